@@ -1,0 +1,60 @@
+// The synthetic site in a process of its own, so that the crawler's CPU is measured alone and a killed crawler does
+// not take its judge along. Talks to start-site.ts over IPC; ends when its parent does.
+import { type Site, serveGraph } from '../src/demo/serve-site.ts';
+import { createSiteGraph, type SiteGraphOptions } from '../src/demo/site-graph.ts';
+
+/** What the parent gets of a request. */
+export interface SeenRequest {
+  atMs: number;
+  host: number;
+  path: string;
+  status: number;
+}
+
+export type Order =
+  | { id: number; kind: 'serve'; graph: SiteGraphOptions; keepLog: boolean }
+  | { id: number; kind: 'reached'; requests: number }
+  | { id: number; kind: 'mark' }
+  | { id: number; kind: 'log' }
+  | { id: number; kind: 'forget' };
+
+let site: Site | undefined;
+let waiting: { id: number; requests: number }[] = [];
+
+const reply = (id: number, value: unknown) => process.send!({ id, value });
+
+/** Looked at a few times a millisecond at most: the log has no call-back, and a kill needs no finer moment. */
+function tellWaiting() {
+  const length = site!.log.length;
+  for (const { id } of waiting.filter(({ requests }) => length >= requests)) reply(id, length);
+  waiting = waiting.filter(({ requests }) => length < requests);
+  if (waiting.length > 0) setTimeout(tellWaiting, 1);
+}
+
+async function obey(order: Order): Promise<void> {
+  if (order.kind === 'serve') {
+    site = await serveGraph(createSiteGraph(order.graph), { keepLog: order.keepLog });
+    reply(order.id, { port: site.port, origins: site.origins });
+  } else if (order.kind === 'reached') {
+    waiting.push({ id: order.id, requests: order.requests });
+    tellWaiting();
+  } else if (order.kind === 'mark') {
+    // Two turns of the loop: what a killed crawler had written is read from the sockets first.
+    setImmediate(() => setImmediate(() => reply(order.id, site!.log.length)));
+  } else if (order.kind === 'log') {
+    const seen: SeenRequest[] = site!.log.map(({ atMs, host, path, status }) => ({
+      atMs,
+      host,
+      path,
+      status,
+    }));
+    reply(order.id, seen);
+  } else {
+    site!.log.length = 0;
+    waiting = [];
+    reply(order.id, null);
+  }
+}
+
+process.on('message', (order: Order) => void obey(order));
+process.once('disconnect', () => process.exit(0));

@@ -1,0 +1,155 @@
+// Runs every example as a user would, against a small site on loopback, and looks at what it prints.
+// Examples import the built package, so `npm test` builds before it comes here.
+import { execFile } from 'node:child_process';
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { respondFromGraph, type Site, serveSite } from '../src/demo/serve-site.ts';
+import { createSiteGraph } from '../src/demo/site-graph.ts';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+const TSX = join(root, 'node_modules', 'tsx', 'dist', 'cli.mjs');
+const graph = createSiteGraph({ seed: 3, pages: 24 });
+const ran = new Set<string>();
+let folder: string;
+let site: Site;
+
+const feed = JSON.stringify({
+  title: 'Feed of a test',
+  items: [{ url: '/', title: 'Home' }, { url: '/guide/', title: 'Guide' }, { url: '/nowhere' }],
+});
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'sumi-examples-'));
+  site = await serveSite({
+    respond: (given) => {
+      const answer = respondFromGraph(graph)(given);
+      return (request, response, entry) => {
+        if (entry.path !== '/feed.json') answer(request, response, entry);
+        else response.writeHead(200, { 'content-type': 'application/feed+json' }).end(feed);
+      };
+    },
+  });
+});
+
+afterAll(async () => {
+  await site.close();
+  rmSync(folder, { recursive: true });
+});
+
+/** A loopback site needs no pause; an example's own options would win over this. */
+const env = { PATH: process.env.PATH, HOME: process.env.HOME, SUMI_DELAY: '0' };
+
+function run(command: string, args: string[]): Promise<string[]> {
+  return new Promise((resolve, reject) => {
+    execFile(command, args, { cwd: folder, env, timeout: 60_000 }, (error, stdout, stderr) => {
+      if (error === null) resolve(stdout.trimEnd().split('\n'));
+      else reject(new Error(`${command} ${args.join(' ')}: ${error.message}\n${stdout}\n${stderr}`));
+    });
+  });
+}
+
+function runExample(name: string, argument: string): Promise<string[]> {
+  ran.add(name);
+  return run(process.execPath, [TSX, join(root, 'examples', name), argument]);
+}
+
+describe('the examples', () => {
+  it('01: a first crawl prints its pages, its end and the first titles', async () => {
+    const lines = await runExample('01-first-crawl.ts', site.url('/'));
+    expect(lines.filter((line) => line.startsWith('200 http'))).toHaveLength(20);
+    expect(lines).toContain('completed: 20 pages');
+    expect(lines.slice(-3)[0]).toBe(`depth 0: ${graph.page(0).title}`);
+  });
+
+  it('02: a scope rule keeps the letters out, a priority puts the top of the site first', async () => {
+    const lines = await runExample('02-scope-and-priority.ts', site.url('/'));
+    const paths = lines.slice(0, -1);
+    expect(paths.some((path) => path.startsWith('/letters'))).toBe(false);
+    const depths = paths.map((path) => path.split('/').filter(Boolean).length);
+    expect(depths).toEqual([...depths].sort());
+    const letters = Array.from({ length: graph.pages }, (_, n) => graph.pathOf(n)).filter((path) =>
+      path.startsWith('/letters/'),
+    );
+    expect(lines.at(-1)).toMatch(new RegExp(`^skipped: [${letters.length}-9]`));
+  });
+
+  it('03: a parser reads a feed and its links are followed', async () => {
+    const lines = await runExample('03-content-parser.ts', site.url('/feed.json'));
+    expect(lines[0]).toBe('application/feed+json: Feed of a test (3 links)');
+    expect(lines).toHaveLength(4);
+    expect(lines[1]).toContain(graph.page(0).title);
+  });
+
+  it('04: an output sink writes the map as JSON lines', async () => {
+    expect(await runExample('04-output-sink.ts', site.url('/'))).toEqual(['20 pages written to map.jsonl']);
+    const lines = readFileSync(join(folder, 'map.jsonl'), 'utf8').trimEnd().split('\n');
+    const kinds = lines.map((line) => (JSON.parse(line) as { kind: string }).kind);
+    expect(kinds.filter((kind) => kind === 'page')).toHaveLength(20);
+    expect(kinds.filter((kind) => kind === 'link').length).toBeGreaterThan(20);
+    expect(kinds.at(-1)).toBe('end');
+  });
+
+  it('05: a pacing strategy is asked after each answer', async () => {
+    const [line] = await runExample('05-pacing.ts', site.url('/'));
+    expect(line).toBe('the pause was set 6 times, never above 30000 ms: true');
+  });
+
+  it('06: a body store keeps every body in a file of its own', async () => {
+    expect(await runExample('06-body-store.ts', site.url('/'))).toEqual(['5 pages, bodies in ./bodies']);
+    const kept = readdirSync(join(folder, 'bodies')).map((name) =>
+      readFileSync(join(folder, 'bodies', name), 'latin1'),
+    );
+    expect(kept).toHaveLength(5);
+    expect(kept).toContain(graph.render(0).toString('latin1'));
+  });
+
+  it('07: the database answers SQL, from a program and from sqlite3', async () => {
+    const sumi = join(root, 'dist', 'sumi.js');
+    await run(process.execPath, [
+      sumi,
+      'crawl',
+      site.url('/'),
+      site.url('/nowhere'),
+      '--db',
+      'sumi.db',
+      '-q',
+    ]);
+    const lines = await runExample('07-ask-with-sql.ts', 'sumi.db');
+    expect(lines.slice(0, 2)).toEqual([`Processed: ${graph.pages}`, 'DeadLink: 1']);
+    expect(lines.slice(2)).toHaveLength(3);
+    ran.add('07-questions.sql');
+    const answers = await run('sqlite3', ['sumi.db', `.read ${join(root, 'examples', '07-questions.sql')}`]);
+    expect(answers[0]).toMatch(new RegExp(`^127\\.0\\.0\\.1\\|completed\\|${graph.pages + 1}\\|`));
+  });
+
+  it('08: a config file says how to crawl, and flags win over it', async () => {
+    ran.add('08-config.toml');
+    const sumi = join(root, 'dist', 'sumi.js');
+    const file = join(root, 'examples', '08-config.toml');
+    const flags = ['--config', file, '--resolve', `example.com=127.0.0.1:${site.port}`];
+    const printed = (await run(process.execPath, [sumi, 'config', ...flags])).join('\n');
+    expect(printed).toMatch(/max-pages\s.*500/);
+    expect(printed).toMatch(/contact-email\s.*crawler@example\.com/);
+    const before = site.log.length;
+    const start = ['--start-urls', 'http://example.com/', '--max-pages', '3'];
+    const events = await run(process.execPath, [sumi, 'crawl', ...flags, ...start, '--json']);
+    expect(JSON.parse(events.at(-1)!)).toMatchObject({ type: 'summary', status: 'completed', pages: 3 });
+    const agents = site.log.slice(before).map(({ userAgent }) => userAgent);
+    expect(new Set(agents).size).toBe(1);
+    expect(agents[0]).toContain('https://example.com/about-our-crawler; crawler@example.com');
+  });
+
+  it('09: a store adapter stands before the built-in store', async () => {
+    const lines = await runExample('09-store-adapter.ts', site.url('/'));
+    expect(lines.some((line) => line.startsWith('settle: 20 calls, '))).toBe(true);
+    expect(lines.at(-1)).toBe('20 pages');
+  });
+
+  it('are all run here', () => {
+    const files = readdirSync(join(root, 'examples')).filter((name) => /^\d\d-/.test(name));
+    expect([...ran].sort()).toEqual(files.sort());
+  });
+});

@@ -1,0 +1,123 @@
+// Makes a clone ready: installs packages when the lock file is not the one that was installed, builds when the sources
+// are not those that were built, and with --run goes on as the `sumi` command in this same process, so that Ctrl-C and
+// exit codes are the command's own. What is up to date is skipped; two runs at once wait for one another.
+import { spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { dirname, join, relative } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+
+const root = dirname(dirname(fileURLToPath(import.meta.url)));
+const LOCK = join(root, '.bootstrap-lock');
+const INSTALLED = join(root, 'node_modules', '.sumi-installed');
+const BUILT = join(root, 'dist', '.built');
+const SOURCES = ['src', 'package.json', 'scripts/build.mjs', 'tsconfig.json', 'tsconfig.build.json'];
+const [MAJOR, MINOR] = [20, 19];
+
+function fingerprint(paths) {
+  const hash = createHash('sha256').update(process.versions.modules);
+  for (const path of paths.flatMap((path) => filesUnder(join(root, path)))) {
+    hash.update(`${relative(root, path)}\0`).update(readFileSync(path));
+  }
+  return hash.digest('hex');
+}
+
+function filesUnder(path) {
+  if (!existsSync(path)) return [];
+  if (!statSync(path).isDirectory()) return path.endsWith('.test.ts') ? [] : [path];
+  return readdirSync(path)
+    .sort()
+    .flatMap((name) => filesUnder(join(path, name)));
+}
+
+function isStamped(stamp, mark) {
+  return existsSync(stamp) && readFileSync(stamp, 'utf8') === mark;
+}
+
+/** One thing to do: its output is only shown when it fails. */
+function step(label, command, args) {
+  const startedAt = Date.now();
+  process.stderr.write(`${label} … `);
+  const { status, error, stdout, stderr } = spawnSync(command, args, {
+    cwd: root,
+    encoding: 'utf8',
+    maxBuffer: 64 * 1024 * 1024,
+    shell: process.platform === 'win32',
+  });
+  if (status === 0) {
+    process.stderr.write(`done in ${Math.max(1, Math.round((Date.now() - startedAt) / 1000))} s\n`);
+    return;
+  }
+  const why = error ? error.message : `ended with ${status}`;
+  process.stderr.write(`failed\n${stdout ?? ''}${stderr ?? ''}\n\`${command} ${args.join(' ')}\` ${why}.\n`);
+  rmSync(LOCK, { recursive: true, force: true });
+  process.exit(1);
+}
+
+/** A directory, because making one either works or does not, for any number of processes. */
+function lock() {
+  let isTold = false;
+  for (;;) {
+    try {
+      mkdirSync(LOCK);
+      writeFileSync(join(LOCK, 'pid'), String(process.pid));
+      return;
+    } catch (error) {
+      if (error.code !== 'EEXIST') throw error;
+    }
+    if (holderIsGone()) rmSync(LOCK, { recursive: true, force: true });
+    else {
+      if (!isTold) process.stderr.write('Another process is setting up; waiting for it …\n');
+      isTold = true;
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 200);
+    }
+  }
+}
+
+function holderIsGone() {
+  try {
+    const pid = Number(readFileSync(join(LOCK, 'pid'), 'utf8'));
+    if (pid > 0) process.kill(pid, 0);
+    return false;
+  } catch (error) {
+    // No pid yet: the lock is being taken this very moment, unless it is old.
+    if (error.code === 'ENOENT') return existsSync(LOCK) && Date.now() - statSync(LOCK).mtimeMs > 5000;
+    return error.code === 'ESRCH';
+  }
+}
+
+function makeReady() {
+  const wanted = fingerprint(['package-lock.json']);
+  const sources = fingerprint(SOURCES);
+  if (isStamped(INSTALLED, wanted) && isStamped(BUILT, sources)) return;
+  lock();
+  try {
+    if (!isStamped(INSTALLED, wanted)) {
+      // Not `npm ci`: it refuses a lock file that lacks the binaries of some other platform, which not every registry has.
+      const args = ['install', '--no-save', '--no-audit', '--no-fund'];
+      step('Installing packages (once, a minute or two)', 'npm', args);
+      writeFileSync(INSTALLED, wanted);
+    }
+    if (!isStamped(BUILT, sources)) {
+      step('Building', process.execPath, [join(root, 'scripts', 'build.mjs')]);
+      writeFileSync(BUILT, sources);
+    }
+  } finally {
+    rmSync(LOCK, { recursive: true, force: true });
+  }
+}
+
+const [major, minor] = process.versions.node.split('.').map(Number);
+if (major < MAJOR || (major === MAJOR && minor < MINOR)) {
+  process.stderr.write(
+    `Sumi-Ripple needs Node ${MAJOR}.${MINOR} or newer; this is ${process.versions.node}.\n`,
+  );
+  process.exit(2);
+}
+makeReady();
+const run = process.argv.indexOf('--run');
+if (run !== -1) {
+  const entry = join(root, 'dist', 'sumi.js');
+  process.argv.splice(1, run, entry);
+  await import(pathToFileURL(entry).href);
+}

@@ -1,0 +1,60 @@
+/** `sumi cat URL`: the bytes of a page as they were kept, to standard output. */
+import { existsSync } from 'node:fs';
+import { Command } from 'commander';
+import { sumiError } from '../errors.ts';
+import { openBodies } from '../store/open-store.ts';
+import type { PageRow, ReadSide } from '../store/read-side.ts';
+import { findPages } from './find-pages.ts';
+import { addOptionFlags } from './options-to-flags.ts';
+import { addReadFlags, withReadSide } from './read-command.ts';
+import { configOfRun } from './stored-config.ts';
+
+const EXAMPLES = `
+Examples:
+  sumi crawl https://example.com --bodies files:bodies
+  sumi cat https://example.com/about > about.html`;
+
+export function catCommand(): Command {
+  const command = new Command('cat')
+    .description('print the stored body of a page')
+    .argument('<url>', 'the page, in any spelling');
+  addOptionFlags(addReadFlags(command, false), ['bodies']);
+  return command.addHelpText('after', EXAMPLES).action((url: string) =>
+    withReadSide(command, async ({ config, side, project }) => {
+      const pages = await findPages(side, url, project);
+      if (pages.length === 0) throw sumiError('unknown-url', { url, file: config.db });
+      const page = pages.find(({ body_key }) => body_key !== null);
+      if (page === undefined) throw sumiError('no-body', { url, reason: await whyNone(side, pages[0]) });
+      const isGiven = config.sources.bodies.from !== 'default';
+      const address = isGiven ? config.bodies : await addressOf(side, page);
+      process.stdout.write(await readBody(url, page, address));
+    }),
+  );
+}
+
+async function readBody(url: string, page: PageRow, address: string): Promise<Uint8Array> {
+  const folder = address.replace(/^files:/, '');
+  // Opening for writing would make the folder; a question must not.
+  const bodies = folder !== address && existsSync(folder) ? await openBodies(address) : null;
+  const bytes = (await bodies?.get(page.body_key!)) ?? null;
+  if (bytes === null) {
+    const reason = `${folder} does not hold ${page.body_key} (give the folder with --bodies files:DIR)`;
+    throw sumiError('no-body', { url, reason });
+  }
+  return bytes;
+}
+
+async function addressOf(side: ReadSide, page: PageRow): Promise<string> {
+  const run = page.visited_run === null ? null : await side.run(page.visited_run);
+  return run === null ? 'none' : (await configOfRun(run)).bodies;
+}
+
+async function whyNone(side: ReadSide, page: PageRow): Promise<string> {
+  if (page.visited_run === null)
+    return `it was not fetched (${page.state}${page.reason ? `, ${page.reason}` : ''})`;
+  if (page.final_url !== null) return `it redirects to ${page.final_url}`;
+  if (page.state !== 'Processed') return `its last visit ended as ${page.state}`;
+  return (await addressOf(side, page)) === 'none'
+    ? 'the crawl that visited it kept no bodies'
+    : 'its last visit brought none, or the page asks not to be kept';
+}

@@ -1,0 +1,64 @@
+/** `sumi config`: prints every option as a crawl with the same flags would use it, and where its value came from. */
+
+import { Command } from 'commander';
+import { type Config, configHash, loadConfig } from '../config/load-config.ts';
+import { OPTION_GROUPS, OPTIONS, type OptionName } from '../config/option-table.ts';
+import { maskPassword, showValue } from '../config/parse-value.ts';
+import { sumiError } from '../errors.ts';
+import { addOptionFlags, flagsGiven } from './options-to-flags.ts';
+
+const EXAMPLES = `
+Examples:
+  sumi config                                  the defaults
+  sumi config --profile terrain                the defaults of another profile
+  sumi config --config crawl.toml --delay 2    what such a crawl would use
+  sumi config --format json                    for programs`;
+
+export function configCommand(): Command {
+  const command = new Command('config')
+    .description('print the effective options and where each came from')
+    .argument('[file]', 'TOML file, as --config');
+  addOptionFlags(command, ['scope', 'politeness', 'fetch', 'page', 'run']);
+  return command.addHelpText('after', EXAMPLES).action(async (file: string | undefined) => {
+    const config = await loadConfig({ file, env: process.env, flags: flagsGiven(command) });
+    process.stdout.write(`${renderConfig(config)}\n`);
+  });
+}
+
+function renderConfig(config: Config): string {
+  if (config.format === 'table') return renderTable(config);
+  if (config.format === 'json') return JSON.stringify(describeConfig(config), null, 2);
+  const place = config.sources.format.from;
+  throw sumiError('bad-value', { option: 'format', value: config.format, place, expected: 'table or json' });
+}
+
+function describeConfig(config: Config): object {
+  const options: Record<string, unknown> = {};
+  for (const [name, { value, from }] of Object.entries(config.sources)) {
+    const isMasked = OPTIONS[name as OptionName].secret && typeof value === 'string';
+    options[name] = { value: isMasked ? maskPassword(value) : value, from };
+  }
+  return { profile: config.profile, user_agent: config.userAgent, config_hash: configHash(config), options };
+}
+
+function renderTable(config: Config): string {
+  const rows = Object.values(OPTION_GROUPS).map(({ title, options }) => ({
+    title,
+    cells: (Object.keys(options) as OptionName[]).map((name) => {
+      const { value, from } = config.sources[name];
+      return [name, showValue(value, OPTIONS[name]), from];
+    }),
+  }));
+  const all = rows.flatMap(({ cells }) => cells);
+  const nameWidth = Math.max(...all.map(([name]) => name.length));
+  // A few long values must not push the last column off the screen for all others.
+  const valueWidth = Math.min(32, Math.max(...all.map(([, value]) => value.length)));
+  const lines = rows.flatMap(({ title, cells }) => [
+    title,
+    ...cells.map(
+      ([name, value, from]) => `  ${name.padEnd(nameWidth)}  ${value.padEnd(valueWidth)}  ${from}`,
+    ),
+    '',
+  ]);
+  return [...lines, `User-Agent   ${config.userAgent}`, `config hash  ${configHash(config)}`].join('\n');
+}

@@ -1,0 +1,27 @@
+/** `sumi crawl`: from flags to a run. */
+import { Command } from 'commander';
+import { loadConfig } from '../config/load-config.ts';
+import { crawlToEnd } from './crawl-to-end.ts';
+import { addOptionFlags, flagsGiven } from './options-to-flags.ts';
+import { readUrlList } from './read-url-list.ts';
+
+const EXAMPLES = `
+Examples:
+  sumi crawl https://example.com                          everything on that host, into ./sumi.db
+  sumi crawl https://example.com --max-pages 200          stop after 200 pages
+  sumi crawl https://example.com --include /blog/         only the blog (and the start page)
+  sumi crawl --urls list.txt --fetch-only                 exactly these pages, following no links
+  sumi crawl https://example.com --json > events.jsonl    for programs
+Ctrl-C ends a crawl so that the same command goes on with it later.`;
+
+export function crawlCommand(): Command {
+  const command = new Command('crawl')
+    .description('crawl sites politely into a database')
+    .argument('[url...]', 'where to start');
+  addOptionFlags(command, ['scope', 'politeness', 'fetch', 'page', 'run']);
+  return command.addHelpText('after', EXAMPLES).action(async (urls: string[]) => {
+    const config = await loadConfig({ env: process.env, flags: flagsGiven(command) });
+    const listed = config.urls === null ? [] : await readUrlList(config.urls);
+    await crawlToEnd(config, [...urls, ...config.startUrls, ...listed]);
+  });
+}

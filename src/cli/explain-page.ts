@@ -1,0 +1,85 @@
+/** Gathers what the store knows about one page: how it was found, what decided, what was asked, where it led. */
+import { productToken } from '../config/user-agent.ts';
+import { parseRobotsTxt, rulesFor } from '../politeness/robots-txt.ts';
+import type { PageRow, ReadSide, VisitRow } from '../store/read-side.ts';
+import { configOfRun } from './stored-config.ts';
+
+export interface Explanation {
+  url: string;
+  fetch_url: string;
+  project: string;
+  state: string;
+  reason: string | null;
+  depth: number | null;
+  discovered_run: number;
+  discovered_at: string;
+  /** From the start page to the page that led here first. */
+  referrers: string[];
+  status_code: number | null;
+  title: string | null;
+  visited_at: string | null;
+  attempts: number;
+  retry_at: string | null;
+  visits: VisitRow[];
+  /** Where it redirects, hop by hop. */
+  redirects: string[];
+  final_url: string | null;
+  robots: { decision: 'allowed' | 'denied' | 'unknown'; rule: string | null; status: number | null };
+}
+
+/** Longer ways than this are no explanation any more; also a guard against a circle. */
+const LONGEST_WAY = 100;
+
+export async function explainPage(side: ReadSide, page: PageRow): Promise<Explanation> {
+  return {
+    url: page.url,
+    fetch_url: page.fetch_url,
+    project: page.project,
+    state: page.state,
+    reason: page.reason,
+    depth: page.depth,
+    discovered_run: page.discovered_run,
+    discovered_at: page.discovered_at,
+    referrers: (await follow(side, page, (row) => row.referrer_id)).reverse(),
+    status_code: page.status_code,
+    title: page.title,
+    visited_at: page.visited_at,
+    attempts: page.attempts,
+    retry_at: page.retry_at,
+    visits: await side.visits(page.id),
+    redirects: await follow(side, page, (row) => row.redirect_to),
+    final_url: page.final_url,
+    robots: await robotsDecision(side, page),
+  };
+}
+
+async function follow(
+  side: ReadSide,
+  from: PageRow,
+  next: (row: PageRow) => number | null,
+): Promise<string[]> {
+  const way: string[] = [];
+  const seen = new Set([from.id]);
+  for (let row: PageRow | null = from; row !== null && way.length < LONGEST_WAY; ) {
+    const id: number | null = next(row);
+    if (id === null || seen.has(id)) break;
+    seen.add(id);
+    row = await side.pageById(id);
+    if (row !== null) way.push(row.fetch_url);
+  }
+  return way;
+}
+
+async function robotsDecision(side: ReadSide, page: PageRow): Promise<Explanation['robots']> {
+  const stored = await side.robots(new URL(page.fetch_url).origin);
+  if (stored === null) return { decision: 'unknown', rule: null, status: null };
+  const { status } = stored;
+  if (status === 0 || status === 429 || status >= 500)
+    return { decision: 'denied', rule: 'unreachable', status };
+  const run = await side.run(page.visited_run ?? page.discovered_run);
+  const agent = run === null ? '' : (await configOfRun(run)).userAgent;
+  const { allowed, rule } = rulesFor(parseRobotsTxt(stored.body ?? ''), productToken(agent)).decide(
+    page.fetch_url,
+  );
+  return { decision: allowed ? 'allowed' : 'denied', rule, status };
+}

@@ -1,0 +1,38 @@
+/** Finds a page by any spelling of its URL: each project's own normalization says what its identity is. */
+import type { PageRow, ReadSide } from '../store/read-side.ts';
+import { createNormalizer, type Normalizer } from '../url/normalize.ts';
+import { configOfRun } from './stored-config.ts';
+
+/** One a project that knows it; without `project` all are asked. */
+export async function findPages(
+  side: ReadSide,
+  text: string,
+  project: string | undefined,
+): Promise<PageRow[]> {
+  const found: PageRow[] = [];
+  for (const row of await side.projects()) {
+    if (project !== undefined && row.project !== project) continue;
+    const normalizer = await normalizerOf(side, row.id);
+    for (const identity of identitiesOf(text.trim(), normalizer)) {
+      const page = await side.page(row.id, identity);
+      if (page === null) continue;
+      found.push(page);
+      break;
+    }
+  }
+  return found;
+}
+
+async function normalizerOf(side: ReadSide, projectId: number): Promise<Normalizer> {
+  const run = await side.lastRun(projectId);
+  if (run === null) return createNormalizer({ preset: 'standard' });
+  const { normalize, keepQuery, dropQuery } = await configOfRun(run);
+  return createNormalizer({ preset: normalize, keepQuery, dropQuery });
+}
+
+/** People leave the scheme out; then both are tried. */
+function identitiesOf(text: string, normalizer: Normalizer): Set<string> {
+  const spellings = /^https?:/i.test(text) ? [text] : [`https://${text}`, `http://${text}`];
+  const urls = spellings.map((spelling) => normalizer.normalize(spelling)?.url);
+  return new Set(urls.filter((url) => url !== undefined));
+}

@@ -1,0 +1,124 @@
+/**
+ * Makes commander flags from the option table, gives back the flags a user really wrote, and turns commander's
+ * complaints into SumiErrors. Values stay as written: load-config.ts reads and checks them, as for every source.
+ */
+
+import { type Command, CommanderError, Option } from 'commander';
+import { nearestName } from '../config/nearest-name.ts';
+import { camelCase, type OptionSpec } from '../config/option-spec.ts';
+import { ALIASES, type GroupName, OPTION_GROUPS, OPTIONS, type OptionName } from '../config/option-table.ts';
+import { EXIT_CODES, sumiError } from '../errors.ts';
+
+/** Adds the flags of whole groups or of single options; aliases are taken too but not shown in help. */
+export function addOptionFlags(command: Command, wanted: readonly (GroupName | OptionName)[]): Command {
+  const names = new Set(wanted.flatMap(namesOf));
+  for (const name of names) addFlag(command, name, name, false);
+  for (const [alias, { option }] of Object.entries(ALIASES)) {
+    if (names.has(option)) addFlag(command, alias, option, true);
+  }
+  return command.addHelpText(
+    'after',
+    '\nEach option is also a key of the TOML file (--config) and a variable: --max-pages, max-pages = 10, SUMI_MAX_PAGES.',
+  );
+}
+
+function namesOf(wanted: GroupName | OptionName): OptionName[] {
+  // "path" and the like are options, never groups: the two sets of names do not meet (a test sees to it).
+  return wanted in OPTION_GROUPS
+    ? (Object.keys(OPTION_GROUPS[wanted as GroupName].options) as OptionName[])
+    : [wanted as OptionName];
+}
+
+function addFlag(command: Command, flag: string, name: OptionName, isHidden: boolean): void {
+  const spec = OPTIONS[name];
+  const short = spec.short !== undefined && !isHidden ? `-${spec.short}, ` : '';
+  const group = `${groupTitle(name)}:`;
+  const add = (flags: string, doc: string | null, parse?: (text: string, before: unknown) => unknown) => {
+    const option = new Option(flags, doc ?? '').helpGroup(group).hideHelp(isHidden || doc === null);
+    if (parse !== undefined) option.argParser(parse);
+    command.addOption(option);
+  };
+  if (spec.type === 'boolean') {
+    // Help shows the form that changes something; where that depends on the profile one line tells of both.
+    const onDoc = spec.default === undefined ? `${spec.doc} Off: --no-${flag}.` : spec.doc;
+    add(`${short}--${flag}`, spec.default === true ? null : onDoc);
+    add(`--no-${flag}`, spec.default === true ? spec.offDoc! : null);
+  } else if (spec.type === 'count') {
+    add(`${short}--${flag}`, spec.doc, (_, before) => Number(before ?? 0) + 1);
+  } else if (spec.type === 'list') {
+    add(`${short}--${flag} <${placeholder(spec)}>`, spec.doc, collect);
+  } else {
+    add(`${short}--${flag} <${placeholder(spec)}>`, spec.doc);
+  }
+}
+
+function collect(text: string, before: unknown): string[] {
+  return [...((before as string[] | undefined) ?? []), text];
+}
+
+function groupTitle(name: OptionName): string {
+  return Object.values(OPTION_GROUPS).find(({ options }) => name in options)!.title;
+}
+
+function placeholder(spec: OptionSpec): string {
+  if (spec.placeholder !== undefined) return spec.placeholder;
+  return spec.choices?.join('|') ?? spec.type.toUpperCase();
+}
+
+/** The flags that stood on the command line, by flag name, values as written. Defaults are not among them. */
+export function flagsGiven(command: Command): Record<string, unknown> {
+  const given: Record<string, unknown> = {};
+  for (const flag of [...Object.keys(OPTIONS), ...Object.keys(ALIASES)]) {
+    const attribute = camelCase(flag);
+    if (command.getOptionValueSource(attribute) === 'cli') given[flag] = command.getOptionValue(attribute);
+  }
+  return given;
+}
+
+/** Underscores count as hyphens in flag names: --max_pages is --max-pages. Values are left alone. */
+export function hyphenateFlags(args: readonly string[]): string[] {
+  const end = args.indexOf('--');
+  return args.map((arg, index) => {
+    if (!arg.startsWith('--') || (end !== -1 && index >= end)) return arg;
+    const [flag] = arg.split('=', 1);
+    return flag.replaceAll('_', '-') + arg.slice(flag.length);
+  });
+}
+
+/**
+ * Makes a program and its commands throw: a SumiError for wrong usage, and commander's own CommanderError (nothing
+ * left to print, `exitCode` to leave with) after help or version were shown. Call it once all commands are added.
+ */
+export function throwUsageErrors(program: Command): Command {
+  program.exitOverride((error) => {
+    throw usageError(program, error);
+  });
+  // Help asked for goes to standard output; what commander says about mistakes is said by our error instead.
+  program.configureOutput({ outputError: () => {} });
+  for (const command of program.commands) throwUsageErrors(command);
+  return program;
+}
+
+function usageError(command: Command, error: CommanderError): Error {
+  if (error.exitCode === 0) return error;
+  // `sumi` alone shows its help as a complaint: wrong usage, not a failed crawl.
+  if (error.code === 'commander.help') return new CommanderError(EXIT_CODES.usage, error.code, error.message);
+  const name = /'([^']*)'/.exec(error.message)?.[1] ?? '';
+  if (error.code === 'commander.unknownOption') {
+    const flags = command.options
+      .filter((option) => !option.hidden)
+      .map((option) => option.long ?? option.short!);
+    const nearest = nearestName(name.split('=', 1)[0], [...flags, '--help']);
+    return sumiError('unknown-option', { option: name, place: `command ${pathOf(command)}`, nearest }, error);
+  }
+  if (error.code === 'commander.unknownCommand') {
+    const names = command.commands.map((known) => known.name());
+    return sumiError('unknown-command', { name, nearest: nearestName(name, names) }, error);
+  }
+  const reason = error.message.replace(/^error: /, '').split('\n', 1)[0];
+  return sumiError('usage', { reason, command: pathOf(command) }, error);
+}
+
+function pathOf(command: Command): string {
+  return command.parent === null ? command.name() : `${pathOf(command.parent)} ${command.name()}`;
+}

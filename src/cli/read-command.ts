@@ -1,0 +1,71 @@
+/** What the commands that only read have in common: which file, which project, how many rows, and how to print them. */
+import type { Command } from 'commander';
+import { type Config, loadConfig } from '../config/load-config.ts';
+import type { OptionName } from '../config/option-table.ts';
+import { sumiError } from '../errors.ts';
+import { openReadSide } from '../store/open-store.ts';
+import type { ReadSide } from '../store/read-side.ts';
+import { addOptionFlags, flagsGiven } from './options-to-flags.ts';
+
+export interface Reading {
+  config: Config;
+  side: ReadSide;
+  /** The project asked for, which exists; undefined for all. */
+  project: string | undefined;
+  limit: number | undefined;
+}
+
+const READ_OPTIONS: readonly OptionName[] = ['db', 'config', 'project', 'format'];
+
+export function addReadFlags(command: Command, isList: boolean): Command {
+  addOptionFlags(command, READ_OPTIONS);
+  return isList ? command.option('--limit <N>', 'at most so many rows') : command;
+}
+
+/** Opens the store for reading, checks what was asked, and closes it whatever happens. */
+export async function withReadSide(
+  command: Command,
+  use: (reading: Reading) => Promise<void>,
+): Promise<void> {
+  const config = await loadConfig({ env: process.env, flags: flagsGiven(command) });
+  const limit = readWholeNumber('--limit', command.getOptionValue('limit') as string | undefined);
+  const side = await openReadSide(config.db);
+  try {
+    const project = config.project ?? undefined;
+    if (project !== undefined) await refuseUnknownProject(side, project, config.db);
+    await use({ config, side, project, limit });
+  } finally {
+    await side.close();
+  }
+}
+
+export async function refuseUnknownProject(side: ReadSide, project: string, file: string): Promise<void> {
+  const projects = await side.projects();
+  if (projects.some((row) => row.project === project)) return;
+  const known = projects.map((row) => `"${row.project}"`).join(', ') || 'none';
+  throw sumiError('unknown-project', { project, file, known });
+}
+
+export function readWholeNumber(flag: string, text: string | undefined): number | undefined {
+  if (text === undefined) return undefined;
+  if (/^\d{1,15}$/.test(text)) return Number(text);
+  throw sumiError('bad-value', {
+    option: flag,
+    value: text,
+    place: `flag ${flag}`,
+    expected: 'a whole number',
+  });
+}
+
+/** The commands that answer with one thing print it for people or as JSON. */
+export function wantsJson(config: Config): boolean {
+  if (config.format === 'json') return true;
+  if (config.format === 'table') return false;
+  const place = config.sources.format.from;
+  throw sumiError('bad-value', { option: 'format', value: config.format, place, expected: 'table or json' });
+}
+
+export function collect(text: string, before: string[] | undefined): string[] {
+  const items = text.split(',').map((item) => item.trim());
+  return [...(before ?? []), ...items.filter((item) => item !== '')];
+}

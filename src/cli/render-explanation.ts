@@ -1,0 +1,61 @@
+/** An explanation as text for people. */
+import { painterFor, printable, showBytes } from '../report/terminal-text.ts';
+import type { VisitRow } from '../store/read-side.ts';
+import type { Explanation } from './explain-page.ts';
+import { stateColour } from './pages.ts';
+
+const LABEL_WIDTH = 12;
+
+export function renderExplanation(page: Explanation): string {
+  const paint = painterFor(process.stdout, process.env);
+  const lines: string[] = [paint('bold', printable(page.url))];
+  const add = (label: string, ...texts: string[]) => {
+    for (const [i, text] of texts.entries())
+      lines.push(`  ${(i === 0 ? label : '').padEnd(LABEL_WIDTH)}${printable(text)}`);
+  };
+  const colour = stateColour(page.state as Parameters<typeof stateColour>[0]);
+  const state = colour === null ? page.state : paint(colour, page.state);
+  lines.push(`  ${'state'.padEnd(LABEL_WIDTH)}${state}`);
+  add('reason', page.reason === null ? noReason(page) : page.reason);
+  if (page.fetch_url !== page.url) add('asked as', page.fetch_url);
+  add('project', page.project);
+  add('depth', page.depth === null ? 'not known' : String(page.depth));
+  add('found', `in run ${page.discovered_run} at ${page.discovered_at}`);
+  add(
+    'way here',
+    ...(page.referrers.length === 0 ? ['a start URL'] : [...page.referrers, page.fetch_url]).map(arrow),
+  );
+  if (page.title !== null) add('title', page.title);
+  if (page.redirects.length > 0) add('redirects', ...page.redirects.map((url) => `→ ${url}`));
+  else if (page.final_url !== null) add('redirects', `→ ${page.final_url}`);
+  add('robots.txt', robotsText(page.robots));
+  add('visits', ...(page.visits.length === 0 ? ['none'] : page.visits.map(visitText)));
+  if (page.retry_at !== null) add('next try', `${page.retry_at}, after ${page.attempts} failed`);
+  return lines.join('\n');
+}
+
+function noReason({ state, status_code, visits }: Explanation): string {
+  if (state === 'Queued') return 'in scope; waits for its turn';
+  if (state === 'Fetching') return 'is being fetched';
+  return status_code === null && visits.length === 0 ? 'none was noted' : 'in scope, fetched';
+}
+
+function arrow(url: string, index: number): string {
+  return `${'  '.repeat(Math.min(index, 10))}${index === 0 ? '' : '└ '}${url}`;
+}
+
+function robotsText({ decision, rule, status }: Explanation['robots']): string {
+  if (decision === 'unknown') return 'not asked for';
+  const because =
+    rule === null
+      ? status !== null && status >= 400
+        ? `, http ${status}`
+        : ', no line matches'
+      : `, ${rule}`;
+  return `${decision}${because}`;
+}
+
+function visitText(visit: VisitRow): string {
+  const answer = visit.status_code === 0 ? (visit.failure ?? 'no answer') : String(visit.status_code);
+  return `${visit.sent_at}  run ${visit.run}  ${visit.kind} ${answer}  ${visit.duration_ms} ms  ${showBytes(visit.bytes)}`;
+}

@@ -1,0 +1,53 @@
+/** `sumi resume`: goes on with the last unfinished run, with the start URLs and options that are stored with it. */
+import { Command } from 'commander';
+import { type Config, loadConfig } from '../config/load-config.ts';
+import { sumiError } from '../errors.ts';
+import { openReadSide } from '../store/open-store.ts';
+import type { ReadSide, StoredRun } from '../store/read-side.ts';
+import { crawlToEnd } from './crawl-to-end.ts';
+import { addOptionFlags, flagsGiven } from './options-to-flags.ts';
+import { refuseUnknownProject } from './read-command.ts';
+import { configOfRun } from './stored-config.ts';
+
+const EXAMPLES = `
+Examples:
+  sumi resume                       the last unfinished run of ./sumi.db
+  sumi resume --project shop        that of one project
+To go on with other options, give them to the same \`sumi crawl\` command instead.`;
+
+export function resumeCommand(): Command {
+  const command = new Command('resume').description('go on with the last unfinished run');
+  addOptionFlags(command, ['db', 'project', 'proxy', 'json', 'quiet', 'verbose']);
+  return command.addHelpText('after', EXAMPLES).action(async () => {
+    const asked = await loadConfig({ env: process.env, flags: flagsGiven(command) });
+    const run = await unfinishedRun(asked);
+    const { db, json, quiet, verbose, proxy } = asked;
+    const config = await configOfRun(run, { db, json, quiet, verbose, proxy, project: run.project });
+    await crawlToEnd(config, config.startUrls);
+  });
+}
+
+/** Read and closed before the crawl opens the file for writing. */
+async function unfinishedRun({ db, project }: Config): Promise<StoredRun> {
+  const side = await openReadSide(db);
+  try {
+    if (project !== null) await refuseUnknownProject(side, project, db);
+    const run = await lastUnfinished(side, project);
+    if (run !== null) return run;
+  } finally {
+    await side.close();
+  }
+  throw sumiError('nothing-to-resume', { file: db, of: project === null ? '' : ` of project "${project}"` });
+}
+
+/** Only a project's last run can go on: an older one was closed by what came after. */
+async function lastUnfinished(side: ReadSide, project: string | null): Promise<StoredRun | null> {
+  let found: StoredRun | null = null;
+  for (const row of await side.projects()) {
+    if (project !== null && row.project !== project) continue;
+    const run = await side.lastRun(row.id);
+    if (run === null || (run.status !== 'running' && run.status !== 'interrupted')) continue;
+    if (found === null || run.run > found.run) found = run;
+  }
+  return found;
+}

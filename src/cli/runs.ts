@@ -1,0 +1,46 @@
+/** `sumi runs`: every crawl of the file, oldest first. */
+import { Command } from 'commander';
+import type { Column } from '../report/render-table.ts';
+import { showBytes } from '../report/terminal-text.ts';
+import type { RunRow } from '../store/read-side.ts';
+import { addReadFlags, withReadSide } from './read-command.ts';
+import { writeRows } from './write-rows.ts';
+
+const NAMES: readonly (keyof RunRow)[] = [
+  'run',
+  'project',
+  'status',
+  'started_at',
+  'finished_at',
+  'pages',
+  'requests',
+  'bytes',
+  'config_hash',
+  'error',
+];
+
+const COLUMNS: readonly Column<RunRow>[] = [
+  { title: 'run', value: (row) => row.run, align: 'right' },
+  { title: 'project', value: (row) => row.project, shrinksTo: 15 },
+  { title: 'status', value: (row) => row.status, colour: statusColour },
+  { title: 'started', value: (row) => row.started_at.slice(0, 19) },
+  { title: 'finished', value: (row) => row.finished_at?.slice(0, 19) },
+  { title: 'pages', value: (row) => row.pages, align: 'right' },
+  { title: 'requests', value: (row) => row.requests, align: 'right' },
+  { title: 'bytes', value: (row) => showBytes(row.bytes), align: 'right' },
+  { title: 'error', value: (row) => row.error, shrinksTo: 10 },
+];
+
+function statusColour({ status }: RunRow): 'green' | 'yellow' {
+  return status === 'completed' ? 'green' : 'yellow';
+}
+
+export function runsCommand(): Command {
+  const command = new Command('runs').description('list runs: when, how it ended, how much');
+  return addReadFlags(command, true).action(() =>
+    withReadSide(command, async ({ config, side, project, limit }) => {
+      const rows = side.runs({ project, limit });
+      await writeRows({ rows, format: config.format, names: NAMES, columns: COLUMNS });
+    }),
+  );
+}

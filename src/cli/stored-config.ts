@@ -1,0 +1,37 @@
+/** The options that a run was made with, as they stand in the store, made into a configuration again. */
+import { type Config, type ConfigSources, loadConfig } from '../config/load-config.ts';
+import { camelCase } from '../config/option-spec.ts';
+import { OPTION_NAMES, type OptionName } from '../config/option-table.ts';
+import type { TerrainLists } from '../config/terrain-lists.ts';
+import type { StoredRun } from '../store/read-side.ts';
+
+/** What belongs to a command and not to the crawl; the file and the list of URLs have been read long ago. */
+const OF_THE_COMMAND: ReadonlySet<OptionName> = new Set<OptionName>([
+  'config',
+  'db',
+  'urls',
+  'fresh',
+  'json',
+  'format',
+  'quiet',
+  'verbose',
+]);
+
+export async function configOfRun(
+  run: Pick<StoredRun, 'config'>,
+  own: ConfigSources['options'] = {},
+): Promise<Config> {
+  const stored = JSON.parse(run.config) as Record<string, unknown> & { terrain?: TerrainLists };
+  const names = OPTION_NAMES.filter((name) => name in stored && !OF_THE_COMMAND.has(name));
+  const options = Object.fromEntries(names.map((name) => [camelCase(name), stored[name]]));
+  // The environment still says how to reach the web (proxies), but no longer what the crawl is.
+  const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('SUMI_')));
+  const config = await loadConfig({ env, options: { ...options, ...own } });
+  return Object.freeze({ ...config, terrain: stored.terrain ?? config.terrain });
+}
+
+/** The configured delay of a run, and since when it holds: an unfinished run may have gone on with another. */
+export function floorOfRun(run: Pick<StoredRun, 'config'>): { delayMs: number; sinceMs: number } {
+  const stored = JSON.parse(run.config) as { delay?: number; 'configured-at'?: number };
+  return { delayMs: (stored.delay ?? 0) * 1000, sinceMs: stored['configured-at'] ?? 0 };
+}

@@ -1,0 +1,221 @@
+/**
+ * Makes the configuration of a run: defaults < profile < TOML file < environment < flags < a program's own options.
+ * Promises a complete, valid, frozen Config and, for every option, where its value came from. Any mistake is a
+ * SumiError with value, limits and place, before anything is opened or written. Later stages read Config and never
+ * look at the sources again.
+ */
+
+import { createHash } from 'node:crypto';
+import { sumiError } from '../errors.ts';
+import { PATTERN_PRESETS } from '../scope/pattern-presets.ts';
+import { compileUrlPattern, InvalidPatternError } from '../scope/url-pattern.ts';
+import {
+  type GivenValue,
+  givenByEnvironment,
+  givenByFile,
+  givenByFlags,
+  givenByProgram,
+} from './given-values.ts';
+import { nearestName } from './nearest-name.ts';
+import { camelCase, type OptionSpec, type OptionValue } from './option-spec.ts';
+import {
+  OPTION_NAMES,
+  OPTIONS,
+  type OptionName,
+  type OptionValues,
+  type ProfiledName,
+} from './option-table.ts';
+import { describeExpected, parseValue, showValue } from './parse-value.ts';
+import { PROFILES } from './profiles.ts';
+import { PROFILE_NAMES, type ProfileName } from './program.ts';
+import { chooseProxies, type Proxies } from './proxies.ts';
+import { readToml, type TomlTable } from './read-toml.ts';
+import { parseResolveRule, type ResolveRule } from './resolve-rules.ts';
+import { readStartUrl } from './start-url.ts';
+import { NO_TERRAIN, readTerrainLists, type TerrainLists } from './terrain-lists.ts';
+import { buildUserAgent } from './user-agent.ts';
+
+interface OptionSource {
+  readonly value: OptionValue;
+  /** default | profile site | file x.toml | env SUMI_X | flag --x | option x */
+  readonly from: string;
+}
+
+export interface Config extends Omit<OptionValues, 'userAgent'> {
+  /** Always filled: as given, or built from name, version, URL and e-mail. */
+  readonly userAgent: string;
+  /** `resolve`, read. */
+  readonly resolveRules: readonly ResolveRule[];
+  /** `proxy` or the environment's proxies. */
+  readonly proxies: Proxies;
+  /** The domain lists of a terrain file; empty without. */
+  readonly terrain: TerrainLists;
+  readonly sources: Readonly<Record<OptionName, OptionSource>>;
+}
+
+export interface ConfigSources {
+  /** The profile when no source names one; site unless said. */
+  profile?: ProfileName;
+  /** The TOML file when no flag or variable names one. */
+  file?: string;
+  env: Readonly<Record<string, string | undefined>>;
+  /** Flags really given, by flag name (flagsGiven). */
+  flags?: Readonly<Record<string, unknown>>;
+  /** Options of a program, by their camelCase name. */
+  options?: { readonly [Name in keyof OptionValues]?: OptionValues[Name] };
+}
+
+export async function loadConfig(input: ConfigSources): Promise<Config> {
+  const program = givenByProgram(input.options ?? {});
+  const flags = givenByFlags(input.flags ?? {});
+  const environment = givenByEnvironment(input.env);
+  const direct = [...environment, ...flags, ...program];
+  const file = lastGiven(direct, 'config', input.file ?? null);
+  const table: TomlTable = file === null ? {} : await readToml(file);
+  const given = [...(file === null ? [] : givenByFile(file, table)), ...direct];
+
+  const profile = chooseProfile(given, input.profile ?? 'site');
+  const sources = defaultSources(profile);
+  for (const entry of given) {
+    sources[entry.option] = { value: readGiven(entry, profile), from: entry.from };
+  }
+  if (file !== null && sources.config.value === null) sources.config = { value: file, from: 'argument' };
+  if (sources.profile.from === 'default') sources.profile = { value: profile, from: 'default' };
+  return finish(sources, table, file, input.env);
+}
+
+function lastGiven(
+  given: readonly GivenValue[],
+  option: OptionName,
+  otherwise: string | null,
+): string | null {
+  const entry = given.findLast((candidate) => candidate.option === option);
+  return entry === undefined ? otherwise : (readGiven(entry, 'site') as string | null);
+}
+
+function chooseProfile(given: readonly GivenValue[], otherwise: ProfileName): ProfileName {
+  const entry = given.findLast((candidate) => candidate.option === 'profile');
+  if (entry === undefined) return otherwise;
+  const name = String(entry.raw);
+  const profile = PROFILE_NAMES.find((known) => known === name);
+  if (profile !== undefined) return profile;
+  const nearest = nearestName(name, PROFILE_NAMES);
+  throw sumiError('unknown-profile', { name, place: entry.place, known: PROFILE_NAMES.join(', '), nearest });
+}
+
+function defaultSources(profile: ProfileName): Record<OptionName, OptionSource> {
+  const sources = {} as Record<OptionName, OptionSource>;
+  const profiled: Partial<Record<OptionName, OptionValue>> = PROFILES[profile].defaults;
+  for (const name of OPTION_NAMES) {
+    const value = OPTIONS[name].default;
+    sources[name] =
+      value === undefined
+        ? { value: profiled[name as ProfiledName]!, from: `profile ${profile}` }
+        : { value, from: 'default' };
+  }
+  return sources;
+}
+
+function readGiven(entry: GivenValue, profile: ProfileName): OptionValue {
+  const limits = PROFILES[profile].limits[entry.option];
+  const spec: OptionSpec = { ...OPTIONS[entry.option], ...limits };
+  if (entry.option === 'config' && entry.place.startsWith('file ')) {
+    throw badValue(entry, entry.raw, 'no further file named inside a file');
+  }
+  if (entry.unit === 'ms') return readMilliseconds(entry, spec);
+  const parsed = parseValue(spec, entry.raw);
+  if ('value' in parsed) return parsed.value;
+  throw badValue(entry, parsed.bad, `${parsed.expected}${limits ? ` in profile ${profile}` : ''}`);
+}
+
+function readMilliseconds(entry: GivenValue, spec: OptionSpec): OptionValue {
+  const toMs = (seconds: number | undefined) => (seconds === undefined ? undefined : seconds * 1000);
+  const inMs: OptionSpec = { type: 'integer', doc: spec.doc, min: toMs(spec.min), max: toMs(spec.max) };
+  const parsed = parseValue(inMs, entry.raw);
+  if ('value' in parsed) return (parsed.value as number) / 1000;
+  throw badValue(entry, parsed.bad, `${describeExpected(inMs)}, in milliseconds`);
+}
+
+function badValue(entry: GivenValue, value: unknown, expected: string): Error {
+  const shown = showValue(value, OPTIONS[entry.option]);
+  return sumiError('bad-value', { option: entry.written, value: shown, place: entry.place, expected });
+}
+
+function finish(
+  sources: Record<OptionName, OptionSource>,
+  table: TomlTable,
+  file: string | null,
+  env: ConfigSources['env'],
+): Config {
+  const values: Record<string, OptionValue> = {};
+  for (const name of OPTION_NAMES) values[camelCase(name)] = freezeValue(sources[name].value);
+  const options = values as unknown as OptionValues;
+  for (const option of ['include', 'exclude'] as const) {
+    for (const pattern of options[option]) checkPattern(option, pattern, sources[option].from);
+  }
+  for (const url of options.startUrls) readStartUrl(url);
+  for (const name of options.preset) checkPreset(name, sources.preset.from);
+  const config: Config = {
+    ...options,
+    userAgent:
+      options.userAgent ??
+      buildUserAgent({
+        name: options.crawlerName,
+        version: options.crawlerVersion,
+        url: options.contactUrl,
+        email: options.contactEmail,
+      }),
+    resolveRules: Object.freeze(options.resolve.map((text) => readResolveRule(text, sources.resolve.from))),
+    proxies: Object.freeze(chooseProxies(options.proxy, sources.proxy.from, env)),
+    terrain: file === null ? NO_TERRAIN : readTerrainLists(file, table, options.allowHttp),
+    sources: Object.freeze(sources),
+  };
+  return Object.freeze(config);
+}
+
+function freezeValue(value: OptionValue): OptionValue {
+  return Array.isArray(value) ? Object.freeze([...value]) : value;
+}
+
+function readResolveRule(text: string, place: string): ResolveRule {
+  const rule = parseResolveRule(text);
+  if (rule === null) throw sumiError('resolve-malformed', { value: text, place });
+  return rule;
+}
+
+function checkPattern(option: 'include' | 'exclude', pattern: string, place: string): void {
+  try {
+    compileUrlPattern(pattern);
+  } catch (error) {
+    if (!(error instanceof InvalidPatternError)) throw error;
+    const { message: reason, hint: advice } = error;
+    throw sumiError('invalid-pattern', { option, pattern, place, reason, advice }, error);
+  }
+}
+
+function checkPreset(name: string, place: string): void {
+  if (Object.hasOwn(PATTERN_PRESETS, name)) return;
+  const known = Object.keys(PATTERN_PRESETS);
+  const nearest = nearestName(name, known);
+  throw sumiError('unknown-preset', { name, place, known: known.join(', '), nearest });
+}
+
+/** SHA-256 over what changes a crawl: equal hashes mean the same crawl, wherever the values came from. */
+export function configHash(config: Config): string {
+  const { quality, blacklist, stub } = config.terrain;
+  const values: Record<string, unknown> = { quality, blacklist, stub };
+  for (const name of OPTION_NAMES) {
+    // The value as given, not as built: a new version of the program is no change of the configuration.
+    if (OPTIONS[name].hashed !== false) values[name] = config.sources[name].value;
+  }
+  return createHash('sha256').update(canonicalJson(values)).digest('hex');
+}
+
+/** JSON with keys in order, so that the order of the table is no part of the hash. */
+function canonicalJson(value: unknown): string {
+  return JSON.stringify(value, (_, inner: unknown) =>
+    typeof inner === 'object' && inner !== null && !Array.isArray(inner)
+      ? Object.fromEntries(Object.entries(inner).sort(([a], [b]) => (a < b ? -1 : 1)))
+      : inner,
+  );
+}

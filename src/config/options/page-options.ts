@@ -1,0 +1,42 @@
+/** Options that say what of a page is obeyed and kept. */
+
+import type { OptionGroup } from '../option-spec.ts';
+import { isBodiesRule } from '../text-checks.ts';
+
+export const pageOptions = {
+  'respect-nofollow': {
+    type: 'boolean',
+    doc: 'Do not follow links marked nofollow, by themselves or by their page. The mark is recorded either way.',
+  },
+  'respect-noindex': {
+    type: 'boolean',
+    doc: 'Keep no text and no body of a page marked noindex. The mark is recorded either way.',
+  },
+  'follow-canonical': {
+    type: 'boolean',
+    default: true,
+    doc: 'Offer the canonical URL of a page as a link.',
+    offDoc: 'Record the canonical URL of a page but do not follow it.',
+  },
+  'meta-refresh': {
+    type: 'boolean',
+    default: true,
+    doc: 'Treat <meta http-equiv=refresh> with 0 seconds as a redirect.',
+    offDoc: 'Do not treat <meta http-equiv=refresh> as a redirect.',
+  },
+  'anchor-text': { type: 'boolean', default: false, doc: 'Record the text of links.' },
+  'store-text': {
+    type: 'boolean',
+    default: true,
+    doc: 'Keep the main text of pages in the database.',
+    offDoc: 'Keep no text of pages.',
+  },
+  bodies: {
+    type: 'string',
+    default: 'none',
+    check: isBodiesRule,
+    expected: 'none or files:DIR',
+    placeholder: 'none|files:DIR',
+    doc: 'Where bodies are kept. files: a folder, compressed, equal bodies once.',
+  },
+} as const satisfies OptionGroup;

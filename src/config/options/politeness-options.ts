@@ -1,0 +1,132 @@
+/** Options that say how gently hosts are asked, and what happens when they ask for more room. */
+
+import type { OptionGroup } from '../option-spec.ts';
+
+export const politenessOptions = {
+  delay: {
+    type: 'seconds',
+    min: 0,
+    max: 86_400,
+    doc: 'Least time between two request starts of one host; robots.txt can only lengthen it.',
+  },
+  concurrency: {
+    type: 'integer',
+    min: 1,
+    max: 10_000,
+    placeholder: 'N',
+    doc: 'The most requests open at once, over all hosts.',
+  },
+  'per-host': {
+    type: 'integer',
+    min: 1,
+    max: 1000,
+    placeholder: 'N',
+    doc: 'The most requests open at once to one host; 1 where robots.txt gives a Crawl-delay.',
+  },
+  'max-hosts': {
+    type: 'integer',
+    default: 20_000,
+    min: 1,
+    max: 1_000_000,
+    placeholder: 'N',
+    hashed: false,
+    doc: 'Most hosts held in memory at once (some kilobytes each); of more, those that may ask soonest.',
+  },
+  'adaptive-delay': {
+    type: 'boolean',
+    default: true,
+    doc: 'Lengthen the delay of a host whose answers become slow, and shorten it again.',
+    offDoc: 'Keep the delay of a host the same however slow its answers become.',
+  },
+  'max-crawl-delay': {
+    type: 'seconds',
+    default: 60,
+    min: 0,
+    max: 86_400,
+    doc: 'The adaptive delay never grows beyond this. Crawl-delay of robots.txt is obeyed however long.',
+  },
+  robots: {
+    type: 'boolean',
+    default: true,
+    doc: 'Ask for robots.txt and obey it.',
+    offDoc: 'Ask for no robots.txt and obey none.',
+  },
+  'robots-unreachable': {
+    type: 'enum',
+    choices: ['disallow', 'allow'],
+    default: 'disallow',
+    doc: 'What a robots.txt that cannot be had (5xx, 429, time-out) means. disallow is RFC 9309, allow is as if there were none.',
+  },
+  'robots-retries': {
+    type: 'integer',
+    default: 5,
+    min: 0,
+    max: 100,
+    placeholder: 'N',
+    doc: 'How often an unreachable robots.txt is asked again before its host is given up for the run.',
+  },
+  'robots-ttl': {
+    type: 'seconds',
+    default: 86_400,
+    min: 0,
+    max: 2_592_000,
+    doc: 'How long a robots.txt is used before it is asked again.',
+  },
+  'on-429': {
+    type: 'enum',
+    choices: ['backoff', 'suspend'],
+    doc: 'backoff: leave the host alone for Retry-After or a growing pause, then retry. suspend: give up the host for this run.',
+  },
+  'max-retry-after': {
+    type: 'seconds',
+    default: 3600,
+    min: 0,
+    max: 2_592_000,
+    doc: 'The longest Retry-After that is believed.',
+  },
+  'breaker-failures': {
+    type: 'integer',
+    default: 5,
+    min: 1,
+    max: 1000,
+    placeholder: 'N',
+    doc: 'Connection failures in a row after which a host is only probed.',
+  },
+  'breaker-probes': {
+    type: 'integer',
+    default: 5,
+    min: 0,
+    max: 100,
+    placeholder: 'N',
+    doc: 'How often such a host is probed, at growing intervals, before it is given up for the run.',
+  },
+  retries: {
+    type: 'integer',
+    min: 0,
+    max: 100,
+    placeholder: 'N',
+    doc: 'How often a URL is tried again after a 5xx, a time-out or a broken connection.',
+  },
+  'retry-backoff': {
+    type: 'enum',
+    choices: ['exponential', 'constant', 'fibonacci'],
+    doc: 'How the pause before a retry grows.',
+  },
+  'retry-delay': {
+    type: 'seconds',
+    min: 0,
+    max: 86_400,
+    doc: 'The pause before the first retry.',
+  },
+  'max-retry-backoff': {
+    type: 'seconds',
+    default: 600,
+    min: 0,
+    max: 86_400,
+    doc: 'The pause before a retry never grows beyond this.',
+  },
+  'retry-refused': {
+    type: 'boolean',
+    doc: 'Also retry refused connections and TLS errors; otherwise the URL is Unreachable at once.',
+  },
+} as const satisfies OptionGroup;

@@ -1,0 +1,18 @@
+/** Reads a URL that the operator gave, or throws the SumiError that says what is wrong with it. */
+
+import { sumiError } from '../errors.ts';
+
+export function readStartUrl(text: string): URL {
+  const url = text.trim();
+  // "example.com:8080/x" has no scheme although it looks like one; the others are common enough to name.
+  const scheme = /^(?:([a-z][a-z\d+.-]*):\/\/|(mailto|tel|javascript|data|file|about|ftp):)/i.exec(url);
+  const name = (scheme?.[1] ?? scheme?.[2])?.toLowerCase();
+  if (name !== undefined && name !== 'http' && name !== 'https')
+    throw sumiError('url-scheme', { url, scheme: name });
+  // The WHATWG parser would take the path of https:///path for a host.
+  if (/^https?:(?!\/\/[^/?#\\])/i.test(url) || /^https?:\/\/([^/?#\\]*@)?(:\d*)?([/?#\\]|$)/i.test(url)) {
+    throw sumiError('url-no-host', { url });
+  }
+  if (name === undefined || !URL.canParse(url)) throw sumiError('url-invalid', { url });
+  return new URL(url);
+}

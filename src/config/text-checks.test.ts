@@ -1,0 +1,88 @@
+import { describe, expect, it } from 'vitest';
+import { nearestName } from './nearest-name.ts';
+import { chooseProxies } from './proxies.ts';
+import { parseResolveRule } from './resolve-rules.ts';
+import {
+  isBodiesRule,
+  isEmail,
+  isExtension,
+  isHeaderText,
+  isHostRule,
+  isHttpUrl,
+  isMediaRange,
+  isPathPrefix,
+  isVersionToken,
+} from './text-checks.ts';
+
+describe('text checks', () => {
+  it.each([
+    [
+      isHostRule,
+      ['host', 'any', 'example.com', '*.example.com', '127.0.0.1', '[::1]', 'bücher.example', 'localhost'],
+      ['', '*', 'a*b.com', 'https://a.com', 'a.com:80', 'a..b', 'a b', '*.'],
+    ],
+    [isHttpUrl, ['https://a.com/', 'HTTP://a.com'], ['ftp://a.com', 'a.com', 'https://', 'mailto:x@a.com']],
+    [isEmail, ['a@b.com', 'a.b+c@d.co.uk'], ['a', 'a@b', '@b.com', 'a@b.com; x', 'a b@c.com', 'a@b.']],
+    [isHeaderText, ['Bot/1.0 (x)', 'x'], ['', ' x', 'a\r\nb: c', 'é']],
+    [
+      isMediaRange,
+      ['text/html', 'text/*', '*/*', 'application/ld+json', 'application/*+xml'],
+      ['html', 'text/', '*/html', 'text/html; q=1'],
+    ],
+    [isExtension, ['pdf', '.pdf', 'tar.gz'], ['', '.', '*.pdf', 'a/b']],
+    [isPathPrefix, ['/', '/docs/'], ['docs', '/a b', '/a?b', '']],
+    [isBodiesRule, ['none', 'files:./x'], ['files:', 'files', 's3://b', '']],
+    [isVersionToken, ['1.0', '2.0-beta+1'], ['', '1 0', '1/0', '1(0)']],
+  ])('%o accepts and refuses the right texts', (check, good, bad) => {
+    for (const text of good) expect(check(text), text).toBe(true);
+    for (const text of bad) expect(check(text), text).toBe(false);
+  });
+});
+
+describe('parseResolveRule', () => {
+  it.each([
+    ['a.com=1.2.3.4', { name: 'a.com', address: '1.2.3.4', port: null }],
+    ['A.com.=1.2.3.4:80', { name: 'a.com', address: '1.2.3.4', port: 80 }],
+    ['a.com=[::1]:80', { name: 'a.com', address: '::1', port: 80 }],
+    ['a.com=::1', { name: 'a.com', address: '::1', port: null }],
+    ['bücher.example=127.0.0.1', { name: 'xn--bcher-kva.example', address: '127.0.0.1', port: null }],
+    ['a.com', null],
+    ['=1.2.3.4', null],
+    ['a.com=b.com', null],
+    ['a.com=1.2.3.4:0', null],
+    ['a.com=1.2.3.4:70000', null],
+    ['a.com:80=1.2.3.4', null],
+  ])('reads %j', (text, rule) => {
+    expect(parseResolveRule(text)).toEqual(rule);
+  });
+});
+
+describe('chooseProxies', () => {
+  it('prefers the option, keeps NO_PROXY, and falls back to ALL_PROXY', () => {
+    const env = {
+      ALL_PROXY: 'http://all:1',
+      https_proxy: 'http://small:2',
+      HTTPS_PROXY: 'http://big:3',
+      NO_PROXY: 'a.com,b.com',
+    };
+    expect(chooseProxies(null, '', env)).toEqual({
+      http: 'http://all:1/',
+      https: 'http://small:2/',
+      no: 'a.com,b.com',
+    });
+    expect(chooseProxies('http://u:p%40@me:9', '', env)).toMatchObject({
+      http: 'http://u:p%40@me:9/',
+      https: 'http://u:p%40@me:9/',
+      no: 'a.com,b.com',
+    });
+    expect(chooseProxies('none', '', env)).toEqual({});
+  });
+});
+
+describe('nearestName', () => {
+  it('finds the name with the fewest changes, a swap counting once', () => {
+    expect(nearestName('max-detph', ['max-pages', 'max-depth', 'path'])).toBe('max-depth');
+    expect(nearestName('ab', ['ba', 'cd'])).toBe('ba');
+    expect(nearestName('', ['abc', 'a'])).toBe('a');
+  });
+});

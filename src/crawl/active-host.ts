@@ -1,0 +1,85 @@
+/**
+ * A leased host in memory: its clock, the pages claimed for it, errands (robots.txt requests), and what its robots.txt
+ * said. It answers one question for the schedule: when can this host take a turn?
+ */
+import type { Outcome } from '../fetch/fetcher.ts';
+import type { Claim } from '../frontier/candidate.ts';
+import type { Schedulable } from '../frontier/host-schedule.ts';
+import type { HostPace } from '../politeness/host-pace.ts';
+import type { RobotsRules } from '../politeness/robots-txt.ts';
+import type { HostLease } from '../store/port.ts';
+
+/** A request that is not a page: it takes the host's next slot before any page does. */
+export interface Errand {
+  url: string;
+  maxBytes: number;
+  done: (outcome: Outcome) => void;
+}
+
+/** A page on its way: HEAD first, where wanted, then GET, each with a slot of its own. */
+export interface PageTurn {
+  claim: Claim;
+  method: 'HEAD' | 'GET';
+}
+
+/** What an origin's robots.txt said, until when (wall time), or why it could not be had in this run. */
+export type OriginRobots = { rules: RobotsRules; expiresAt: number } | { unreachable: string };
+
+export class ActiveHost implements Schedulable {
+  place: 'out' | 'ring' | 'heap' = 'out';
+  readonly lease: HostLease;
+  readonly pace: HostPace;
+  readonly errands: Errand[] = [];
+  readonly turns: PageTurn[] = [];
+  /** Pages of an origin whose robots.txt is being asked, while other origins of the host go on. */
+  readonly parked: PageTurn[] = [];
+  /** Monotonic time after which nothing may be sent under this lease. */
+  leaseEnds = Number.POSITIVE_INFINITY;
+  /** By origin (scheme, name, port) of this host. */
+  readonly robots = new Map<string, OriginRobots>();
+  /** Origins whose robots.txt is being asked. */
+  readonly gates = new Set<string>();
+  /** Turns that were given and are not over: their pages are asked for, read or settled. */
+  openTurns = 0;
+  /** Something asynchronous about the host (a claim, its robots.txt) must end first. */
+  isWaiting = false;
+  /** No page waits in the store, as far as is known. */
+  isDrained = false;
+  /** Monotonic time of the earliest retry when nothing else waits. */
+  retryAt = 0;
+  /** The run may ask for no more pages. */
+  isOutOfBudget: () => boolean;
+
+  constructor(lease: HostLease, pace: HostPace, isOutOfBudget: () => boolean) {
+    this.lease = lease;
+    this.pace = pace;
+    this.isOutOfBudget = isOutOfBudget;
+  }
+
+  readyAt(): number {
+    if (this.errands.length > 0) return this.pace.readyAt();
+    if (this.isWaiting || this.isOutOfBudget()) return Number.POSITIVE_INFINITY;
+    if (this.turns.length > 0) return this.pace.readyAt();
+    if (this.isDrained) return Number.POSITIVE_INFINITY;
+    // With nothing open the store is asked at once: a page waits here for its slot, and no page lets the run end now.
+    if (this.openTurns === 0) return this.retryAt;
+    return Math.max(this.pace.readyAt(), this.retryAt);
+  }
+
+  /** Nothing is left to do here: the lease can be given back. */
+  get isIdle(): boolean {
+    return this.isDrained && this.isResting && this.turns.length === 0;
+  }
+
+  /** Nothing is under way: given back now, the host loses nothing but its place. */
+  get isResting(): boolean {
+    return (
+      !this.isWaiting &&
+      this.openTurns === 0 &&
+      this.pace.inFlight === 0 &&
+      this.parked.length === 0 &&
+      this.gates.size === 0 &&
+      this.errands.length === 0
+    );
+  }
+}

@@ -1,0 +1,214 @@
+/**
+ * From a parsed page to link targets: every href becomes the id of a known page (through the href cache, without
+ * making a string) or a candidate, normalized and judged. After the settlement gave the candidates their ids,
+ * `remember` teaches the cache.
+ */
+import type { Candidate } from '../frontier/candidate.ts';
+import { PAGE_STATES } from '../frontier/page-state.ts';
+import { LINK_FLAGS, type LinkList } from '../parse/parsed-page.ts';
+import type { LinkKind, Scope } from '../scope/classify.ts';
+import { type LinkTargets, UNFOLLOWED } from '../store/port.ts';
+import { type HrefCache, MISS, NO_PAGE } from '../url/href-cache.ts';
+import type { NormalizedUrl, Normalizer } from '../url/normalize.ts';
+
+export interface DiscoverOptions {
+  cache: HrefCache;
+  normalizer: Normalizer;
+  scope: Scope;
+  respectNofollow: boolean;
+  followCanonical: boolean;
+  keepAnchors: boolean;
+  /** False in fetch-only mode: links are recorded, none is queued. */
+  followLinks: boolean;
+}
+
+/** An href that the cache did not know: what it needs to learn it once the candidate has an id. */
+export interface Miss {
+  base: number;
+  hash: number;
+  href: Uint8Array;
+}
+
+export interface Discovery {
+  links: LinkTargets;
+  candidates: Candidate[];
+  /** One a candidate. Copies, because the page's own bytes may be gone when the ids are known. */
+  misses: Miss[];
+}
+
+export interface LinkDiscovery {
+  readonly followsCanonical: boolean;
+  /** The links are valid until the next call. */
+  discover(list: LinkList, baseUrl: string, depth: number, pageIsNofollow: boolean): Discovery;
+  remember(misses: Miss[], candidateIds: number[]): void;
+  judge(
+    found: NormalizedUrl,
+    depth: number,
+    kind: LinkKind,
+    isNofollow: boolean,
+    isStart: boolean,
+  ): Candidate;
+}
+
+const SLASH = 0x2f;
+const QUESTION = 0x3f;
+const COLON = 0x3a;
+const AMPERSAND = 0x26;
+const SPACE = 0x20;
+const MAX_FOLDERS = 10_000;
+
+export function createLinkDiscovery(options: DiscoverOptions): LinkDiscovery {
+  const { cache, normalizer, scope } = options;
+  const basesFor = createBases(cache);
+  const links: LinkTargets = {
+    count: 0,
+    targets: new Int32Array(256),
+    flags: new Uint8Array(256),
+    anchors: null,
+  };
+
+  function judge(
+    found: NormalizedUrl,
+    depth: number,
+    linkKind: LinkKind,
+    isNofollow: boolean,
+    isStart: boolean,
+  ): Candidate {
+    const { url, fetchUrl, host } = found;
+    const verdict = scope.classify({ url, fetchUrl, host, depth, isStart, isNofollow, linkKind });
+    const state = PAGE_STATES[verdict.state];
+    if (state === PAGE_STATES.Queued && !options.followLinks && !isStart && linkKind === 'link') {
+      return candidate(found, depth, verdict.priority, PAGE_STATES.Discovered, 'scope: fetch-only', false);
+    }
+    const onlyNofollow = isNofollow && verdict.reason?.startsWith('nofollow') === true;
+    return candidate(found, depth, verdict.priority, state, verdict.reason, onlyNofollow);
+  }
+
+  function discover(list: LinkList, baseUrl: string, depth: number, pageIsNofollow: boolean): Discovery {
+    const { count, bytes, hrefStart, hrefEnd, hrefHash, flags } = list;
+    if (links.targets.length < count) {
+      links.targets = new Int32Array(count * 2);
+      links.flags = new Uint8Array(count * 2);
+    }
+    const anchors: string[] | null = options.keepAnchors ? [] : null;
+    const candidates: Candidate[] = [];
+    const misses: Miss[] = [];
+    const bases = basesFor(baseUrl);
+    let kept = 0;
+    for (let i = 0; i < count; i++) {
+      let linkFlags = pageIsNofollow ? flags[i] | LINK_FLAGS.nofollow : flags[i];
+      if (linkFlags & LINK_FLAGS.nofollow && options.respectNofollow) linkFlags |= UNFOLLOWED;
+      if (linkFlags & LINK_FLAGS.canonical && !options.followCanonical) continue;
+      const base = baseFor(bases, bytes, hrefStart[i], hrefEnd[i]);
+      let target = base === 0 ? MISS : cache.find(base, bytes, hrefStart[i], hrefEnd[i], hrefHash[i]);
+      if (target === NO_PAGE) continue;
+      if (target === MISS) {
+        const found = normalizer.normalize(list.hrefText(i), baseUrl);
+        if (found === null) {
+          if (base !== 0) cache.put(base, bytes, hrefStart[i], hrefEnd[i], hrefHash[i], NO_PAGE);
+          continue;
+        }
+        const kind = linkFlags & LINK_FLAGS.canonical ? 'canonical' : 'link';
+        candidates.push(judge(found, depth, kind, (linkFlags & LINK_FLAGS.nofollow) !== 0, false));
+        misses.push({ base, hash: hrefHash[i], href: bytes.slice(hrefStart[i], hrefEnd[i]) });
+        target = -candidates.length;
+      }
+      links.targets[kept] = target;
+      links.flags[kept] = linkFlags;
+      if (anchors !== null) anchors.push(list.anchorText(i));
+      kept++;
+    }
+    links.count = kept;
+    links.anchors = anchors;
+    return { links, candidates, misses };
+  }
+
+  return {
+    followsCanonical: options.followCanonical,
+    judge,
+    discover,
+    remember(misses, candidateIds) {
+      for (let i = 0; i < misses.length; i++) {
+        const { base, hash, href } = misses[i];
+        if (base !== 0) cache.put(base, href, 0, href.length, hash, candidateIds[i]);
+      }
+    },
+  };
+}
+
+function candidate(
+  found: NormalizedUrl,
+  depth: number,
+  priority: number,
+  state: Candidate['state'],
+  reason: string | null,
+  onlyNofollow: boolean,
+): Candidate {
+  return {
+    url: found.url,
+    fetchUrl: found.fetchUrl,
+    host: found.host,
+    depth,
+    priority,
+    state,
+    reason,
+    onlyNofollow,
+  };
+}
+
+interface Bases {
+  folder: number;
+  origin: number;
+  scheme: number;
+  anywhere: number;
+}
+
+/** The bases of a page's folder, remembered: a crawl stays in a folder for many pages. */
+function createBases(cache: HrefCache): (baseUrl: string) => Bases {
+  const byFolder = new Map<string, Bases>();
+  const ids = new Map<string, number>();
+  const idOf = (base: string): number => {
+    let id = ids.get(base);
+    if (id === undefined) {
+      id = cache.newBase();
+      ids.set(base, id);
+    }
+    return id;
+  };
+  return (baseUrl) => {
+    const query = baseUrl.indexOf('?');
+    const folder = baseUrl.slice(0, baseUrl.lastIndexOf('/', query === -1 ? baseUrl.length : query) + 1);
+    let bases = byFolder.get(folder);
+    if (bases === undefined) {
+      if (byFolder.size >= MAX_FOLDERS) {
+        byFolder.clear();
+        ids.clear();
+      }
+      const authority = folder.indexOf('/', folder.indexOf('//') + 2);
+      bases = {
+        folder: cache.newBase(),
+        origin: idOf(folder.slice(0, authority)),
+        scheme: idOf(folder.slice(0, folder.indexOf(':') + 1)),
+        anywhere: idOf(''),
+      };
+      byFolder.set(folder, bases);
+    }
+    return bases;
+  };
+}
+
+/** What the meaning of an href depends on; 0 when it is the whole URL of the page, which the cache does not serve. */
+function baseFor(bases: Bases, bytes: Uint8Array, start: number, end: number): number {
+  if (start === end) return 0;
+  const first = bytes[start];
+  if (first === SLASH) return start + 1 < end && bytes[start + 1] === SLASH ? bases.scheme : bases.origin;
+  // A reference or a control character may turn out to be a question mark.
+  if (first === QUESTION || first === AMPERSAND || first <= SPACE) return 0;
+  // "http://…" means the same everywhere; "http:page" and a colon further in ("page?x=a:b") are relative references.
+  if (start + 7 < end && (first | 0x20) === 0x68) {
+    const colon = bytes[start + 4] === COLON ? start + 4 : start + 5;
+    if (bytes[colon] === COLON && bytes[colon + 1] === SLASH && bytes[colon + 2] === SLASH)
+      return bases.anywhere;
+  }
+  return bases.folder;
+}

@@ -1,0 +1,112 @@
+/**
+ * One request on a host's next slot, for a page or for robots.txt: reserve, send, tell the host's clock how it went, and
+ * a line for the request log. The slot is reserved before the request starts and counted from the moment it is sent.
+ */
+import type { Outcome } from '../fetch/fetcher.ts';
+import { retryAfterMs } from '../fetch/retry-after.ts';
+import type { Claim } from '../frontier/candidate.ts';
+import { essenceOf } from '../parse/mime-type.ts';
+import type { RequestKind } from '../store/port.ts';
+import type { ActiveHost } from './active-host.ts';
+import type { CrawlParts } from './parts.ts';
+
+export interface ExchangeSurroundings
+  extends Pick<CrawlParts, 'clock' | 'fetcher' | 'limits' | 'policy' | 'report' | 'store'> {
+  /** The host's readiness may have changed. */
+  placed: (host: ActiveHost) => void;
+}
+
+export interface Exchange {
+  outcome: Outcome;
+  slotAt: number;
+  sentAt: number | null;
+  delayMs: number;
+  perHost: number;
+  blockedUntil: number | null;
+}
+
+/** One request on the host's next slot; also used for errands. */
+export async function exchangeWith(
+  host: ActiveHost,
+  around: ExchangeSurroundings,
+  url: string,
+  method: 'GET' | 'HEAD',
+  claim: Claim | null,
+  maxBytes = around.limits.maxBodyBytes,
+): Promise<Exchange> {
+  const { pace } = host;
+  const { clock, policy } = around;
+  const slotAt = pace.reserve();
+  // As they are in force now: an answer that comes while this one is open may change both.
+  const { delayMs, perHost } = pace;
+  let sentAt: number | null = null;
+  around.placed(host);
+  const outcome = await around.fetcher.fetch({
+    url,
+    method,
+    maxBytes,
+    keepsCutBody: claim === null,
+    wantsBody:
+      claim === null || method === 'HEAD'
+        ? undefined
+        : (head) => policy.wantsType(essenceOf(head.contentType)),
+    onSend() {
+      if (host.leaseEnds <= clock.monotonic()) return false;
+      sentAt = pace.sent();
+      around.placed(host);
+      return sentAt !== null;
+    },
+  });
+  const { head, failure } = outcome;
+  if (head !== null && claim !== null) around.report.counters.answers++;
+  const wasSent = sentAt as number | null;
+  const blockedUntil = pace.ended(wasSent, {
+    statusCode: head?.status ?? null,
+    failure,
+    // A robots.txt comes faster than pages do: it would make them all look slow.
+    responseMs: claim === null ? null : outcome.responseMs,
+    retryAfterMs: head?.retryAfter ? retryAfterMs(head.retryAfter, clock.now()) : null,
+  });
+  if (blockedUntil !== null) tellBlock(host, around, outcome, blockedUntil);
+  around.placed(host);
+  return { outcome, slotAt, sentAt: wasSent, delayMs, perHost, blockedUntil };
+}
+
+export function logRequest(
+  host: ActiveHost,
+  around: ExchangeSurroundings,
+  exchange: Exchange,
+  kind: RequestKind,
+  pageId: number | null,
+  hash: Uint8Array | null,
+): void {
+  const { outcome, sentAt } = exchange;
+  if (sentAt === null) return;
+  around.report.counters.requests++;
+  around.report.counters.bytes += outcome.wireBytes;
+  around.store.log({
+    kind,
+    hostId: host.lease.hostId,
+    pageId,
+    slotAt: exchange.slotAt,
+    sentAt,
+    endedAt: Math.max(sentAt, outcome.endedAt),
+    delayMs: exchange.delayMs,
+    perHost: exchange.perHost,
+    statusCode: outcome.head?.status ?? 0,
+    wireBytes: outcome.wireBytes,
+    contentHash: hash,
+    blockedUntil: exchange.blockedUntil,
+    failure: outcome.failure,
+  });
+}
+
+function tellBlock(host: ActiveHost, around: ExchangeSurroundings, outcome: Outcome, until: number): void {
+  const status = outcome.head?.status;
+  around.report.host({
+    host: host.lease.host,
+    what: status === undefined ? 'breaker' : 'blocked',
+    detail: status === undefined ? `${outcome.failure}: ${outcome.message ?? ''}` : `http ${status}`,
+    until,
+  });
+}

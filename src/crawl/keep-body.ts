@@ -1,0 +1,20 @@
+/** Gives a body to the body store. A store that answers at once costs no promise; one that takes its time is awaited. */
+import type { BodyStore } from '../store/bodies.ts';
+import type { PageFacts, Settlement } from '../store/port.ts';
+
+/** The body's key, now or later. */
+export type KeptBody = string | Promise<string>;
+
+export function keepBody(facts: PageFacts, bytes: Uint8Array, bodies: BodyStore | null): KeptBody | null {
+  return bodies === null ? null : bodies.put(facts.contentHash!, bytes, facts.contentType);
+}
+
+/** Copies what points into the parser's buffers, which the next page uses again. */
+export function detachFromBuffers(settlement: Settlement): void {
+  const { text, links } = settlement;
+  if (text !== null) settlement.text = text.slice();
+  if (links !== null) {
+    const { count, targets, flags, anchors } = links;
+    settlement.links = { count, targets: targets.slice(0, count), flags: flags.slice(0, count), anchors };
+  }
+}

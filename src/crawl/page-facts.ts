@@ -1,0 +1,70 @@
+/** What a visit found, as the store keeps it: first what the answer's head says, then what the page itself says. */
+import { simhashInteger } from '../change/fingerprint.ts';
+import type { Outcome, ResponseHead } from '../fetch/fetcher.ts';
+import type { Claim } from '../frontier/candidate.ts';
+import { parseHttpDate } from '../parse/http-date.ts';
+import type { ParsedPage } from '../parse/parsed-page.ts';
+import type { PageFacts } from '../store/port.ts';
+
+/** Our clock is preferred when the server's is further off than this. */
+const MAX_DATE_SKEW_MS = 15 * 60 * 1000;
+
+export function fillFacts(facts: PageFacts, page: ParsedPage, baseUrl: string): void {
+  facts.title = page.title;
+  facts.h1 = page.h1;
+  facts.description = page.description;
+  facts.lang = page.lang;
+  facts.charset = page.charset;
+  facts.canonical = page.canonical === null ? null : (resolveUrl(page.canonical, baseUrl) ?? page.canonical);
+  facts.noindex = page.robots.noindex;
+  facts.nofollow = page.robots.nofollow;
+  facts.wordCount = page.wordCount;
+  facts.simhash = simhashInteger(page.simhashHigh, page.simhashLow);
+}
+
+export function factsOf(outcome: Outcome, claim: Claim, nowMs: number): PageFacts {
+  const { head } = outcome;
+  return {
+    statusCode: head?.status ?? null,
+    contentType: head?.contentType ?? null,
+    contentLength: head?.contentLength ?? null,
+    title: null,
+    h1: null,
+    description: null,
+    lang: null,
+    charset: null,
+    canonical: null,
+    noindex: false,
+    nofollow: false,
+    wordCount: null,
+    contentHash: null,
+    simhash: null,
+    etag: head?.etag ?? null,
+    lastModified: head?.lastModified ?? null,
+    cacheControl: head?.cacheControl ?? null,
+    bodyKey: null,
+    error: null,
+    responseMs: outcome.responseMs === null ? null : Math.round(outcome.responseMs),
+    visitedAt: visitTime(head, nowMs),
+    change: claim.last === null ? 'new' : null,
+  };
+}
+
+let lastDate = '';
+let lastDateMs: number | null = null;
+
+/** The server's Date when it is plausible, so that crawls from several machines agree. */
+function visitTime(head: ResponseHead | null, nowMs: number): number {
+  if (!head?.date) return nowMs;
+  // Answers of one second carry the same date.
+  if (head.date !== lastDate) {
+    lastDate = head.date;
+    lastDateMs = parseHttpDate(head.date, nowMs);
+  }
+  const serverMs = lastDateMs;
+  return serverMs !== null && Math.abs(serverMs - nowMs) <= MAX_DATE_SKEW_MS ? serverMs : nowMs;
+}
+
+export function resolveUrl(reference: string, base: string): string | null {
+  return URL.canParse(reference, base) ? new URL(reference, base).href : null;
+}

@@ -1,0 +1,85 @@
+/** What the loop is made of. Composition is wire.ts's work; the stages only see what they are given here. */
+import type { Fetcher } from '../fetch/fetcher.ts';
+import type { PageParser } from '../parse/parsed-page.ts';
+import type { PaceOptions } from '../politeness/host-pace.ts';
+import type { Clock } from '../primitives/clock.ts';
+import type { LoopLag } from '../primitives/loop-lag.ts';
+import type { Report } from '../report/report.ts';
+import type { Scope } from '../scope/classify.ts';
+import type { BodyStore } from '../store/bodies.ts';
+import type { Store } from '../store/port.ts';
+import type { NormalizedUrl, Normalizer } from '../url/normalize.ts';
+import type { LinkDiscovery } from './discover-links.ts';
+import type { RetryOptions } from './retry-policy.ts';
+
+/** Reads a body of another content type than HTML: what it gives becomes the page's facts, text and links. */
+export type ContentParser = (input: ContentInput) => ParsedContent;
+
+export interface ContentInput {
+  url: string;
+  contentType: string;
+  body: Uint8Array;
+}
+
+export interface ParsedContent {
+  title?: string;
+  h1?: string;
+  description?: string;
+  text?: string;
+  /** Absolute, or relative to the page. */
+  links?: string[];
+}
+
+export interface CrawlLimits {
+  concurrency: number;
+  /** Most hosts held in memory at once. */
+  maxHosts: number;
+  maxPages: number | null;
+  maxHostRequests: number | null;
+  maxBodyBytes: number;
+  maxRedirects: number;
+}
+
+export interface CrawlPolicy {
+  retry: RetryOptions;
+  retryRefused: boolean;
+  on429: 'backoff' | 'suspend';
+  headFirst: boolean;
+  /** Null: robots.txt is not asked for. */
+  robots: {
+    productToken: string;
+    whenUnreachable: 'allow' | 'disallow';
+    retries: number;
+    ttlMs: number;
+    deniedState: 'Skipped' | 'Failed';
+  } | null;
+  respectNofollow: boolean;
+  respectNoindex: boolean;
+  followMetaRefresh: boolean;
+  storeText: boolean;
+  /** Whether an answer of this content type (essence, or null) is read. */
+  wantsType: (essence: string | null) => boolean;
+}
+
+export interface CrawlParts {
+  owner: string;
+  startUrls: NormalizedUrl[];
+  /** Whether an identity is one of them; lists may be long. */
+  isStartUrl: (url: string) => boolean;
+  isFetchOnly: boolean;
+  limits: CrawlLimits;
+  policy: CrawlPolicy;
+  pace: PaceOptions;
+  clock: Clock;
+  store: Store;
+  bodies: BodyStore | null;
+  fetcher: Fetcher;
+  parsePage: PageParser;
+  contentParsers: ReadonlyMap<string, ContentParser>;
+  normalizer: Normalizer;
+  scope: Scope;
+  discovery: LinkDiscovery;
+  report: Report;
+  agentToken: string;
+  lag: LoopLag;
+}

@@ -1,0 +1,52 @@
+/** Makes what a program's own content parser found look like a parsed page, so that one road serves both. */
+
+import type { LinkList, ParsedPage } from '../parse/parsed-page.ts';
+import { createFingerprinter } from '../parse/simhash.ts';
+import type { ContentInput, ContentParser } from './parts.ts';
+
+export function readContent(parse: ContentParser, input: ContentInput): ParsedPage {
+  const found = parse(input);
+  const text = Buffer.from((found.text ?? '').replace(/\s+/g, ' ').trim());
+  const fingerprint = createFingerprinter()(text);
+  return {
+    title: found.title ?? null,
+    h1: found.h1 ?? null,
+    description: found.description ?? null,
+    lang: null,
+    canonical: null,
+    baseHref: null,
+    robots: { noindex: false, nofollow: false },
+    refresh: null,
+    charset: 'utf-8',
+    text,
+    wordCount: text.length === 0 ? 0 : text.toString().split(' ').length,
+    simhashHigh: fingerprint.high,
+    simhashLow: fingerprint.low,
+    links: listOf(found.links ?? []),
+  };
+}
+
+function listOf(hrefs: string[]): LinkList {
+  const parts = hrefs.map((href) => Buffer.from(href.split('#', 1)[0]));
+  const bytes = Buffer.concat(parts);
+  const hrefStart = new Int32Array(parts.length);
+  const hrefEnd = new Int32Array(parts.length);
+  const hrefHash = new Int32Array(parts.length);
+  let at = 0;
+  parts.forEach((part, i) => {
+    hrefStart[i] = at;
+    at += part.length;
+    hrefEnd[i] = at;
+    for (const byte of part) hrefHash[i] = Math.imul(hrefHash[i] ^ byte, 0x01000193);
+  });
+  return {
+    count: parts.length,
+    bytes,
+    hrefStart,
+    hrefEnd,
+    hrefHash,
+    flags: new Uint8Array(parts.length),
+    hrefText: (index) => parts[index].toString(),
+    anchorText: () => '',
+  };
+}

@@ -1,0 +1,206 @@
+/** Composition: the one place where configuration becomes parts. Nothing here decides anything while a crawl runs. */
+import { randomBytes } from 'node:crypto';
+import { hostname } from 'node:os';
+import type { Config } from '../config/load-config.ts';
+import { productToken } from '../config/user-agent.ts';
+import type { Fetcher } from '../fetch/fetcher.ts';
+import { createHttpFetcher } from '../fetch/http-fetcher.ts';
+import { matchesMimeType } from '../parse/mime-type.ts';
+import { createPageParser } from '../parse/parse-page.ts';
+import type { PaceOptions, PacingStrategy } from '../politeness/host-pace.ts';
+import type { Clock } from '../primitives/clock.ts';
+import { watchLoopLag } from '../primitives/loop-lag.ts';
+import type { OutputSink } from '../report/output-sink.ts';
+import type { Report } from '../report/report.ts';
+import {
+  createScope,
+  type HostMode,
+  type Scope,
+  type ScopeCandidate,
+  type ScopeRule,
+} from '../scope/classify.ts';
+import { PATTERN_PRESETS, type PatternPresetName } from '../scope/pattern-presets.ts';
+import { SKIPPED_EXTENSIONS } from '../scope/skipped-extensions.ts';
+import type { BodyStore } from '../store/bodies.ts';
+import type { Store } from '../store/port.ts';
+import { HrefCache } from '../url/href-cache.ts';
+import { createNormalizer, type NormalizedUrl, type Normalizer } from '../url/normalize.ts';
+import { createLinkDiscovery } from './discover-links.ts';
+import type { ContentParser, CrawlParts, CrawlPolicy } from './parts.ts';
+
+/** What a program may put in place of, or beside, the built-in parts. */
+export interface Extensions {
+  /** Asked after blacklist and stub list, before everything else; a verdict of theirs is final. */
+  scopeRules?: readonly ScopeRule[];
+  /** Changes the priority of what is queued: a whole number from 0 to 999,999, lower goes first. */
+  priority?: (candidate: ScopeCandidate, priority: number) => number;
+  /** Parsers by content type, such as application/pdf; these types are then accepted besides accept-types. */
+  parsers?: Readonly<Record<string, ContentParser>>;
+  /** Asked after each answer for the host's delay; never goes below the configured one or robots.txt's. */
+  pacing?: PacingStrategy;
+  sinks?: readonly OutputSink[];
+  /** In place of the SQLite file. The crawl closes it at the end. */
+  store?: Store;
+  /** In place of `bodies`. The crawl closes it at the end. */
+  bodies?: BodyStore;
+  fetcher?: Fetcher;
+  clock?: Clock;
+}
+
+export interface Wiring {
+  config: Config;
+  startUrls: NormalizedUrl[];
+  extensions: Extensions;
+  clock: Clock;
+  store: Store;
+  bodies: BodyStore | null;
+  report: Report;
+  normalizer: Normalizer;
+}
+
+export function wireParts(wiring: Wiring): CrawlParts {
+  const { config, extensions, clock, store, bodies, report, normalizer, startUrls } = wiring;
+  const scope = wireScope(config, startUrls, extensions);
+  const contentParsers = new Map(Object.entries(extensions.parsers ?? {}));
+  const token = productToken(config.userAgent);
+  const starts = new Set(startUrls.map(({ url }) => url));
+  const lag = watchLoopLag(clock);
+  const discovery = createLinkDiscovery({
+    cache: new HrefCache(),
+    normalizer,
+    scope,
+    respectNofollow: config.respectNofollow,
+    followCanonical: config.followCanonical,
+    keepAnchors: config.anchorText,
+    followLinks: !config.fetchOnly,
+  });
+  return {
+    owner: `${hostname()}:${process.pid}:${randomBytes(4).toString('hex')}`,
+    startUrls,
+    isStartUrl: (url) => starts.has(url),
+    isFetchOnly: config.fetchOnly,
+    limits: {
+      concurrency: config.concurrency,
+      maxHosts: config.maxHosts,
+      maxPages: config.maxPages,
+      maxHostRequests: config.maxDomainRequests,
+      maxBodyBytes: config.maxBodyBytes,
+      maxRedirects: config.maxRedirects,
+    },
+    policy: wirePolicy(config, token, [...contentParsers.keys()]),
+    pace: wirePace(config, extensions.pacing, () => lag.lagMs),
+    clock,
+    store,
+    bodies,
+    fetcher: extensions.fetcher ?? wireFetcher(config, clock),
+    parsePage: createPageParser(),
+    contentParsers,
+    normalizer,
+    scope,
+    discovery,
+    report,
+    agentToken: token,
+    lag,
+  };
+}
+
+export function wireNormalizer(config: Config): Normalizer {
+  return createNormalizer({
+    preset: config.normalize,
+    keepQuery: config.keepQuery,
+    dropQuery: config.dropQuery,
+  });
+}
+
+const HOST_MODES: ReadonlySet<string> = new Set(['host', 'subdomains', 'domain', 'any']);
+
+function wireScope(config: Config, startUrls: NormalizedUrl[], extensions: Extensions): Scope {
+  const presets = config.preset.map((name) => PATTERN_PRESETS[name as PatternPresetName]);
+  const modes = config.allowedHosts.filter((word) => HOST_MODES.has(word));
+  return createScope({
+    startHosts: [...new Set(startUrls.map(({ host }) => host))],
+    hostMode: (modes.at(-1) ?? 'host') as HostMode,
+    allowedDomains: config.allowedHosts.filter((word) => !HOST_MODES.has(word)),
+    blacklist: config.terrain.blacklist,
+    stub: config.terrain.stub,
+    quality: config.terrain.quality.map(({ domain }) => domain),
+    include: [...config.include, ...presets.flatMap(({ include }) => include)],
+    exclude: [...config.exclude, ...presets.flatMap(({ exclude }) => exclude)],
+    includeMode: config.includeMode,
+    maxDepth: config.maxDepth,
+    paths: config.path,
+    skippedExtensions: config.skipExtensions.flatMap((word) =>
+      word === 'usual' ? SKIPPED_EXTENSIONS : word,
+    ),
+    respectNofollow: config.respectNofollow,
+    extraRules: extensions.scopeRules,
+    priorityOf: extensions.priority,
+  });
+}
+
+function wirePolicy(config: Config, token: string, ownTypes: string[]): CrawlPolicy {
+  const accepted = [...config.acceptTypes, ...ownTypes];
+  return {
+    retry: {
+      retries: config.retries,
+      backoff: config.retryBackoff,
+      delayMs: config.retryDelay * 1000,
+      maxBackoffMs: config.maxRetryBackoff * 1000,
+    },
+    retryRefused: config.retryRefused,
+    on429: config.on429,
+    headFirst: config.headFirst,
+    robots: config.robots
+      ? {
+          productToken: token,
+          whenUnreachable: config.robotsUnreachable,
+          retries: config.robotsRetries,
+          ttlMs: config.robotsTtl * 1000,
+          deniedState: config.profile === 'terrain' ? 'Failed' : 'Skipped',
+        }
+      : null,
+    respectNofollow: config.respectNofollow,
+    respectNoindex: config.respectNoindex,
+    followMetaRefresh: config.metaRefresh,
+    storeText: config.storeText,
+    // A body without a type is most often a page of a careless server: it is read.
+    wantsType: (essence) =>
+      essence === null ||
+      (accepted.some((pattern) => matchesMimeType(essence, pattern)) &&
+        !config.rejectTypes.some((pattern) => matchesMimeType(essence, pattern))),
+  };
+}
+
+function wirePace(config: Config, strategy: PacingStrategy | undefined, lagMs: () => number): PaceOptions {
+  return {
+    delayMs: config.delay * 1000,
+    maxDelayMs: config.maxCrawlDelay * 1000,
+    perHost: config.perHost,
+    isAdaptive: config.adaptiveDelay,
+    maxRetryAfterMs: config.maxRetryAfter * 1000,
+    breakerFailures: config.breakerFailures,
+    breakerProbes: config.breakerProbes,
+    lagMs,
+    strategy,
+  };
+}
+
+function wireFetcher(config: Config, clock: Clock): Fetcher {
+  return createHttpFetcher({
+    userAgent: config.userAgent,
+    acceptLanguage: config.acceptLanguage ?? undefined,
+    compress: config.compress,
+    keepAlive: config.keepAlive,
+    http2: config.http2,
+    perHost: config.perHost,
+    connectTimeoutMs: config.connectTimeout * 1000,
+    headersTimeoutMs: config.headersTimeout * 1000,
+    bodyTimeoutMs: config.bodyTimeout * 1000,
+    totalTimeoutMs: config.timeout * 1000,
+    resolve: new Map(
+      config.resolveRules.map(({ name, address, port }) => [name, { address, port: port ?? undefined }]),
+    ),
+    proxy: config.proxies,
+    clock,
+  });
+}

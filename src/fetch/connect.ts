@@ -1,0 +1,202 @@
+/**
+ * Opens connections for the fetcher: `--resolve` names, cached DNS, one time-out for the whole of name look-up,
+ * TCP, proxy tunnel and TLS. The TLS server name is always the URL's, whatever address is dialled.
+ * It keeps no connection (the clients do), only TLS sessions, so that a second handshake costs both sides less.
+ */
+import { type LookupAddress, type LookupAllOptions, lookup as systemLookup } from 'node:dns';
+import { connect, isIP, type LookupFunction, type OnReadOpts, type Socket } from 'node:net';
+import type { Clock } from '../primitives/clock.ts';
+import { CONNECT_TIMEOUT_CODE } from './failure.ts';
+
+/** Where to, as a URL says it; `hostname` without brackets, `port` empty for the scheme's own. */
+export interface DialTarget {
+  protocol: string;
+  hostname: string;
+  host?: string;
+  port: string;
+  /** Read into this buffer rather than through 'data' events, where the connection can. */
+  onread?: OnReadOpts;
+  /** The protocols offered by TLS. */
+  alpn?: string[];
+  /** A connection to speak TLS over, such as a proxy's tunnel. */
+  httpSocket?: Socket;
+}
+
+export type DialCallback = (...result: [error: null, socket: Socket] | [error: Error, socket: null]) => void;
+
+/** Starts a connection; `abort` ends the attempt. The callback is called once at most, and never at once. */
+export type Dial = (target: DialTarget, callback: DialCallback) => { abort(error: Error): void };
+
+export interface ResolvedAddress {
+  address: string;
+  port?: number;
+}
+
+export interface DialSettings {
+  resolve: Map<string, ResolvedAddress>;
+  /** PEM certificates to trust in place of the built-in ones. */
+  ca?: string | string[];
+  lookup: LookupFunction;
+}
+
+const HTTP1_ONLY = ['http/1.1'];
+const MOST_SESSIONS = 1000;
+
+export function createDial(settings: DialSettings): Dial {
+  const { resolve, ca, lookup } = settings;
+  const sessions = new Map<string, Buffer>();
+
+  function openTls(target: DialTarget, host: string, port: number): Socket {
+    // Loaded when the first https host is asked: a crawl of http hosts starts without it.
+    const tls = process.getBuiltinModule('node:tls');
+    const { hostname, httpSocket, onread } = target;
+    const key = `${hostname}:${port}`;
+    const socket = tls.connect({
+      host,
+      port,
+      lookup,
+      // An address is no server name (RFC 6066 section 3); the certificate is then checked against the host.
+      servername: isIP(hostname) ? '' : hostname,
+      session: sessions.get(key),
+      ALPNProtocols: target.alpn ?? HTTP1_ONLY,
+      ...(ca === undefined ? {} : { ca }),
+      ...(httpSocket === undefined ? { onread } : { socket: httpSocket }),
+    });
+    socket.setNoDelay(true);
+    // Told by Node only once the certificate has been checked.
+    socket.on('session', (session) => {
+      if (sessions.size >= MOST_SESSIONS) sessions.delete(sessions.keys().next().value!);
+      sessions.set(key, session);
+    });
+    socket.once('error', () => sessions.delete(key));
+    return socket;
+  }
+
+  return (target, callback) => {
+    const isTls = target.protocol === 'https:';
+    const mapped = resolve.get(target.hostname);
+    const host = mapped?.address ?? target.hostname;
+    const port = mapped?.port ?? Number(target.port || (isTls ? 443 : 80));
+    const socket = isTls
+      ? openTls(target, host, port)
+      : connect({ host, port, lookup, noDelay: true, onread: target.onread });
+    const readyEvent = isTls ? 'secureConnect' : 'connect';
+    const onError = (error: Error) => {
+      socket.off(readyEvent, onReady);
+      callback(error, null);
+    };
+    const onReady = () => {
+      socket.off('error', onError);
+      callback(null, socket);
+    };
+    socket.once(readyEvent, onReady);
+    socket.once('error', onError);
+    return {
+      abort(error) {
+        // A late error of a connection that was given up has nobody to be told to.
+        socket.on('error', () => {});
+        socket.destroy(error);
+      },
+    };
+  };
+}
+
+/** Connections being opened: closing the fetcher ends them. */
+export type Attempts = Set<{ abort(error: Error): void }>;
+
+export type Connector = (target: DialTarget, callback: DialCallback) => void;
+
+/** A dial that must be done within `timeoutMs`. */
+export function withConnectTimeout(
+  dial: Dial,
+  timeoutMs: number,
+  clock: Clock,
+  attempts: Attempts,
+): Connector {
+  return (target, callback) => {
+    let isDone = false;
+    const finish: DialCallback = (...result) => {
+      if (isDone) return;
+      isDone = true;
+      cancelTimer();
+      attempts.delete(attempt);
+      callback(...result);
+    };
+    const attempt = dial(target, finish);
+    attempts.add(attempt);
+    // setImmediate lets a connection that was made while the event loop was busy be seen first.
+    const cancelTimer = clock.after(timeoutMs, () => setImmediate(expire));
+    function expire() {
+      if (isDone) return;
+      const error = Object.assign(new Error(`no connection within ${timeoutMs} ms`), {
+        code: CONNECT_TIMEOUT_CODE,
+      });
+      finish(error, null);
+      attempt.abort(error);
+    }
+  };
+}
+
+type SystemLookup = (
+  hostname: string,
+  options: LookupAllOptions,
+  callback: (error: NodeJS.ErrnoException | null, addresses: LookupAddress[]) => void,
+) => void;
+
+interface DnsEntry {
+  error: NodeJS.ErrnoException | null;
+  addresses: LookupAddress[];
+  expiresAt: number;
+  /** Callers to tell; null once the answer is there. */
+  waiting: (() => void)[] | null;
+}
+
+const POSITIVE_MS = 5 * 60_000;
+const NEGATIVE_MS = 30_000;
+const MOST_NAMES = 10_000;
+
+/** A bounded cache before the system's resolver; look-ups of one name at the same time are one question. */
+export function createCachedLookup(
+  clock: Clock,
+  lookup: SystemLookup = systemLookup,
+  mostNames = MOST_NAMES,
+): LookupFunction {
+  const entries = new Map<string, DnsEntry>();
+
+  function ask(hostname: string): DnsEntry {
+    const entry: DnsEntry = { error: null, addresses: [], expiresAt: Number.POSITIVE_INFINITY, waiting: [] };
+    // A Map keeps the order of insertion: the first key is the oldest.
+    if (entries.size >= mostNames) entries.delete(entries.keys().next().value!);
+    entries.set(hostname, entry);
+    lookup(hostname, { all: true }, (error, addresses) => {
+      entry.error = error;
+      entry.addresses = addresses ?? [];
+      entry.expiresAt = clock.monotonic() + (error ? NEGATIVE_MS : POSITIVE_MS);
+      const waiting = entry.waiting!;
+      entry.waiting = null;
+      for (const tell of waiting) tell();
+    });
+    return entry;
+  }
+
+  return (hostname, options, callback) => {
+    let entry = entries.get(hostname);
+    if (entry === undefined || entry.expiresAt <= clock.monotonic()) {
+      entries.delete(hostname);
+      entry = ask(hostname);
+    }
+    const found = entry;
+    const answer = () => {
+      if (found.error) return callback(found.error, '', 0);
+      if (options.all) return callback(null, found.addresses);
+      const wanted = options.family === 4 || options.family === 'IPv4' ? 4 : options.family ? 6 : 0;
+      const address = found.addresses.find(({ family }) => wanted === 0 || family === wanted);
+      if (address) return callback(null, address.address, address.family);
+      const error = new Error(`no address of the family ${wanted} for ${hostname}`);
+      return callback(Object.assign(error, { code: 'ENOTFOUND' }), '', 0);
+    };
+    // net.connect expects the answer after it has returned.
+    if (found.waiting === null) process.nextTick(answer);
+    else found.waiting.push(answer);
+  };
+}

@@ -1,0 +1,230 @@
+/**
+ * One request and its answer, as a client tells it: onConnect, onHead, onData, onComplete or onError. undici's clients
+ * tell the head as onHeaders: its raw form, because the newer one builds an object of all fields for each answer.
+ * It settles exactly once, with an Outcome, and lets its request be written at most once: when undici wants to write it
+ * again (HTTP/2, connection lost under way) that is refused and told as `reset`, since a second request needs a slot of
+ * its own. It never throws into a client.
+ */
+import type { Clock } from '../primitives/clock.ts';
+import type { BufferPool } from './buffer-pool.ts';
+import { codingsOf, decodeBody, tooLarge } from './decode-body.ts';
+import { failureOf, messageOf } from './failure.ts';
+import type { FetchedBody, FetchFailure, FetchRequest, Outcome, ResponseHead } from './fetcher.ts';
+import { readResponseHead } from './response-head.ts';
+
+export interface ExchangeSurroundings {
+  clock: Clock;
+  buffers: BufferPool;
+  /** Milliseconds of the sweep's coarse clock; see http-fetcher. */
+  coarseMs(): number;
+  /** The outcome is decided; its client may still be busy with the request. */
+  onSettled(exchange: Exchange): void;
+}
+
+/** For a body of unannounced length; an announced one is believed up to the second number. */
+const FIRST_BUFFER = 64 * 1024;
+const LARGEST_FIRST_BUFFER = 1024 * 1024;
+/** Compressed bytes may exceed the decoded ones by a little (stored blocks, headers). */
+const CODING_OVERHEAD = 64 * 1024;
+const NO_BYTES = new Uint8Array(1);
+
+type Stage = 'waiting' | 'sent' | 'body';
+
+export class Exchange {
+  stage: Stage = 'waiting';
+  /** Coarse time when it was asked for, and when its stage began or last moved on. */
+  readonly startedMs: number;
+  stageMs: number;
+  isSettled = false;
+  /** Its place in the list of requests in flight. */
+  index = -1;
+  /** Called once the client is done with the request and can take another. */
+  onFreed: (() => void) | null = null;
+  /** True when the answer comes from a proxy asked in absolute form. */
+  isProxied = false;
+
+  private abort: ((error?: Error) => void) | null = null;
+  private head: ResponseHead | null = null;
+  private codings: string[] = [];
+  private bytes: Uint8Array | null = null;
+  private length = 0;
+  private wireLimit = 0;
+  private sentAt: number | null = null;
+  private sentMonotonic = 0;
+  private responseMs: number | null = null;
+
+  constructor(
+    private readonly request: FetchRequest,
+    private readonly resolve: (outcome: Outcome) => void,
+    private readonly around: ExchangeSurroundings,
+  ) {
+    this.startedMs = around.coarseMs();
+    this.stageMs = this.startedMs;
+  }
+
+  /** Ends the request with a failure from outside: time-outs, abortAll. */
+  fail(failure: FetchFailure, message: string): void {
+    this.settle(failure, message, null);
+    // Without a connection yet, onConnect ends it before a byte is written.
+    this.abort?.();
+  }
+
+  // A client calls this right before it writes the request to an open connection, and writes nothing when that aborts.
+  onConnect(abort: (error?: Error) => void): void {
+    if (this.sentAt !== null) this.settle('reset', 'the connection was lost before the answer', null);
+    else if (!this.isSettled && this.request.onSend?.() === false) this.settle('not-sent', null, null);
+    if (this.isSettled) {
+      abort();
+      return;
+    }
+    this.abort = abort;
+    this.sentAt = this.around.clock.now();
+    this.sentMonotonic = this.around.clock.monotonic();
+    this.stage = 'sent';
+    this.stageMs = this.around.coarseMs();
+  }
+
+  onHeaders(status: number, raw: Buffer[]): boolean {
+    if (status >= 200) this.onHead(readResponseHead(status, raw));
+    return true;
+  }
+
+  /** The head of the final answer. Here and in onData it may end the request by the client's abort. */
+  onHead(head: ResponseHead): void {
+    const { status } = head;
+    this.responseMs = this.around.clock.monotonic() - this.sentMonotonic;
+    this.stage = 'body';
+    this.stageMs = this.around.coarseMs();
+    if (status === 407 && this.isProxied) {
+      this.fail('proxy', 'the proxy asks for a user and password (407)');
+      return;
+    }
+    this.head = head;
+    if (this.request.method === 'HEAD') return;
+    const { wantsBody, maxBytes } = this.request;
+    if (status < 300 && wantsBody?.(head) === false) {
+      this.settle(null, null, null, true);
+      this.abort?.();
+      return;
+    }
+    this.codings = codingsOf(head.contentEncoding);
+    this.wireLimit = this.codings.length === 0 ? maxBytes : maxBytes + CODING_OVERHEAD;
+    if (head.contentLength !== null && head.contentLength > this.wireLimit && !this.request.keepsCutBody) {
+      this.fail('too-large', `${head.contentLength} bytes, ${tooLarge(maxBytes)}`);
+    }
+  }
+
+  onData(chunk: Buffer): boolean {
+    if (this.isSettled || this.request.method === 'HEAD') return true;
+    const end = this.length + chunk.length;
+    if (end > this.wireLimit && this.request.keepsCutBody && this.codings.length === 0) {
+      this.onData(chunk.subarray(0, this.wireLimit - this.length));
+      this.settleBody();
+      this.abort?.();
+      return true;
+    }
+    if (end > this.wireLimit) {
+      this.fail('too-large', tooLarge(this.request.maxBytes));
+      return true;
+    }
+    // One byte more than the body: the scanner's sentinel.
+    if (this.bytes === null || end >= this.bytes.length) this.grow(end + 1);
+    this.bytes!.set(chunk, this.length);
+    this.length = end;
+    this.stageMs = this.around.coarseMs();
+    return true;
+  }
+
+  onComplete(): void {
+    if (!this.isSettled) {
+      if (this.request.method === 'HEAD') this.settle(null, null, null);
+      else this.settleBody();
+    }
+    this.freed();
+  }
+
+  onError(error: Error): void {
+    this.settle(failureOf(error), messageOf(error), null);
+    this.freed();
+  }
+
+  private grow(needed: number): void {
+    const { buffers } = this.around;
+    const old = this.bytes;
+    if (old === null) {
+      // A server that announces much and sends little must not cost us what it announced.
+      const announced = Math.min((this.head?.contentLength ?? FIRST_BUFFER) + 1, LARGEST_FIRST_BUFFER);
+      this.bytes = buffers.acquire(Math.max(announced, needed));
+      return;
+    }
+    this.bytes = buffers.acquire(Math.max(needed, old.length * 2));
+    this.bytes.set(old.subarray(0, this.length));
+    buffers.release(old);
+  }
+
+  private settleBody(): void {
+    const { buffers } = this.around;
+    if (this.codings.length > 0 && this.bytes !== null) {
+      const decoded = decodeBody(this.bytes.subarray(0, this.length), this.codings, this.request.maxBytes);
+      if ('failure' in decoded) {
+        this.settle(decoded.failure, decoded.message, null);
+        return;
+      }
+      const wire = this.bytes;
+      const wireLength = this.length;
+      this.bytes = buffers.acquire(decoded.bytes.length + 1);
+      this.bytes.set(decoded.bytes);
+      buffers.release(wire);
+      this.settle(null, null, pooledBody(this.bytes, decoded.bytes.length, buffers), false, wireLength);
+      return;
+    }
+    this.settle(null, null, pooledBody(this.bytes, this.length, buffers));
+  }
+
+  private settle(
+    failure: FetchFailure | null,
+    message: string | null,
+    body: FetchedBody | null,
+    bodyRefused = false,
+    wireBytes = this.length,
+  ): void {
+    if (this.isSettled) return;
+    this.isSettled = true;
+    if (body === null && this.bytes !== null) this.around.buffers.release(this.bytes);
+    this.bytes = null;
+    this.around.onSettled(this);
+    this.resolve({
+      head: this.head,
+      body,
+      bodyRefused,
+      failure,
+      message,
+      sentAt: this.sentAt,
+      endedAt: this.around.clock.now(),
+      responseMs: this.head === null ? null : this.responseMs,
+      wireBytes,
+    });
+  }
+
+  private freed(): void {
+    const { onFreed } = this;
+    this.onFreed = null;
+    onFreed?.();
+  }
+}
+
+function pooledBody(bytes: Uint8Array | null, length: number, buffers: BufferPool): FetchedBody {
+  if (bytes === null) return { bytes: NO_BYTES, length: 0, release() {} };
+  bytes[length] = 0;
+  let isReleased = false;
+  return {
+    bytes,
+    length,
+    release() {
+      // Given back twice, one buffer would serve two bodies.
+      if (isReleased) return;
+      isReleased = true;
+      buffers.release(bytes);
+    },
+  };
+}

@@ -1,0 +1,85 @@
+/**
+ * The one table from what the runtime calls an error to what the crawler calls a failure.
+ * A code that is not listed is `other`: it is stored with its message, never guessed at and never thrown.
+ */
+import type { FetchFailure } from './fetcher.ts';
+
+/** The code carried by errors of the proxy itself, so that they are not taken for the site's. */
+export const PROXY_ERROR_CODE = 'SUMI_PROXY';
+export const CONNECT_TIMEOUT_CODE = 'UND_ERR_CONNECT_TIMEOUT';
+/** The codes of our own client's errors; a lost connection has the system's ECONNRESET. */
+export const PROTOCOL_ERROR_CODE = 'SUMI_PROTOCOL';
+export const ABORTED_CODE = 'SUMI_ABORTED';
+export const UNSAFE_REQUEST_CODE = 'SUMI_UNSAFE_REQUEST';
+
+const byCode: Record<string, FetchFailure> = {
+  ENOTFOUND: 'dns',
+  EAI_AGAIN: 'dns',
+  EAI_FAIL: 'dns',
+  EAI_NODATA: 'dns',
+  EAI_NONAME: 'dns',
+  ECONNREFUSED: 'refused',
+  EHOSTUNREACH: 'refused',
+  ENETUNREACH: 'refused',
+  EADDRNOTAVAIL: 'refused',
+  EACCES: 'refused',
+  ECONNRESET: 'reset',
+  ECONNABORTED: 'reset',
+  EPIPE: 'reset',
+  UND_ERR_SOCKET: 'reset',
+  ETIMEDOUT: 'timeout-connect',
+  [CONNECT_TIMEOUT_CODE]: 'timeout-connect',
+  UND_ERR_HEADERS_TIMEOUT: 'timeout-headers',
+  UND_ERR_BODY_TIMEOUT: 'timeout-body',
+  UND_ERR_HEADERS_OVERFLOW: 'protocol',
+  UND_ERR_RES_CONTENT_LENGTH_MISMATCH: 'protocol',
+  UND_ERR_RES_EXCEEDED_MAX_SIZE: 'too-large',
+  UND_ERR_ABORTED: 'aborted',
+  UND_ERR_CLOSED: 'aborted',
+  UND_ERR_DESTROYED: 'aborted',
+  HTTPParserError: 'protocol',
+  EPROTO: 'tls',
+  DEPTH_ZERO_SELF_SIGNED_CERT: 'tls',
+  SELF_SIGNED_CERT_IN_CHAIN: 'tls',
+  HOSTNAME_MISMATCH: 'tls',
+  INVALID_CA: 'tls',
+  INVALID_PURPOSE: 'tls',
+  PATH_LENGTH_EXCEEDED: 'tls',
+  [PROXY_ERROR_CODE]: 'proxy',
+  [PROTOCOL_ERROR_CODE]: 'protocol',
+  [ABORTED_CODE]: 'aborted',
+  [UNSAFE_REQUEST_CODE]: 'other',
+};
+
+const byPrefix: [prefix: string, failure: FetchFailure][] = [
+  ['CERT_', 'tls'],
+  ['CRL_', 'tls'],
+  ['UNABLE_TO_', 'tls'],
+  ['ERR_TLS_', 'tls'],
+  ['ERR_SSL_', 'tls'],
+  ['ERROR_IN_CERT_', 'tls'],
+  ['ERR_HTTP2_', 'protocol'],
+  ['HPE_', 'protocol'],
+];
+
+export function failureOf(error: unknown): FetchFailure {
+  const code = codeOf(error);
+  if (code === null) return 'other';
+  const known = byCode[code];
+  if (known !== undefined) return known;
+  for (const [prefix, failure] of byPrefix) if (code.startsWith(prefix)) return failure;
+  return 'other';
+}
+
+export function messageOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  // Happy-eyeballs errors (one per address tried) have a code and an empty message.
+  return error.message === '' ? (codeOf(error) ?? error.name) : error.message;
+}
+
+function codeOf(error: unknown): string | null {
+  const { code, name } = (error ?? {}) as { code?: unknown; name?: unknown };
+  if (typeof code === 'string') return code;
+  // undici's parser errors have lost their code and kept their name.
+  return typeof name === 'string' ? name : null;
+}

@@ -1,0 +1,251 @@
+/**
+ * One HTTP/1.1 connection that reopens itself when it is needed: one request at a time, written in one write right
+ * after the exchange agreed, never written twice. It is used again only when the answer's end was certain and nothing
+ * came behind it; a kept connection that the server closes, or speaks on unasked, is dropped without a word.
+ * It never follows, retries or times out: that is the caller's (connecting has its own limit, see connect.ts).
+ */
+import type { Socket } from 'node:net';
+import type { Clock } from '../primitives/clock.ts';
+import type { Connector, DialTarget } from './connect.ts';
+import type { Exchange } from './exchange.ts';
+import { ABORTED_CODE, PROTOCOL_ERROR_CODE, UNSAFE_REQUEST_CODE } from './failure.ts';
+import type { Http1HeadReader } from './http1-head.ts';
+import { Http1Reader, type Progress } from './http1-reader.ts';
+import {
+  type DispatchParts,
+  KEEP_ALIVE_MOST_MS,
+  KEEP_ALIVE_MS,
+  type OriginClient,
+} from './origin-clients.ts';
+
+export interface Http1Settings {
+  connect: Connector;
+  target: DialTarget;
+  /** What every request carries (see headerLines); null where that cannot be written. */
+  headerLines: string | null;
+  keepAlive: boolean;
+  clock: Clock;
+  heads: Http1HeadReader;
+  /** Shared by all connections: the bytes of a read are used up before the next read. */
+  readBuffer: Buffer;
+}
+
+/** Before the server's own time is up, so that no request meets its closing. */
+const KEEP_ALIVE_MARGIN_MS = 1000;
+
+// Written as latin1: a character past U+00FF would lose its upper byte and could become any other, a line end too.
+const UNSAFE_PATH = /[^\x21-\x7e\x80-\xff]/;
+const UNSAFE_VALUE = /[^\t\x20-\x7e\x80-\xff]/;
+const UNSAFE_NAME = /[^\w!#$%&'*+\-.^`|~]|^$/;
+
+/** Header fields (name, value, name, ...) as they are written; null where that would break the request. */
+export function headerLines(fields: readonly string[]): string | null {
+  let lines = '';
+  for (let at = 0; at < fields.length; at += 2) {
+    if (UNSAFE_NAME.test(fields[at]) || UNSAFE_VALUE.test(fields[at + 1])) return null;
+    lines += `${fields[at]}: ${fields[at + 1]}\r\n`;
+  }
+  return lines;
+}
+
+export class Http1Client implements OriginClient {
+  private socket: Socket | null = null;
+  /** Counts connections: what one says after it was given up is not heard. */
+  private connection = 0;
+  private exchange: Exchange | null = null;
+  private request = '';
+  private method = 'GET';
+  private isWritten = false;
+  private isDestroyed = false;
+  private idleUntil = 0;
+  private cancelIdle: (() => void) | null = null;
+  private readonly reader: Http1Reader;
+
+  constructor(private readonly settings: Http1Settings) {
+    this.reader = new Http1Reader(settings.heads);
+  }
+
+  dispatch(parts: DispatchParts, exchange: Exchange): void {
+    this.exchange = exchange;
+    const request = this.requestOf(parts);
+    if (this.isDestroyed) this.fail(codedError(ABORTED_CODE, 'the connection is closed'));
+    else if (request === null) {
+      this.fail(codedError(UNSAFE_REQUEST_CODE, 'a path or header that cannot be written'));
+    } else {
+      this.request = request;
+      this.method = parts.method;
+      if (this.socket !== null && this.settings.clock.monotonic() >= this.idleUntil) this.drop();
+      if (this.socket === null) this.connect();
+      else this.write();
+    }
+  }
+
+  destroy(): void {
+    this.isDestroyed = true;
+    this.drop();
+    this.fail(codedError(ABORTED_CODE, 'the connection is closed'));
+  }
+
+  private requestOf({ method, path, headers }: DispatchParts): string | null {
+    const { headerLines: always } = this.settings;
+    const more = headers === undefined ? '' : headerLines(Object.entries(headers).flat());
+    if (always === null || more === null || UNSAFE_PATH.test(path)) return null;
+    return `${method} ${path} HTTP/1.1\r\n${always}${more}\r\n`;
+  }
+
+  private connect(): void {
+    this.connection += 1;
+    const id = this.connection;
+    const { target, connect, readBuffer } = this.settings;
+    const callback = (size: number, bytes: Uint8Array) => {
+      if (id === this.connection) this.read(bytes as Buffer, size);
+      return true;
+    };
+    connect({ ...target, onread: { buffer: readBuffer, callback } }, (error, socket) => {
+      if (id !== this.connection) {
+        // Nobody listens any more, and an error nobody listens to would end the program.
+        socket?.on('error', () => {}).destroy();
+      } else if (error !== null) this.fail(error);
+      else {
+        this.adopt(socket!, id);
+        this.write();
+      }
+    });
+  }
+
+  private adopt(socket: Socket, id: number): void {
+    this.socket = socket;
+    this.idleUntil = this.settings.clock.monotonic() + KEEP_ALIVE_MS;
+    const lost = (error?: Error) => {
+      if (id === this.connection) this.lose(error);
+    };
+    // A connection that reads into our buffer has none of these; a tunnel's has.
+    socket.on('data', (chunk: Buffer) => {
+      if (id === this.connection) this.read(chunk, chunk.length);
+    });
+    socket.on('end', () => {
+      if (id === this.connection) this.end();
+    });
+    socket.on('error', lost);
+    socket.on('close', () => lost());
+  }
+
+  private write(): void {
+    const exchange = this.exchange!;
+    try {
+      exchange.onConnect(this.abort);
+    } catch (error) {
+      // A fault in what the caller gave along ends its own request, not the program.
+      this.fail(error as Error);
+    }
+    if (exchange.isSettled) this.fail(codedError(ABORTED_CODE, 'not sent'));
+    // Refused, or closed from within the call. What is left of the connection is as good as before.
+    if (this.exchange !== exchange) {
+      this.rest(this.idleUntil - this.settings.clock.monotonic());
+      return;
+    }
+    this.isWritten = true;
+    this.reader.begin(this.method);
+    this.socket!.write(this.request, 'latin1');
+  }
+
+  /** Given to each exchange in turn. Before the request is written it has no effect: write() sees that itself. */
+  private readonly abort = (): void => {
+    if (!this.isWritten) return;
+    this.drop();
+    this.fail(codedError(ABORTED_CODE, 'aborted'));
+  };
+
+  private read(bytes: Buffer, size: number): void {
+    const { exchange, reader } = this;
+    if (exchange === null || !this.isWritten) {
+      // Unasked bytes would be taken for the next answer.
+      if (this.socket !== null) this.drop();
+      return;
+    }
+    let progress: Progress;
+    try {
+      progress = reader.feed(bytes, size, exchange);
+    } catch (error) {
+      this.lose(error as Error);
+      return;
+    }
+    switch (progress) {
+      case 'done':
+        this.complete(exchange, reader.extra === 0);
+        break;
+      case 'malformed':
+        this.drop();
+        this.fail(codedError(PROTOCOL_ERROR_CODE, reader.problem));
+        break;
+    }
+  }
+
+  /** The server has said its last byte. */
+  private end(): void {
+    const { exchange } = this;
+    const finish = exchange !== null && this.isWritten ? this.reader.finish() : 'cut';
+    if (finish === 'done') this.complete(exchange!, false);
+    else if (finish === 'short') {
+      this.drop();
+      this.fail(codedError(PROTOCOL_ERROR_CODE, 'the body is shorter than its content-length'));
+    } else this.lose();
+  }
+
+  private lose(error?: Error): void {
+    this.drop();
+    this.fail(
+      error ?? codedError('ECONNRESET', 'the server closed the connection before the end of its answer'),
+    );
+  }
+
+  private complete(exchange: Exchange, isClean: boolean): void {
+    const { isReusable, idleSeconds } = this.reader.framing;
+    const idleMs =
+      idleSeconds === null
+        ? KEEP_ALIVE_MS
+        : Math.min(idleSeconds * 1000 - KEEP_ALIVE_MARGIN_MS, KEEP_ALIVE_MOST_MS);
+    this.exchange = null;
+    this.isWritten = false;
+    this.idleUntil = this.settings.clock.monotonic() + idleMs;
+    if (!isClean || !isReusable || idleMs <= 0 || !this.settings.keepAlive) this.drop();
+    // May hand over the next request at once.
+    exchange.onComplete();
+    if (this.exchange === null) this.rest(idleMs);
+  }
+
+  /** Lets an idle connection be closed in time. One timer serves many answers: it looks again when it was too early. */
+  private rest(idleMs: number): void {
+    if (this.socket === null) return;
+    this.cancelIdle ??= this.settings.clock.after(idleMs, () => this.endIdle());
+  }
+
+  private endIdle(): void {
+    this.cancelIdle = null;
+    if (this.socket === null || this.exchange !== null) return;
+    const leftMs = this.idleUntil - this.settings.clock.monotonic();
+    if (leftMs <= 0) this.drop();
+    else this.cancelIdle = this.settings.clock.after(leftMs, () => this.endIdle());
+  }
+
+  /** Gives the connection up, or the attempt to make one. */
+  private drop(): void {
+    this.connection += 1;
+    this.socket?.destroy();
+    this.socket = null;
+    this.cancelIdle?.();
+    this.cancelIdle = null;
+  }
+
+  private fail(error: Error): void {
+    const { exchange } = this;
+    this.exchange = null;
+    this.isWritten = false;
+    // Not at once: who ends many requests must not see the next ones started in between.
+    if (exchange !== null) queueMicrotask(() => exchange.onError(error));
+  }
+}
+
+function codedError(code: string, message: string): Error {
+  return Object.assign(new Error(message), { code });
+}

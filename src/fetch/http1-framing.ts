@@ -1,0 +1,90 @@
+/**
+ * Where the body of an HTTP/1.1 answer ends (RFC 9112 section 6.3) and whether its connection may be used again.
+ * Strict where two readers could disagree about the end, lenient where the web is only sloppy: lengths that contradict
+ * each other and transfer codings nobody asked for are problems, a length that is no number is no length.
+ */
+import type { ResponseHead } from './fetcher.ts';
+import type { Http1Framing } from './http1-head.ts';
+
+export type BodyEnd = 'none' | 'length' | 'chunks' | 'close';
+
+export interface Framing {
+  end: BodyEnd;
+  /** For `length`. */
+  length: number;
+  /** The server lets the connection be used again, as far as the head tells. */
+  isReusable: boolean;
+  /** How long it keeps the connection open when idle, in seconds; null when it does not say. */
+  idleSeconds: number | null;
+}
+
+/** Fills `framing` and the head's content length, or tells what is wrong. */
+export function decideFraming(
+  framing: Framing,
+  head: ResponseHead,
+  said: Readonly<Http1Framing>,
+  method: string,
+): string | null {
+  const length = said.contentLength === null ? null : readLength(said.contentLength);
+  const codings = said.transferEncoding === null ? [] : codingsIn(said.transferEncoding);
+  framing.isReusable = keepsAlive(said.connection, said.minorVersion);
+  framing.idleSeconds = said.keepAlive === null ? null : readIdleSeconds(said.keepAlive);
+  framing.length = 0;
+  if (codings.length > 0) {
+    // Repeated by a careless proxy it is still done once.
+    if (codings.some((coding) => coding !== 'chunked')) return `transfer coding ${said.transferEncoding}`;
+    // RFC 9112 section 6.1: with both, somebody on the way may have seen another end.
+    if (said.contentLength !== null || said.minorVersion === 0) framing.isReusable = false;
+  } else if (length === CONFLICT) {
+    return `content lengths ${said.contentLength}`;
+  } else head.contentLength = length;
+  if (method === 'HEAD' || head.status === 204 || head.status === 304) framing.end = 'none';
+  else if (codings.length > 0) framing.end = 'chunks';
+  else if (length !== null) {
+    framing.end = length === 0 ? 'none' : 'length';
+    framing.length = length;
+  } else {
+    framing.end = 'close';
+    framing.isReusable = false;
+  }
+  return null;
+}
+
+const CONFLICT = -1;
+
+/** One number, also when it is said again; null for what is none; CONFLICT for several, or one past all measure. */
+function readLength(text: string): number | null {
+  if (/^\d{1,15}$/.test(text)) return Number(text);
+  const parts = text.split(',').map((part) => part.trim());
+  if (parts.some((part) => part !== parts[0])) return CONFLICT;
+  if (!/^\d+$/.test(parts[0])) return null;
+  const length = Number(parts[0]);
+  return Number.isSafeInteger(length) ? length : CONFLICT;
+}
+
+function codingsIn(text: string): string[] {
+  if (text === 'chunked') return CHUNKED;
+  return wordsOf(text).filter((coding) => coding !== 'identity');
+}
+
+const CHUNKED = ['chunked'];
+
+function keepsAlive(connection: string | null, minorVersion: number): boolean {
+  if (connection === null) return minorVersion === 1;
+  if (connection === 'keep-alive') return true;
+  const words = wordsOf(connection);
+  return !words.includes('close') && (minorVersion === 1 || words.includes('keep-alive'));
+}
+
+function wordsOf(text: string): string[] {
+  return text
+    .toLowerCase()
+    .split(',')
+    .map((word) => word.trim())
+    .filter((word) => word !== '');
+}
+
+function readIdleSeconds(text: string): number | null {
+  const found = /(?:^|[,;\s])timeout\s*=\s*"?(\d{1,9})/i.exec(text);
+  return found === null ? null : Number(found[1]);
+}

@@ -1,0 +1,193 @@
+/**
+ * Reads the head of an HTTP/1.x answer straight from its bytes: the fields the crawler uses, and those that say how long
+ * the body is and whether the connection may be used again. Other fields never become strings. Values are latin1
+ * (RFC 9110 section 5.5), repeated ones joined by ", " (of Location the first counts), folded lines are joined.
+ * A line without a colon, or with anything but the bare name before it (spaces too), is no field and is passed over:
+ * where that was a length, the body ends with the connection, which is then not used again.
+ */
+import type { ResponseHead } from './fetcher.ts';
+
+/** The places of `values`; Location is told apart because its repetitions are dropped. */
+const CONTENT_LENGTH = 0;
+const TRANSFER_ENCODING = 1;
+const CONNECTION = 2;
+const KEEP_ALIVE = 3;
+const LOCATION = 4;
+const SLOTS = [
+  'content-length',
+  'transfer-encoding',
+  'connection',
+  'keep-alive',
+  'location',
+  'content-type',
+  'content-encoding',
+  'etag',
+  'last-modified',
+  'cache-control',
+  'retry-after',
+  'date',
+  'expires',
+  'link',
+  'x-robots-tag',
+];
+
+/** By length of the name first: most fields of an answer are told apart without reading a letter. */
+const slotsByLength: { name: Buffer; slot: number }[][] = [];
+for (const [slot, name] of SLOTS.entries()) {
+  slotsByLength[name.length] ??= [];
+  slotsByLength[name.length].push({ name: Buffer.from(name), slot });
+}
+
+const TAB = 9;
+const LF = 10;
+const CR = 13;
+const SPACE = 32;
+const ZERO = 48;
+const COLON = 58;
+
+/** Node's own slicing method, which toString reaches after checks that cost as much again. */
+type Latin1 = Buffer & { latin1Slice(start: number, end: number): string };
+
+/** What the head last read said about its body and its connection. */
+export interface Http1Framing {
+  minorVersion: number;
+  contentLength: string | null;
+  transferEncoding: string | null;
+  connection: string | null;
+  keepAlive: string | null;
+}
+
+export interface Http1HeadReader {
+  /**
+   * Reads a whole head, from the status line to the empty line, null where the status line is none. `isUntidy` says that
+   * there are folded lines or stray carriage returns. `contentLength` is left for the framing to decide.
+   */
+  read(bytes: Buffer, start: number, isUntidy: boolean): ResponseHead | null;
+  readonly framing: Readonly<Http1Framing>;
+}
+
+/** One reader serves every connection of a fetcher: it keeps nothing but the framing of the last head. */
+export function createHttp1HeadReader(): Http1HeadReader {
+  const values: (string | null)[] = SLOTS.map(() => null);
+  const framing: Http1Framing = {
+    minorVersion: 1,
+    contentLength: null,
+    transferEncoding: null,
+    connection: null,
+    keepAlive: null,
+  };
+
+  function readFields(bytes: Buffer, start: number, isUntidy: boolean): void {
+    let at = start;
+    while (!isLineBreak(bytes, at)) {
+      let colon = at;
+      while (bytes[colon] !== COLON && bytes[colon] !== LF) colon += 1;
+      const end = endOfLine(bytes, colon, isUntidy);
+      const slot = bytes[colon] === COLON ? slotNamed(bytes, at, colon) : -1;
+      if (slot >= 0) {
+        const value = valueBetween(bytes, colon + 1, end, isUntidy);
+        const before = values[slot];
+        if (before === null) values[slot] = value;
+        else if (slot !== LOCATION) values[slot] = `${before}, ${value}`;
+      }
+      at = end + 1;
+    }
+  }
+
+  return {
+    framing,
+    read(bytes, start, isUntidy) {
+      const status = readStatus(bytes, start);
+      if (status < 0) return null;
+      values.fill(null);
+      readFields(bytes, endOfLine(bytes, start, isUntidy) + 1, isUntidy);
+      framing.minorVersion = bytes[start + 7] - ZERO;
+      framing.contentLength = values[CONTENT_LENGTH];
+      framing.transferEncoding = values[TRANSFER_ENCODING];
+      framing.connection = values[CONNECTION];
+      framing.keepAlive = values[KEEP_ALIVE];
+      return {
+        status,
+        contentType: values[5],
+        contentLength: null,
+        contentEncoding: values[6],
+        location: values[LOCATION],
+        etag: values[7],
+        lastModified: values[8],
+        cacheControl: values[9],
+        retryAfter: values[10],
+        date: values[11],
+        expires: values[12],
+        link: values[13],
+        xRobotsTag: values[14],
+      };
+    },
+  };
+}
+
+const STATUS_START = Buffer.from('HTTP/1.');
+
+/** Whether the bytes there are, as far as they go, the beginning of a status line. */
+export function beginsLikeStatus(bytes: Buffer, start: number, end: number): boolean {
+  const most = Math.min(end - start, STATUS_START.length);
+  for (let at = 0; at < most; at += 1) if (bytes[start + at] !== STATUS_START[at]) return false;
+  return true;
+}
+
+/** The three digits of `HTTP/1.x ddd reason`, where the reason and the space before it may be missing; else -1. */
+function readStatus(bytes: Buffer, start: number): number {
+  // The head ends in an empty line, so that a short one stops at its LF and never runs past the end.
+  if (!beginsLikeStatus(bytes, start, start + STATUS_START.length)) return -1;
+  const minor = bytes[start + 7] - ZERO;
+  let at = start + 8;
+  if ((minor !== 0 && minor !== 1) || bytes[at] !== SPACE) return -1;
+  while (bytes[at] === SPACE) at += 1;
+  let status = 0;
+  for (let digits = 0; digits < 3; digits += 1, at += 1) {
+    const digit = bytes[at] - ZERO;
+    if (!(digit >= 0 && digit <= 9)) return -1;
+    status = status * 10 + digit;
+  }
+  const next = bytes[at];
+  const ends = next === SPACE || next === CR || next === LF || next === TAB;
+  return ends && status >= 100 ? status : -1;
+}
+
+function isLineBreak(bytes: Buffer, at: number): boolean {
+  return bytes[at] === LF || (bytes[at] === CR && bytes[at + 1] === LF);
+}
+
+/** The LF that ends the line, folded lines (RFC 9112 section 5.2) included. */
+function endOfLine(bytes: Buffer, from: number, isUntidy: boolean): number {
+  let at = bytes.indexOf(LF, from);
+  while (isUntidy && (bytes[at + 1] === SPACE || bytes[at + 1] === TAB)) at = bytes.indexOf(LF, at + 1);
+  return at;
+}
+
+function valueBetween(bytes: Buffer, from: number, to: number, isUntidy: boolean): string {
+  let start = from;
+  let end = to;
+  while (start < end && isBlank(bytes[start])) start += 1;
+  while (end > start && isBlank(bytes[end - 1])) end -= 1;
+  const value = (bytes as Latin1).latin1Slice(start, end);
+  return isUntidy ? value.replace(/[ \t]*[\r\n][ \t\r\n]*/g, ' ') : value;
+}
+
+function isBlank(byte: number): boolean {
+  return byte === SPACE || byte === TAB || byte === CR || byte === LF;
+}
+
+function slotNamed(bytes: Buffer, start: number, end: number): number {
+  const candidates = slotsByLength[end - start];
+  if (candidates === undefined) return -1;
+  for (const { name, slot } of candidates) {
+    let at = 0;
+    while (at < name.length && lowerCase(bytes[start + at]) === name[at]) at += 1;
+    if (at === name.length) return slot;
+  }
+  return -1;
+}
+
+function lowerCase(byte: number): number {
+  return byte >= 65 && byte <= 90 ? byte | 0x20 : byte;
+}

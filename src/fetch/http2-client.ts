@@ -1,0 +1,82 @@
+/**
+ * A connection that may speak HTTP/2 (or HTTP/1.1 where the server prefers), over one of undici's clients.
+ * undici is loaded with the first request: a crawl without the http2 option never pays for its start.
+ */
+import type UndiciClient from 'undici/lib/dispatcher/client.js';
+import type { Connector } from './connect.ts';
+import type { Exchange } from './exchange.ts';
+import { ABORTED_CODE } from './failure.ts';
+import {
+  type DispatchParts,
+  KEEP_ALIVE_MOST_MS,
+  KEEP_ALIVE_MS,
+  type OriginClient,
+} from './origin-clients.ts';
+
+export interface Http2Settings {
+  origin: string;
+  connect: Connector;
+  /** What every request carries: name, value, name, ... */
+  headers: string[];
+  keepAlive: boolean;
+}
+
+const ALPN = ['h2', 'http/1.1'];
+const MOST_HEADER_BYTES = 64 * 1024;
+
+export function createHttp2Client(settings: Http2Settings): OriginClient {
+  let client: UndiciClient | null = null;
+  let isDestroyed = false;
+
+  async function open(): Promise<UndiciClient> {
+    const { default: Client } = await import('undici/lib/dispatcher/client.js');
+    return new Client(settings.origin, {
+      connect: (target, callback) => settings.connect({ ...target, alpn: ALPN } as never, callback),
+      allowH2: true,
+      // 0 closes the connection after each answer; more than 1 would risk answers for one another's failures.
+      pipelining: settings.keepAlive ? 1 : 0,
+      keepAliveTimeout: KEEP_ALIVE_MS,
+      keepAliveMaxTimeout: KEEP_ALIVE_MOST_MS,
+      maxHeaderSize: MOST_HEADER_BYTES,
+      headersTimeout: 0,
+      bodyTimeout: 0,
+    });
+  }
+
+  async function openAndSend(parts: DispatchParts, exchange: Exchange): Promise<void> {
+    try {
+      const opened = await open();
+      if (isDestroyed) throw Object.assign(new Error('the connection is closed'), { code: ABORTED_CODE });
+      client = opened;
+      send(opened, parts, exchange);
+    } catch (error) {
+      exchange.onError(error as Error);
+    }
+  }
+
+  function send(to: UndiciClient, { method, path, headers }: DispatchParts, exchange: Exchange): void {
+    const { headers: always } = settings;
+    to.dispatch(
+      {
+        path,
+        method: method as 'GET' | 'HEAD',
+        // A server that wrongly sends a body after HEAD is found out while the connection is idle: undici looks for
+        // unasked bytes before it writes again. So HEAD and GET of a page need not cost a handshake each.
+        reset: method === 'HEAD' && settings.keepAlive ? false : undefined,
+        headers: headers === undefined ? always : always.concat(...Object.entries(headers)),
+      },
+      exchange,
+    );
+  }
+
+  return {
+    dispatch(parts, exchange) {
+      if (client === null) void openAndSend(parts, exchange);
+      else send(client, parts, exchange);
+    },
+    destroy() {
+      isDestroyed = true;
+      void client?.destroy();
+    },
+  };
+}

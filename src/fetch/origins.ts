@@ -1,0 +1,135 @@
+/**
+ * The origins asked lately (scheme, name, port): the connections of each, the road to it (direct, through a proxy in
+ * absolute form, through its tunnel) and what a request to it always carries. An origin that is forgotten is only
+ * reopened when it is asked again; nothing here decides whether or when that may be.
+ */
+import {
+  type Attempts,
+  type Connector,
+  createCachedLookup,
+  createDial,
+  withConnectTimeout,
+} from './connect.ts';
+import { acceptEncoding } from './decode-body.ts';
+import type { FetcherOptions } from './fetcher-options.ts';
+import { Http1Client, type Http1Settings, headerLines } from './http1-client.ts';
+import { createHttp1HeadReader } from './http1-head.ts';
+import { createHttp2Client } from './http2-client.ts';
+import { type OriginClient, OriginClients } from './origin-clients.ts';
+import { createProxyChoice, dialProxy, dialTunnel, type HttpProxy } from './proxy.ts';
+
+export interface Origin {
+  clients: OriginClients;
+  /** Put before the path in the request line: the origin when a proxy is asked in absolute form. */
+  pathPrefix: string;
+  hostname: string;
+}
+
+const DEFAULT_ACCEPT = 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8';
+const READ_BUFFER_BYTES = 64 * 1024;
+
+export function createOriginTable(open: (url: URL) => Origin) {
+  const origins = new Map<string, Origin>();
+  const keysByHost = new Map<string, Set<string>>();
+
+  function forget(key: string, { clients, hostname }: Origin): void {
+    origins.delete(key);
+    const keys = keysByHost.get(hostname);
+    keys?.delete(key);
+    if (keys?.size === 0) keysByHost.delete(hostname);
+    clients.forget();
+  }
+
+  return {
+    known: (key: string) => origins.get(key),
+    of(url: URL): Origin {
+      const key = url.origin;
+      const known = origins.get(key);
+      if (known !== undefined) return known;
+      const origin = open(url);
+      origins.set(key, origin);
+      const keys = keysByHost.get(url.hostname);
+      if (keys === undefined) keysByHost.set(url.hostname, new Set([key]));
+      else keys.add(key);
+      return origin;
+    },
+    forgetHost(hostname: string): void {
+      for (const key of keysByHost.get(hostname) ?? []) forget(key, origins.get(key)!);
+    },
+    /** Forgets what has been idle since before `beforeMs` of the coarse clock. */
+    forgetIdle(beforeMs: number): void {
+      for (const [key, origin] of origins) {
+        if (origin.clients.isIdle && origin.clients.usedMs < beforeMs) forget(key, origin);
+      }
+    },
+    destroy(): void {
+      for (const { clients } of origins.values()) clients.destroy();
+      origins.clear();
+      keysByHost.clear();
+    },
+  };
+}
+
+/** Makes the clients of an origin: direct, through a proxy in absolute form (http), or through its tunnel (https). */
+export function createOriginOpener(options: FetcherOptions, attempts: Attempts): (url: URL) => Origin {
+  const { clock, connectTimeoutMs } = options;
+  const proxyFor = createProxyChoice(options.proxy);
+  const dial = createDial({
+    resolve: options.resolve,
+    ca: options.ca,
+    lookup: createCachedLookup(clock),
+  });
+  const headers = ['user-agent', options.userAgent, 'accept', options.accept ?? DEFAULT_ACCEPT];
+  if (options.acceptLanguage) headers.push('accept-language', options.acceptLanguage);
+  headers.push('accept-encoding', options.compress ? acceptEncoding : 'identity');
+
+  // Shared by all clients of one road, TLS sessions and DNS answers with it.
+  const direct = withConnectTimeout(dial, connectTimeoutMs, clock, attempts);
+  const roads = new Map<HttpProxy, { absolute: Connector; tunnel: Connector }>();
+  function roadsOf(proxy: HttpProxy) {
+    let road = roads.get(proxy);
+    if (road === undefined) {
+      road = {
+        absolute: withConnectTimeout(dialProxy(dial, proxy), connectTimeoutMs, clock, attempts),
+        tunnel: withConnectTimeout(dialTunnel(dial, proxy), connectTimeoutMs, clock, attempts),
+      };
+      roads.set(proxy, road);
+    }
+    return road;
+  }
+
+  const heads = createHttp1HeadReader();
+  const readBuffer = Buffer.allocUnsafeSlow(READ_BUFFER_BYTES);
+  function makeHttp1Clients(url: URL, connect: Connector, own: string[]): () => OriginClient {
+    const { keepAlive } = options;
+    const { protocol, host, port } = url;
+    const settings: Http1Settings = {
+      connect,
+      target: { protocol, host, port, hostname: url.hostname.replace(/^\[|\]$/g, '') },
+      headerLines: headerLines(['host', host, 'connection', keepAlive ? 'keep-alive' : 'close', ...own]),
+      keepAlive,
+      clock,
+      heads,
+      readBuffer,
+    };
+    return () => new Http1Client(settings);
+  }
+
+  return (url) => {
+    const proxy = proxyFor(url);
+    const isAbsolute = proxy !== null && url.protocol === 'http:';
+    const connect = proxy === null ? direct : isAbsolute ? roadsOf(proxy).absolute : roadsOf(proxy).tunnel;
+    const authorization = isAbsolute ? proxy.authorization : null;
+    const own = authorization === null ? headers : [...headers, 'proxy-authorization', authorization];
+    // HTTP/2 is agreed on by TLS; what is not TLS stays with HTTP/1.1.
+    const makeClient =
+      options.http2 && url.protocol === 'https:'
+        ? () => createHttp2Client({ origin: url.origin, connect, headers: own, keepAlive: options.keepAlive })
+        : makeHttp1Clients(url, connect, own);
+    return {
+      clients: new OriginClients(options.perHost, makeClient),
+      pathPrefix: isAbsolute ? url.origin : '',
+      hostname: url.hostname,
+    };
+  };
+}

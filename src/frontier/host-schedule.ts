@@ -1,0 +1,130 @@
+/**
+ * Which host's turn it is. Hosts that may ask now stand in a ring and are served in turn, which makes it fair; hosts
+ * that must wait stand in a heap by the time their slot comes. One timer, for the earliest.
+ *
+ * It knows nothing of pages or requests: a host says when it is ready (`readyAt`), Infinity while it cannot be.
+ */
+import type { Clock } from '../primitives/clock.ts';
+import { MinHeap } from '../primitives/min-heap.ts';
+
+/** Timers of the runtime end at 2^31 ms. */
+const MAX_TIMER_MS = 2 ** 31 - 1;
+
+export interface Schedulable {
+  /** Monotonic time from which the host can take a turn; Infinity when something else must happen first. */
+  readyAt(): number;
+  /** Where the host stands; kept by the schedule. */
+  place: 'out' | 'ring' | 'heap';
+}
+
+export class HostSchedule<H extends Schedulable> {
+  readonly #clock: Clock;
+  readonly #wake: () => void;
+  readonly #heap = new MinHeap<H>();
+  /** When each cooling host's turn is; an entry of the heap that says otherwise is out of date. */
+  readonly #turns = new Map<H, number>();
+  #ring: H[] = [];
+  #ringHead = 0;
+  #timerAt = Number.POSITIVE_INFINITY;
+  #cancelTimer: (() => void) | null = null;
+  #isStopped = false;
+
+  /** `wake` is called when a waiting host's time has come. */
+  constructor(clock: Clock, wake: () => void) {
+    this.#clock = clock;
+    this.#wake = wake;
+  }
+
+  /** Hosts whose time has not come. */
+  get cooling(): number {
+    return this.#turns.size;
+  }
+
+  get isEmpty(): boolean {
+    return this.#turns.size === 0 && this.#ringHead === this.#ring.length;
+  }
+
+  /** Call after anything that may have changed the host's readiness. */
+  place(host: H): void {
+    if (host.place === 'ring' || this.#isStopped) return;
+    const at = host.readyAt();
+    if (at === Number.POSITIVE_INFINITY) return;
+    // A later time is seen when the earlier one comes; a host that became ready sooner must not wait for it.
+    if (host.place === 'heap' && at >= this.#turns.get(host)!) return;
+    if (at <= this.#clock.monotonic()) {
+      this.#turns.delete(host);
+      host.place = 'ring';
+      this.#ring.push(host);
+    } else {
+      host.place = 'heap';
+      this.#turns.set(host, at);
+      this.#heap.push(at, host);
+      this.#setTimer();
+    }
+  }
+
+  /** Hosts whose time has come leave the heap. */
+  #collect(now: number): void {
+    for (let at = this.#heap.peekKey(); at <= now; at = this.#heap.peekKey()) {
+      const host = this.#heap.pop()!;
+      if (this.#turns.get(host) !== at) continue;
+      this.#turns.delete(host);
+      host.place = 'out';
+      this.place(host);
+    }
+  }
+
+  /** The next host that may ask now, or null. It is out of the schedule until it is placed again. */
+  next(): H | null {
+    const now = this.#clock.monotonic();
+    this.#collect(now);
+    while (this.#ringHead < this.#ring.length) {
+      const host = this.#ring[this.#ringHead++];
+      if (this.#ringHead === this.#ring.length) {
+        this.#ring = [];
+        this.#ringHead = 0;
+      } else if (this.#ringHead > 1024 && this.#ringHead * 2 > this.#ring.length) {
+        this.#ring = this.#ring.slice(this.#ringHead);
+        this.#ringHead = 0;
+      }
+      host.place = 'out';
+      // Its readiness may have changed while it stood in the ring.
+      if (host.readyAt() <= now) return host;
+      this.place(host);
+    }
+    return null;
+  }
+
+  /** Takes a host out, wherever it stands. */
+  remove(host: H): void {
+    if (host.place === 'heap') this.#turns.delete(host);
+    if (host.place === 'ring')
+      this.#ring = this.#ring.filter((other, i) => i >= this.#ringHead && other !== host);
+    if (host.place === 'ring') this.#ringHead = 0;
+    host.place = 'out';
+  }
+
+  /** For good: a host that is still on its way must not set a timer behind the end of the run. */
+  stop(): void {
+    this.#isStopped = true;
+    this.#cancelTimer?.();
+    this.#cancelTimer = null;
+    this.#timerAt = Number.POSITIVE_INFINITY;
+  }
+
+  #setTimer(): void {
+    const at = this.#heap.peekKey();
+    if (at >= this.#timerAt) return;
+    this.#cancelTimer?.();
+    this.#timerAt = at;
+    const delayMs = Math.min(MAX_TIMER_MS, Math.max(0, at - this.#clock.monotonic()));
+    this.#cancelTimer = this.#clock.after(delayMs, () => {
+      this.#cancelTimer = null;
+      this.#timerAt = Number.POSITIVE_INFINITY;
+      // Also when nobody takes a turn now: a host left in the heap would set the timer for the past, again and again.
+      this.#collect(this.#clock.monotonic());
+      this.#wake();
+      if (!this.#isStopped && this.#heap.size > 0) this.#setTimer();
+    });
+  }
+}

@@ -1,0 +1,146 @@
+/**
+ * Sumi-Ripple for TypeScript programs: the same engine as the `sumi` command, with its extension points.
+ * `crawl` starts a run and answers when it has begun; the handle tells what happens, stops it, and knows when it is
+ * over. Options are those of docs/options.md in camelCase. Nothing is printed and the process is never ended from here.
+ */
+import { loadConfig } from './config/load-config.ts';
+import type { OptionValues } from './config/option-table.ts';
+import { startCrawl } from './crawl/start-crawl.ts';
+import type { Extensions } from './crawl/wire.ts';
+import { sumiError } from './errors.ts';
+import { systemClock } from './primitives/clock.ts';
+import { createEventStream } from './report/event-stream.ts';
+import type { CrawlEvent, EventListener, SummaryEvent } from './report/events.ts';
+import type { BodyStore } from './store/bodies.ts';
+import { openStore as openStoreAt } from './store/open-store.ts';
+import type { Store } from './store/port.ts';
+
+export type { ContentInput, ContentParser, ParsedContent } from './crawl/parts.ts';
+export { type ErrorCode, SumiError } from './errors.ts';
+export type { Candidate, Claim } from './frontier/candidate.ts';
+export type { PageState } from './frontier/page-state.ts';
+export type { AnswerForPace, PacingStrategy } from './politeness/host-pace.ts';
+export type {
+  CrawlEvent,
+  EventListener,
+  HostEvent,
+  PageEvent,
+  ProgressEvent,
+  RunEvent,
+  RunStatus,
+  SummaryEvent,
+} from './report/events.ts';
+export type { OutputSink } from './report/output-sink.ts';
+export type { ScopeCandidate, ScopeRule, Verdict } from './scope/classify.ts';
+export type { BodyStore } from './store/bodies.ts';
+export { openBodies, openReadSide as openResults } from './store/open-store.ts';
+export type { Settlement, Store } from './store/port.ts';
+export type {
+  HostRow,
+  LinkRow,
+  PageFilter,
+  PageRow,
+  ReadSide as Results,
+  RunRow,
+} from './store/read-side.ts';
+
+/** Options of the command line that mean nothing to a program. */
+type TerminalOption = 'urls' | 'json' | 'format' | 'quiet' | 'verbose' | 'bodies' | 'config';
+
+export type CrawlOptions = {
+  readonly [Name in keyof Omit<OptionValues, TerminalOption>]?: OptionValues[Name];
+};
+
+/** One function for all events, or one for each type that is of interest. */
+export type EventHandlers =
+  | EventListener
+  | { readonly [Type in CrawlEvent['type']]?: (event: Extract<CrawlEvent, { type: Type }>) => void };
+
+export interface CrawlRequest extends CrawlOptions, Omit<Extensions, 'bodies' | 'fetcher' | 'clock'> {
+  /** Where to start. */
+  readonly startUrls?: readonly string[];
+  /** A TOML file with options; what is given here wins over it. */
+  readonly config?: string;
+  /** `none`, `files:DIR`, or a body store of your own. */
+  readonly bodies?: string | BodyStore;
+  readonly on?: EventHandlers;
+  /** Aborting is the same as `stop()`. */
+  readonly signal?: AbortSignal;
+  /** Where SUMI_… and proxy variables are looked up; the process's own unless said. */
+  readonly env?: Readonly<Record<string, string | undefined>>;
+}
+
+export interface Crawl {
+  readonly runId: number;
+  /** What happens, as it happens. Ends with the summary; throws what made the run fail. */
+  readonly events: AsyncIterable<CrawlEvent>;
+  /** Finishes what is in flight and commits. The same crawl, started again, goes on from there. */
+  stop(): void;
+  /** The summary once everything is stored and closed; rejects with what made the run fail. */
+  readonly finished: Promise<SummaryEvent>;
+}
+
+export async function crawl(request: CrawlRequest): Promise<Crawl> {
+  const { on, signal, env, config: file, bodies, ...rest } = request;
+  const { scopeRules, priority, parsers, pacing, sinks, store, ...options } = rest;
+  const config = await loadConfig({
+    env: env ?? process.env,
+    file,
+    options: { ...options, ...(typeof bodies === 'string' && { bodies }) },
+  });
+  if (config.urls !== null) {
+    const place = config.sources.urls.from;
+    const expected = 'none from a program: it gives startUrls';
+    throw sumiError('bad-value', { option: 'urls', value: config.urls, place, expected });
+  }
+  const stream = createEventStream();
+  const handle = await startCrawl({
+    config,
+    startUrls: config.startUrls,
+    extensions: {
+      scopeRules,
+      priority,
+      parsers,
+      pacing,
+      sinks,
+      store,
+      bodies: typeof bodies === 'string' ? undefined : bodies,
+    },
+    listeners: [stream.push, ...(on === undefined ? [] : [listenerOf(on)])],
+  });
+  const { runId, stop } = handle;
+  if (signal?.aborted) stop();
+  signal?.addEventListener('abort', stop, { once: true });
+  const end = () => signal?.removeEventListener('abort', stop);
+  const finished = handle.finished.then(
+    (summary) => {
+      end();
+      stream.end();
+      return summary;
+    },
+    (error: unknown) => {
+      end();
+      stream.fail(error);
+      throw error;
+    },
+  );
+  return {
+    runId,
+    events: stream.read(() => finished.catch(() => undefined)),
+    stop,
+    finished,
+  };
+}
+
+function listenerOf(on: EventHandlers): EventListener {
+  if (typeof on === 'function') return on;
+  return (event) => (on[event.type] as EventListener | undefined)?.(event);
+}
+
+/**
+ * The built-in store (a file path: SQLite), to be wrapped by one of your own. `onFailure` hears of an error that no
+ * call can answer for, such as a commit by the timer; stop the crawl then.
+ */
+export function openStore(address: string, onFailure: (error: unknown) => void): Promise<Store> {
+  return openStoreAt({ address, clock: systemClock, onFailure });
+}

@@ -1,0 +1,163 @@
+/**
+ * Decides the character encoding of a body and gives its bytes as valid UTF-8 with a 0 behind them. A body that is
+ * UTF-8 or ASCII already, with that 0 in place, is given back as it is; anything else is rewritten once into a buffer
+ * that is used again. Order: byte order mark, Content-Type, meta or XML declaration, else UTF-8 if the body is valid
+ * UTF-8 (what its author sees in a browser that guesses), else windows-1252.
+ */
+
+import { isUtf8 } from 'node:buffer';
+import { createRequire } from 'node:module';
+import type * as EncodingSniffer from 'encoding-sniffer';
+import { WINDOWS_1252_HIGH, writeUtf8 } from './character-references.ts';
+import type { MimeType } from './mime-type.ts';
+
+/** The standard lets a parser stop at 1024 bytes; browsers also honour a declaration that comes later. */
+const PRESCAN_BYTES = 16_384;
+const UNKNOWN = 'windows-1252';
+
+/** Loaded by the first page that needs it: its tables cost every start of the program 20 ms, and most pages are UTF-8. */
+const load = createRequire(import.meta.url);
+let loaded: typeof EncodingSniffer | null = null;
+function sniffer(): typeof EncodingSniffer {
+  loaded ??= load('encoding-sniffer') as typeof EncodingSniffer;
+  return loaded;
+}
+
+function withoutCopy(bytes: Uint8Array, length: number): Buffer {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, length);
+}
+
+/** The encoding's name in lower case for a label such as `latin1`; null when there is none. */
+export function encodingOfLabel(label: string): string | null {
+  const clean = label.trim().toLowerCase();
+  if (clean === '') return null;
+  if (clean === 'utf-8' || clean === 'utf8') return 'utf-8';
+  // An unknown label leaves the default in place: two different defaults tell the cases apart.
+  const empty = new Uint8Array(0);
+  const name = sniffer().getEncoding(empty, { userEncoding: clean, defaultEncoding: 'utf-8' }).toLowerCase();
+  if (name !== 'utf-8') return name;
+  return sniffer().getEncoding(empty, { userEncoding: clean, defaultEncoding: 'koi8-r' }).toLowerCase() ===
+    'utf-8'
+    ? name
+    : null;
+}
+
+/** The encoding that a Content-Type names. */
+export function charsetOfMimeType(type: MimeType | null): string | null {
+  const label = type?.parameters.get('charset');
+  return label === undefined ? null : encodingOfLabel(label);
+}
+
+/** The encoding by byte order mark or declaration inside the body; windows-1252 where nothing is declared. */
+export function prescanCharset(bytes: Uint8Array, length: number): string {
+  return sniffer()
+    .getEncoding(withoutCopy(bytes, Math.min(length, PRESCAN_BYTES)), {
+      maxBytes: PRESCAN_BYTES,
+    })
+    .toLowerCase();
+}
+
+function isAsciiWord(bytes: Uint8Array, at: number, word: string): boolean {
+  for (let i = 0; i < word.length; i++) if ((bytes[at + i] | 32) !== word.charCodeAt(i)) return false;
+  return true;
+}
+
+/** False when the first bytes cannot declare anything but UTF-8; spares the prescan of nearly every page. */
+function mayDeclareOther(bytes: Uint8Array, length: number): boolean {
+  if (bytes[0] === 0x3c && bytes[1] === 0x3f) return true;
+  const end = Math.min(length, 1024) - 7;
+  for (let p = 0; p < end; p++) {
+    if ((bytes[p] | 32) !== 0x63 || !isAsciiWord(bytes, p, 'charset')) continue;
+    let q = p + 7;
+    while (q < end && (bytes[q] <= 0x20 || bytes[q] === 0x3d || bytes[q] === 0x22 || bytes[q] === 0x27)) q++;
+    if (!isAsciiWord(bytes, q, 'utf-8') && !isAsciiWord(bytes, q, 'utf8')) return true;
+  }
+  return false;
+}
+
+/** The encoding to read the body by, lower case. `isValid`: the bytes are valid UTF-8. */
+export function decideCharset(
+  bytes: Uint8Array,
+  length: number,
+  contentType: MimeType | null,
+  isValid: boolean,
+): string {
+  if (length >= 3 && bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf) return 'utf-8';
+  if (length >= 2 && bytes[0] === 0xfe && bytes[1] === 0xff) return 'utf-16be';
+  if (length >= 2 && bytes[0] === 0xff && bytes[1] === 0xfe) return 'utf-16le';
+  const declared = charsetOfMimeType(contentType);
+  if (declared !== null) return declared;
+  if (isValid && !mayDeclareOther(bytes, length)) return 'utf-8';
+  const inside = prescanCharset(bytes, length);
+  return inside === UNKNOWN && isValid && !declaresUnknown(bytes, length) ? 'utf-8' : inside;
+}
+
+/** Whether windows-1252 was declared and not only assumed: with another default it stays what it is. */
+function declaresUnknown(bytes: Uint8Array, length: number): boolean {
+  const head = withoutCopy(bytes, Math.min(length, PRESCAN_BYTES));
+  return (
+    sniffer().getEncoding(head, { maxBytes: PRESCAN_BYTES, defaultEncoding: 'koi8-r' }).toLowerCase() ===
+    UNKNOWN
+  );
+}
+
+export interface Utf8Body {
+  bytes: Uint8Array;
+  length: number;
+  charset: string;
+}
+
+export type Utf8Reader = (bytes: Uint8Array, length: number, contentType: MimeType | null) => Utf8Body;
+
+export function createUtf8Reader(): Utf8Reader {
+  let buffer = new Uint8Array(1 << 16);
+  const body: Utf8Body = { bytes: buffer, length: 0, charset: 'utf-8' };
+  const encoder = new TextEncoder();
+
+  function reserve(length: number): void {
+    if (buffer.length < length + 1) buffer = new Uint8Array(length + (length >> 1) + 1);
+  }
+
+  function copyWindows1252(bytes: Uint8Array, length: number): number {
+    reserve(length * 3);
+    let o = 0;
+    for (let p = 0; p < length; p++) {
+      const byte = bytes[p];
+      if (byte < 0x80) buffer[o++] = byte;
+      else o = writeUtf8(buffer, o, byte < 0xa0 ? WINDOWS_1252_HIGH[byte - 0x80] || byte : byte);
+    }
+    return o;
+  }
+
+  function copyDecoded(bytes: Uint8Array, length: number, charset: string): number {
+    const source = withoutCopy(bytes, length);
+    const text =
+      charset === 'utf-8'
+        ? source.toString('utf8')
+        : sniffer().decodeBuffer(source, { userEncoding: charset });
+    reserve(text.length * 3);
+    return encoder.encodeInto(text, buffer).written;
+  }
+
+  return (bytes, length, contentType) => {
+    const isValid = isUtf8(withoutCopy(bytes, length));
+    body.charset = decideCharset(bytes, length, contentType, isValid);
+    if (body.charset === 'utf-8' && isValid) {
+      if (length < bytes.length && bytes[length] === 0) {
+        body.bytes = bytes;
+        body.length = length;
+        return body;
+      }
+      reserve(length);
+      buffer.set(length === bytes.length ? bytes : bytes.subarray(0, length));
+      body.length = length;
+    } else if (body.charset === UNKNOWN) {
+      body.length = copyWindows1252(bytes, length);
+    } else {
+      body.length = copyDecoded(bytes, length, body.charset);
+    }
+    buffer[body.length] = 0;
+    body.bytes = buffer;
+    return body;
+  };
+}

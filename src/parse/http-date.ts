@@ -1,0 +1,40 @@
+/**
+ * HTTP-date in the three formats of RFC 9110 section 5.6.7 (IMF-fixdate, RFC 850, asctime), strictly: what is not one
+ * of them is null, never a guess. The day's name must be one, but need not fit the date.
+ */
+
+const DAY = '(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)';
+const LONG_DAY = '(?:Monday|Tuesday|Wednesday|Thursday|Friday|Saturday|Sunday)';
+const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
+const MONTH = `(?<month>${MONTHS.join('|')})`;
+const TIME = '(?<hour>[01]\\d|2[0-3]):(?<minute>[0-5]\\d):(?<second>[0-5]\\d|60)';
+
+const FORMATS = [
+  new RegExp(`^${DAY}, (?<day>\\d\\d) ${MONTH} (?<year>\\d{4}) ${TIME} GMT$`),
+  new RegExp(`^${LONG_DAY}, (?<day>\\d\\d)-${MONTH}-(?<shortYear>\\d\\d) ${TIME} GMT$`),
+  new RegExp(`^${DAY} ${MONTH} (?<day>\\d\\d| \\d) ${TIME} (?<year>\\d{4})$`),
+];
+
+/** A two-digit year that would lie more than 50 years ahead is of the century before. */
+function fullYear(shortYear: number, thisYear: number): number {
+  const year = thisYear - (thisYear % 100) + shortYear;
+  return year > thisYear + 50 ? year - 100 : year;
+}
+
+/** Milliseconds since 1970, or null. `nowMs` is needed for two-digit years only. */
+export function parseHttpDate(value: string, nowMs: number): number | null {
+  for (const format of FORMATS) {
+    const parts = format.exec(value)?.groups;
+    if (parts === undefined) continue;
+    const year = parts.year
+      ? Number(parts.year)
+      : fullYear(Number(parts.shortYear), new Date(nowMs).getUTCFullYear());
+    const month = MONTHS.indexOf(parts.month);
+    const day = Number(parts.day);
+    const date = new Date(0);
+    date.setUTCFullYear(year, month, day);
+    if (date.getUTCMonth() !== month || date.getUTCDate() !== day) return null;
+    return date.setUTCHours(Number(parts.hour), Number(parts.minute), Number(parts.second));
+  }
+  return null;
+}

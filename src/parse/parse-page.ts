@@ -1,0 +1,127 @@
+/**
+ * Turns a fetched body into a ParsedPage: title, heading, description, canonical, robots, refresh, links, main text,
+ * word count and simhash. Comes after fetch and before compare. Promises an answer for any bytes and throws for none;
+ * the answer and its arrays are used again for the next page, so whoever keeps something copies it.
+ * Plain text has text and words and no links; other types are read as HTML, as the caller chose to parse them.
+ */
+
+import { isSameName, META_WIDTH } from './attribute-spans.ts';
+import { createUtf8Reader } from './charset.ts';
+import { createTextFolder } from './fold-text.ts';
+import { parseMetaRefresh } from './meta-refresh.ts';
+import { type MimeType, parseMimeType } from './mime-type.ts';
+import { LINK_FLAGS, type PageParser, type ParsedPage, type ParseInput } from './parsed-page.ts';
+import { addRobotsContent, addRobotsHeader } from './robots-directives.ts';
+import { createHtmlScanner, type HtmlScan } from './scan-html.ts';
+import { createFingerprinter } from './simhash.ts';
+import type { TextMode } from './text-regions.ts';
+
+const DESCRIPTION = Buffer.from('description');
+const ROBOTS = Buffer.from('robots');
+const REFRESH = Buffer.from('refresh');
+
+function foldPlainText(bytes: Uint8Array, length: number): Uint8Array {
+  const text = Buffer.from(bytes.buffer, bytes.byteOffset, length).toString('utf8');
+  return Buffer.from(text.replace(/\s+/g, ' ').trim());
+}
+
+/** `all` keeps navigation, headers and footers in the text. */
+export function createPageParser(textMode: TextMode = 'main'): PageParser {
+  const readUtf8 = createUtf8Reader();
+  const scanner = createHtmlScanner();
+  const folder = createTextFolder();
+  const fingerprint = createFingerprinter();
+  /** A crawl meets few different Content-Type values. */
+  const types = new Map<string, MimeType | null>();
+  let agentToken = '';
+  let agentBytes = Buffer.alloc(0);
+  const page: ParsedPage = {
+    title: null,
+    h1: null,
+    description: null,
+    lang: null,
+    canonical: null,
+    baseHref: null,
+    robots: { noindex: false, nofollow: false },
+    refresh: null,
+    charset: 'utf-8',
+    text: new Uint8Array(0),
+    wordCount: 0,
+    simhashHigh: 0,
+    simhashLow: 0,
+    links: scanner.result.links,
+  };
+
+  function typeOf(contentType: string | null): MimeType | null {
+    if (contentType === null) return null;
+    let type = types.get(contentType);
+    if (type === undefined) {
+      type = parseMimeType(contentType);
+      if (types.size < 256) types.set(contentType, type);
+    }
+    return type;
+  }
+
+  function reset(input: ParseInput): void {
+    page.title = page.h1 = page.description = page.lang = page.canonical = page.baseHref = null;
+    page.refresh = null;
+    page.robots.noindex = page.robots.nofollow = false;
+    if (input.agentToken !== agentToken) {
+      agentToken = input.agentToken;
+      agentBytes = Buffer.from(agentToken.toLowerCase());
+    }
+    if (input.xRobotsTag !== null) addRobotsHeader(input.xRobotsTag, agentToken, page.robots);
+  }
+
+  function readMetas(bytes: Uint8Array, scan: HtmlScan): void {
+    for (let i = 0; i < scan.metaCount; i++) {
+      const [nameStart, nameEnd, equivStart, equivEnd, start, end] = scan.metas.subarray(i * META_WIDTH);
+      if (start < 0) continue;
+      if (nameStart >= 0) {
+        if (isSameName(bytes, nameStart, nameEnd, DESCRIPTION)) {
+          page.description ??= folder.plain(bytes, start, end);
+        } else if (
+          isSameName(bytes, nameStart, nameEnd, ROBOTS) ||
+          (agentToken !== '' && isSameName(bytes, nameStart, nameEnd, agentBytes))
+        ) {
+          addRobotsContent(folder.attribute(bytes, start, end), page.robots);
+        }
+      }
+      if (equivStart >= 0 && isSameName(bytes, equivStart, equivEnd, REFRESH)) {
+        page.refresh ??= parseMetaRefresh(folder.attribute(bytes, start, end));
+      }
+    }
+  }
+
+  function readHtml(bytes: Uint8Array, length: number): Uint8Array {
+    const scan = scanner.scan(bytes, length, textMode);
+    if (scan.titleStart >= 0) page.title = folder.plain(bytes, scan.titleStart, scan.titleEnd);
+    if (scan.h1Start >= 0) page.h1 = folder.markup(bytes, scan.h1Start, scan.h1End);
+    if (scan.langStart >= 0) page.lang = folder.attribute(bytes, scan.langStart, scan.langEnd).trim();
+    if (scan.baseStart >= 0) page.baseHref = folder.href(bytes, scan.baseStart, scan.baseEnd);
+    readMetas(bytes, scan);
+    const links = scan.links;
+    for (let i = 0; i < links.count && page.canonical === null; i++) {
+      if ((links.flags[i] & LINK_FLAGS.canonical) !== 0) page.canonical = links.hrefText(i);
+    }
+    return scan.text;
+  }
+
+  return (input) => {
+    reset(input);
+    const type = typeOf(input.contentType);
+    const body = readUtf8(input.bytes, input.length, type);
+    page.charset = body.charset;
+    if (type?.essence === 'text/plain') {
+      scanner.result.links.reset(body.bytes);
+      page.text = foldPlainText(body.bytes, body.length);
+    } else {
+      page.text = readHtml(body.bytes, body.length);
+    }
+    const { wordCount, high, low } = fingerprint(page.text);
+    page.wordCount = wordCount;
+    page.simhashHigh = high;
+    page.simhashLow = low;
+    return page;
+  };
+}

@@ -1,0 +1,67 @@
+/** What parsing makes of a body. Valid until the next parse: spans point into reused buffers. */
+
+export const LINK_FLAGS = {
+  nofollow: 1,
+  ugc: 2,
+  sponsored: 4,
+  canonical: 8,
+  alternate: 16,
+  next: 32,
+  prev: 64,
+} as const;
+
+/** Links in document order, as arrays of equal length (`count` entries are valid). */
+export interface LinkList {
+  count: number;
+  /** The UTF-8 bytes that the spans point into. */
+  bytes: Uint8Array;
+  /** The raw href, white space trimmed at both ends, fragment excluded; entities not yet decoded. */
+  hrefStart: Int32Array;
+  hrefEnd: Int32Array;
+  /** A 32-bit hash of those raw bytes, for the href cache (which compares bytes on a hit). */
+  hrefHash: Int32Array;
+  flags: Uint8Array;
+  /** The href as text: entities decoded, tab and newline removed. Makes a string: for cache misses only. */
+  hrefText(index: number): string;
+  /** Anchor text, white space folded; empty for <link> and <area> (area: its alt). Made on demand. */
+  anchorText(index: number): string;
+}
+
+export interface RobotsDirectives {
+  noindex: boolean;
+  nofollow: boolean;
+}
+
+export interface ParsedPage {
+  title: string | null;
+  h1: string | null;
+  description: string | null;
+  lang: string | null;
+  /** Canonical URL as written (not yet resolved), from <link rel=canonical>. */
+  canonical: string | null;
+  /** First <base href> as written. */
+  baseHref: string | null;
+  robots: RobotsDirectives;
+  /** A meta refresh: seconds and the URL as written (null = the page itself). */
+  refresh: { seconds: number; url: string | null } | null;
+  charset: string;
+  /** Main text as UTF-8 bytes (white space folded). */
+  text: Uint8Array;
+  wordCount: number;
+  /** 64-bit simhash of the main text, as two unsigned 32-bit halves. */
+  simhashHigh: number;
+  simhashLow: number;
+  links: LinkList;
+}
+
+export interface ParseInput {
+  bytes: Uint8Array;
+  length: number;
+  /** Content-Type header as sent. */
+  contentType: string | null;
+  xRobotsTag: string | null;
+  /** Product token for agent-specific X-Robots-Tag and meta robots ("sumi-ripple"). */
+  agentToken: string;
+}
+
+export type PageParser = (input: ParseInput) => ParsedPage;

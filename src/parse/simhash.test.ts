@@ -1,0 +1,65 @@
+import { describe, expect, it } from 'vitest';
+import { createFingerprinter, type TextFingerprint } from './simhash.ts';
+
+const fingerprint = createFingerprinter();
+const of = (text: string): TextFingerprint => fingerprint(Buffer.from(text));
+
+function bitsSet(value: number): number {
+  let count = 0;
+  for (let rest = value; rest !== 0; rest = (rest & (rest - 1)) >>> 0) count++;
+  return count;
+}
+
+function distance(a: TextFingerprint, b: TextFingerprint): number {
+  return bitsSet((a.high ^ b.high) >>> 0) + bitsSet((a.low ^ b.low) >>> 0);
+}
+
+/** Words that repeat as in real text: few common ones, many rare ones. */
+function makeText(seed: number, words: number): string[] {
+  let state = seed;
+  return Array.from({ length: words }, () => {
+    state = (Math.imul(state, 1103515245) + 12345) >>> 0;
+    const rank = Math.floor(((state >>> 8) / 2 ** 24) ** 2 * 2000);
+    return `w${rank.toString(36)}x`;
+  });
+}
+
+describe('the word count', () => {
+  it('counts runs between spaces that hold a letter or digit', () => {
+    expect(of('One two, three - four (5) don’t e-mail --').wordCount).toBe(7);
+    expect(of('').wordCount).toBe(0);
+  });
+
+  it('counts each ideograph and kana as a word', () => {
+    expect(of('東京は 夜 abc日本').wordCount).toBe(7);
+    expect(of('한국어 단어').wordCount).toBe(2);
+  });
+});
+
+describe('the simhash', () => {
+  it('is the same for the same words in other case and punctuation', () => {
+    expect(distance(of('The quick, brown fox!'), of('the QUICK brown fox'))).toBe(0);
+  });
+
+  it('differs in a few bits when a few of many words change', () => {
+    for (let seed = 1; seed <= 20; seed++) {
+      const words = makeText(seed, 1000);
+      const changed = [...words];
+      for (let i = 0; i < 5; i++) changed[(i * 197 + seed) % 1000] = `changed${i}`;
+      expect(distance(of(words.join(' ')), of(changed.join(' ')))).toBeLessThanOrEqual(6);
+    }
+  });
+
+  it('differs in many bits for different texts', () => {
+    for (let seed = 1; seed <= 20; seed++) {
+      expect(
+        distance(of(makeText(seed, 500).join(' ')), of(makeText(seed + 100, 500).join(' '))),
+      ).toBeGreaterThan(15);
+    }
+  });
+
+  it('is the majority over all blocks: a text said twice has the bits of the text', () => {
+    const words = makeText(7, 1537).join(' ');
+    expect(distance(of(words), of(`${words} ${words}`))).toBeLessThanOrEqual(2);
+  });
+});

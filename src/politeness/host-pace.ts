@@ -1,0 +1,252 @@
+/**
+ * The clock of one host, held by its lease holder: when the next request may start, and what each answer does to that.
+ *
+ * Promises: a slot is reserved before a request starts; while there is a delay, the next slot is counted from the moment
+ * the request before it was really sent, and no slot is given while one is reserved but unsent, so that two requests
+ * are never closer than the delay, however busy the machine is. Blocks (429, Retry-After, the breaker) hold for all.
+ * Never waits itself: it only says when. What must survive a restart lives in the lease's HostState, in wall time.
+ */
+import type { FetchFailure } from '../fetch/fetcher.ts';
+import type { Clock } from '../primitives/clock.ts';
+import type { HostState } from '../store/port.ts';
+
+export interface PaceOptions {
+  delayMs: number;
+  /** Ceiling of the adaptive delay; a configured or robots.txt delay may be longer. */
+  maxDelayMs: number;
+  perHost: number;
+  isAdaptive: boolean;
+  /** A longer Retry-After is cut to this. */
+  maxRetryAfterMs: number;
+  breakerFailures: number;
+  breakerProbes: number;
+  /** How late this process hears of answers now: a wait that long says nothing about the site. */
+  lagMs: () => number;
+  /** A program's own pacing, asked after each answer. */
+  strategy?: PacingStrategy;
+}
+
+/** What an answer meant for the host's pace. */
+export interface AnswerForPace {
+  statusCode: number | null;
+  failure: FetchFailure | null;
+  responseMs: number | null;
+  retryAfterMs: number | null;
+}
+
+/** Given the delay now in force, the delay from now on; the configured one and robots.txt's stay the floor. */
+export type PacingStrategy = (host: string, delayMs: number, answer: AnswerForPace) => number;
+
+const WEIGHT = 0.2;
+const SAMPLES_BEFORE_ADAPTING = 3;
+const FIRST_BACKOFF_MS = 1000;
+const FIRST_PROBE_MS = 5000;
+/** Answers faster than this are noise of the machine, not a sign of load; never more than the delay itself. */
+const NOISE_MS = 250;
+const ADAPT_FROM_MS = 250;
+
+export class HostPace {
+  inFlight = 0;
+  readonly #host: string;
+  readonly #state: HostState;
+  readonly #options: PaceOptions;
+  readonly #clock: Clock;
+  readonly #wallOffset: number;
+  #robotsDelayMs = 0;
+  #unsent = 0;
+  #nextSlot: number;
+  #lastSent = Number.NEGATIVE_INFINITY;
+  #blockSetAt = Number.NEGATIVE_INFINITY;
+  /** Requests that were in flight when the breaker opened and still are. */
+  #strays = 0;
+
+  constructor(host: string, state: HostState, options: PaceOptions, clock: Clock, takenOver: boolean) {
+    this.#host = host;
+    this.#state = state;
+    this.#options = options;
+    this.#clock = clock;
+    this.#wallOffset = clock.now() - clock.monotonic();
+    this.#nextSlot = state.notBefore - this.#wallOffset;
+    if (takenOver) this.restOneDelay();
+  }
+
+  /** The least gap between two requests now in force. */
+  get delayMs(): number {
+    return Math.max(this.#options.delayMs, this.#robotsDelayMs, this.#state.adaptiveMs);
+  }
+
+  /** A site that asks for a Crawl-delay gets one request at a time. */
+  get perHost(): number {
+    return this.#robotsDelayMs > 0 || this.isBreakerOpen ? 1 : this.#options.perHost;
+  }
+
+  get isBreakerOpen(): boolean {
+    return this.#state.failures >= this.#options.breakerFailures;
+  }
+
+  get isGivenUp(): boolean {
+    return this.isBreakerOpen && this.#state.probes > this.#options.breakerProbes;
+  }
+
+  get blockedUntil(): number {
+    return this.#state.blockedUntil;
+  }
+
+  setRobotsDelay(seconds: number | null): void {
+    const delayMs = (seconds ?? 0) * 1000;
+    const longer = delayMs - this.#robotsDelayMs;
+    this.#robotsDelayMs = delayMs;
+    // The robots.txt request itself was the last one sent: the delay it brought counts from there.
+    if (longer > 0) {
+      this.#setNextSlot(Math.max(this.#nextSlot, this.#lastSent + this.delayMs));
+    }
+  }
+
+  /** After a take-over nobody knows when the last request was sent. */
+  restOneDelay(): void {
+    this.#setNextSlot(Math.max(this.#nextSlot, this.#clock.monotonic() + this.delayMs));
+    this.#lastSent = this.#clock.monotonic();
+  }
+
+  /** Monotonic time of the next free slot; Infinity while none can be given. */
+  readyAt(): number {
+    if (this.inFlight >= this.perHost || (this.delayMs > 0 && this.#unsent > 0))
+      return Number.POSITIVE_INFINITY;
+    // An answer may have raised the delay since the slot was set.
+    const afterLast = this.#lastSent + this.delayMs;
+    return Math.max(this.#nextSlot, afterLast, this.#state.blockedUntil - this.#wallOffset);
+  }
+
+  /** Takes the slot; answers its wall time. */
+  reserve(): number {
+    const slot = Math.max(this.#clock.monotonic(), this.readyAt());
+    this.inFlight++;
+    this.#unsent++;
+    this.#state.requests++;
+    this.#setNextSlot(slot + this.delayMs);
+    return this.#wall(slot);
+  }
+
+  /** In the moment of sending. Answers the wall time, or null when a block or a longer delay came since the slot was taken. */
+  sent(): number | null {
+    const now = this.#clock.monotonic();
+    if (this.#state.blockedUntil - this.#wallOffset > now || this.#lastSent + this.delayMs > now) return null;
+    this.#unsent--;
+    this.#lastSent = now;
+    this.#setNextSlot(Math.max(this.#nextSlot, now + this.delayMs));
+    return this.#wall(now);
+  }
+
+  /** The request is over. Answers the wall time until which its answer blocks the host, or null. */
+  ended(wasSentAt: number | null, answer: AnswerForPace): number | null {
+    this.inFlight--;
+    if (wasSentAt === null) this.#unsent--;
+    const isStray = this.#strays > 0;
+    if (isStray) this.#strays--;
+    if (answer.failure === 'not-sent' || answer.failure === 'aborted') {
+      if (wasSentAt === null) this.#state.requests--;
+      return null;
+    }
+    const blockedUntil = this.#learn(wasSentAt, answer, isStray);
+    const { strategy } = this.#options;
+    if (strategy !== undefined) {
+      const delayMs = strategy(this.#host, this.delayMs, answer);
+      this.#state.adaptiveMs = Number.isFinite(delayMs) ? Math.max(0, delayMs) : 0;
+    }
+    // What a longer delay means must outlive the lease.
+    this.#setNextSlot(Math.max(this.#nextSlot, this.#lastSent + this.delayMs));
+    return blockedUntil;
+  }
+
+  #learn(wasSentAt: number | null, answer: AnswerForPace, isStray: boolean): number | null {
+    if (answer.statusCode === 429 || (answer.statusCode === 503 && answer.retryAfterMs !== null))
+      return this.#block(wasSentAt ?? 0, answer);
+    if (answer.statusCode === null) return this.#countFailure(isStray);
+    this.#clearBlocks(wasSentAt ?? 0);
+    if (answer.responseMs !== null) this.#adapt(answer.responseMs);
+    return null;
+  }
+
+  /** Requests that were open when the block came say the same thing again: only the first of their 429s counts. */
+  #block(sentAt: number, answer: AnswerForPace): number {
+    const state = this.#state;
+    if (answer.statusCode === 429 && sentAt > this.#blockSetAt) {
+      state.consecutive429++;
+      if (this.#options.isAdaptive) {
+        const from = Math.max(this.delayMs, ADAPT_FROM_MS);
+        state.adaptiveMs = Math.min(from * 2, Math.max(this.#options.maxDelayMs, this.delayMs));
+      }
+    }
+    const asked = answer.retryAfterMs ?? fibonacci(Math.max(1, state.consecutive429)) * FIRST_BACKOFF_MS;
+    const now = this.#wall(this.#clock.monotonic());
+    state.blockedUntil = Math.max(state.blockedUntil, now + Math.min(asked, this.#options.maxRetryAfterMs));
+    this.#blockSetAt = now;
+    state.failures = 0;
+    state.probes = 0;
+    return state.blockedUntil;
+  }
+
+  /** A stray was in flight when the breaker opened: its failure is no failed probe. */
+  #countFailure(isStray: boolean): number | null {
+    const state = this.#state;
+    const wasOpen = this.isBreakerOpen;
+    state.failures++;
+    if (!this.isBreakerOpen) return null;
+    if (isStray) return state.blockedUntil;
+    if (!wasOpen) this.#strays = this.inFlight;
+    const pause = Math.min(
+      FIRST_PROBE_MS * 2 ** state.probes,
+      Math.max(this.#options.maxDelayMs, FIRST_PROBE_MS),
+    );
+    state.probes++;
+    // There is nothing left to wait for: whoever asks next hears that the host is given up.
+    if (this.isGivenUp) return null;
+    state.blockedUntil = Math.max(state.blockedUntil, this.#wall(this.#clock.monotonic()) + pause);
+    return state.blockedUntil;
+  }
+
+  /** An answer clears the block at once, unless it was asked for before the block came: that one says nothing about it. */
+  #clearBlocks(sentAt: number): void {
+    const state = this.#state;
+    state.failures = 0;
+    state.probes = 0;
+    this.#strays = 0;
+    if (sentAt <= this.#blockSetAt) return;
+    state.blockedUntil = 0;
+    state.consecutive429 = 0;
+  }
+
+  #adapt(responseMs: number): void {
+    if (!this.#options.isAdaptive) return;
+    const state = this.#state;
+    if (state.samples >= SAMPLES_BEFORE_ADAPTING) {
+      const delayMs = this.delayMs;
+      const floor = Math.max(this.#options.delayMs, this.#robotsDelayMs);
+      const noiseMs = Math.min(NOISE_MS, delayMs) + 2 * this.#options.lagMs();
+      const isSlow = responseMs > 2 * state.averageMs && responseMs > noiseMs;
+      if (isSlow && delayMs > 0) {
+        state.adaptiveMs = Math.min(delayMs * 1.5, Math.max(this.#options.maxDelayMs, delayMs));
+      } else if (responseMs < state.averageMs / 2 && state.adaptiveMs > 0) {
+        // The last millisecond is dropped: a tenth of what is left would never come to nothing.
+        state.adaptiveMs = delayMs * 0.9 > floor + 1 ? delayMs * 0.9 : 0;
+      }
+    }
+    state.averageMs = state.samples === 0 ? responseMs : state.averageMs * (1 - WEIGHT) + responseMs * WEIGHT;
+    state.samples++;
+  }
+
+  #setNextSlot(at: number): void {
+    this.#nextSlot = at;
+    this.#state.notBefore = this.#wall(at);
+  }
+
+  #wall(monotonic: number): number {
+    return monotonic + this.#wallOffset;
+  }
+}
+
+export function fibonacci(n: number): number {
+  let [a, b] = [0, 1];
+  for (let i = 0; i < n; i++) [a, b] = [b, a + b];
+  return a;
+}

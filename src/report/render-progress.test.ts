@@ -1,0 +1,113 @@
+import { describe, expect, it } from 'vitest';
+import type { ProgressEvent, SummaryEvent } from './events.ts';
+import {
+  renderBlock,
+  renderConfigChange,
+  renderPage,
+  renderProgressLine,
+  renderStart,
+} from './render-progress.ts';
+import { renderSummary, shellWord } from './render-summary.ts';
+
+const plain = (_: string, text: string) => text;
+const PROGRESS: ProgressEvent = {
+  type: 'progress',
+  pages: 1200,
+  pages_per_second: 48.5,
+  waiting: 300,
+  hosts_active: 2,
+  hosts_cooling: 1,
+  in_flight: 5,
+  errors: 1,
+  percent: 80,
+  seconds_left: 61,
+};
+const RUN = {
+  type: 'run',
+  run: 3,
+  project: 'shop',
+  resumed: true,
+  config_changed: true,
+  known_urls: 7,
+} as const;
+const SUMMARY: SummaryEvent = {
+  type: 'summary',
+  run: 3,
+  project: 'shop',
+  status: 'completed',
+  pages: 10,
+  requests: 12,
+  bytes: 2_500_000,
+  duration_ms: 2000,
+  by_state: { DeadLink: 2, Processed: 8 },
+  known_urls: 10,
+  waiting: 0,
+  error: null,
+};
+
+describe('progress', () => {
+  it('says pages, pace, what waits, hosts, errors, percent and time left, as a line and as a block', () => {
+    expect(renderProgressLine(PROGRESS, 25)).toBe(
+      '25 s: 1,200 pages, 48.5/s, 300 waiting, 3 hosts (1 cooling), 1 error, 80.0 %, about 1 min 1 s left',
+    );
+    expect(renderBlock(PROGRESS, 25, 'https://example.com/', plain)).toEqual([
+      '███████████████████░░░░░  80.0 %  25 s, about 1 min 1 s left',
+      '1,200 pages · 48.5/s · 300 waiting · 3 hosts (1 cooling) · 1 error',
+      'https://example.com/',
+    ]);
+  });
+
+  it('says at the start what goes on and whether the options changed', () => {
+    expect(renderStart(RUN, plain)).toBe('sumi goes on with run 3 of shop, 7 URLs known');
+    expect(renderConfigChange(RUN, plain)).toContain('differ from those with which this run began');
+    expect(renderConfigChange({ ...RUN, resumed: false }, plain)).toContain('the last run was made:');
+    expect(renderConfigChange({ ...RUN, config_changed: false }, plain)).toBeNull();
+  });
+
+  it('shows the reason of a page that failed and the title of one that did not', () => {
+    const page = {
+      type: 'page',
+      url: 'https://example.com/',
+      state: 'Processed',
+      reason: null,
+      status_code: 200,
+      title: 'Home\u001b[2J',
+      depth: 0,
+      content_type: 'text/html',
+      links: 0,
+      bytes: 0,
+      duration_ms: 1,
+    } as const;
+    expect(renderPage(page, plain)).toBe('200 Processed https://example.com/  Home [2J');
+    expect(renderPage({ ...page, state: 'Failed', reason: 'http: 403', status_code: 403 }, plain)).toBe(
+      '403 Failed    https://example.com/  http: 403',
+    );
+  });
+});
+
+describe('a summary', () => {
+  const view = { isResumed: false, program: 'sumi', db: './sumi.db', paint: plain };
+
+  it('says what came of it, by state, most first, and where to look next', () => {
+    expect(renderSummary(SUMMARY, view)).toEqual([
+      'Completed run 3 of shop: 10 pages in 2.0 s (5.0/s), 2.5 MB in 12 requests.',
+      '  Processed  8',
+      '  DeadLink   2',
+      '',
+      '  sumi pages                    the pages',
+      '  sumi pages --state DeadLink   what went otherwise',
+      '  sumi stats                    the figures',
+      '  sumi why URL                  what became of a URL, and which rule decided',
+    ]);
+  });
+
+  it('gives commands that can be typed as they stand', () => {
+    const [, , , , first] = renderSummary(SUMMARY, { ...view, program: 'npm start --', db: 'my crawl.db' });
+    expect(first).toMatch(/^ {2}npm start -- pages --db 'my crawl\.db' /);
+    expect(shellWord("it's")).toBe("'it'\\''s'");
+  });
+
+  it('claims no pace for a run that went on', () => {
+    expect(renderSummary(SUMMARY, { ...view, isResumed: true })[0]).not.toContain('/s)');
+  });
+});

@@ -1,0 +1,68 @@
+/**
+ * Step 10: counts what happens and tells whoever listens. Counting is always on and cheap; events are only made when
+ * somebody wants them.
+ */
+import type { PageState } from '../frontier/page-state.ts';
+import type { CrawlEvent, EventListener, HostEvent, LinkListener, PageEvent, ToldLink } from './events.ts';
+
+export interface Counters {
+  /** Pages with a final answer, earlier parts of the run included. */
+  pages: number;
+  requests: number;
+  bytes: number;
+  errors: number;
+  /** Pages that were answered, or refused by a robots.txt that was, since this process began. */
+  answers: number;
+}
+
+export interface Report {
+  readonly counters: Counters;
+  /** True when page events have a listener. */
+  readonly wantsPages: boolean;
+  /** True when somebody wants every link by its URL, which the crawl itself never makes. */
+  readonly wantsLinks: boolean;
+  listen(listener: EventListener): void;
+  listenToLinks(listener: LinkListener): void;
+  tell(event: CrawlEvent): void;
+  links(from: string, links: readonly ToldLink[]): void;
+  page(event: PageEvent): void;
+  host(event: Omit<HostEvent, 'type'>): void;
+  count(state: PageState): void;
+}
+
+const ERROR_STATES: ReadonlySet<PageState> = new Set([
+  'DeadLink',
+  'Unreachable',
+  'RateLimited',
+  'Failed',
+  'ContentMismatch',
+]);
+
+export function createReport(): Report {
+  const listeners: EventListener[] = [];
+  const linkListeners: LinkListener[] = [];
+  const counters: Counters = { pages: 0, requests: 0, bytes: 0, errors: 0, answers: 0 };
+  const tell = (event: CrawlEvent) => {
+    for (const listener of listeners) listener(event);
+  };
+  return {
+    counters,
+    get wantsPages() {
+      return listeners.length > 0;
+    },
+    get wantsLinks() {
+      return linkListeners.length > 0;
+    },
+    listen: (listener) => void listeners.push(listener),
+    listenToLinks: (listener) => void linkListeners.push(listener),
+    tell,
+    links(from, links) {
+      for (const listener of linkListeners) listener(from, links);
+    },
+    page: tell,
+    host: (event) => tell({ type: 'host', ...event }),
+    count(state) {
+      if (ERROR_STATES.has(state)) counters.errors++;
+    },
+  };
+}

@@ -1,0 +1,95 @@
+/**
+ * Text for terminals: colours that can be off, widths as a terminal counts them, quantities as people read them.
+ * Everything that comes from a web page passes through `printable` first: a title must not be able to steer a terminal.
+ */
+
+export interface TextStream {
+  isTTY?: boolean;
+  columns?: number;
+  write(text: string): unknown;
+}
+
+const COLOURS = { bold: 1, dim: 2, red: 31, green: 32, yellow: 33, cyan: 36 } as const;
+export type Paint = (colour: keyof typeof COLOURS, text: string) => string;
+
+/** Colour only where a person looks, and not where NO_COLOR (https://no-color.org) is set to anything. */
+export function painterFor(stream: TextStream, env: Readonly<Record<string, string | undefined>>): Paint {
+  const isOn = stream.isTTY === true && (env.NO_COLOR ?? '') === '' && env.TERM !== 'dumb';
+  return (colour, text) => (isOn && text !== '' ? `\x1b[${COLOURS[colour]}m${text}\x1b[0m` : text);
+}
+
+export function printable(text: string): string {
+  return text.replace(/[\p{Cc}\p{Cf}\u2028\u2029]+/gu, ' ');
+}
+
+const WIDE = /[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6]/u;
+const ASCII = /^[\x20-\x7e]*$/;
+
+function cellsOf(char: string): number {
+  if (/\p{M}/u.test(char)) return 0;
+  return WIDE.test(char) || /\p{Emoji_Presentation}/u.test(char) ? 2 : 1;
+}
+
+/** Columns that the text takes on a terminal. */
+export function widthOf(text: string): number {
+  if (ASCII.test(text)) return text.length;
+  let width = 0;
+  for (const char of text) width += cellsOf(char);
+  return width;
+}
+
+/** At most `width` columns, the last one … where something was cut. */
+export function cut(text: string, width: number): string {
+  if (widthOf(text) <= width) return text;
+  let kept = '';
+  let left = width - 1;
+  for (const char of text) {
+    left -= cellsOf(char);
+    if (left < 0) break;
+    kept += char;
+  }
+  return `${kept}…`;
+}
+
+export function pad(text: string, width: number, align: 'left' | 'right' = 'left'): string {
+  const space = ' '.repeat(Math.max(0, width - widthOf(text)));
+  return align === 'right' ? space + text : text + space;
+}
+
+export function showCount(n: number): string {
+  return String(n).replace(/\B(?=(\d{3})+$)/g, ',');
+}
+
+export function showBytes(bytes: number): string {
+  const units = ['B', 'KB', 'MB', 'GB', 'TB'];
+  let value = bytes;
+  let unit = 0;
+  while (value >= 1000 && unit < units.length - 1) {
+    value /= 1000;
+    unit++;
+  }
+  return `${unit === 0 || value >= 100 ? Math.round(value) : value.toFixed(1)} ${units[unit]}`;
+}
+
+export function showSeconds(seconds: number): string {
+  if (seconds < 10) return `${seconds.toFixed(1)} s`;
+  const whole = Math.round(seconds);
+  if (whole < 60) return `${whole} s`;
+  const parts = [
+    Math.floor(whole / 86_400),
+    Math.floor(whole / 3600) % 24,
+    Math.floor(whole / 60) % 60,
+    whole % 60,
+  ];
+  const first = parts.findIndex((part) => part > 0);
+  // Two units say enough: nobody plans by the seconds of a day.
+  return parts
+    .map((part, i) => `${part} ${['d', 'h', 'min', 's'][i]}`)
+    .slice(first, first + 2)
+    .join(' ');
+}
+
+/** One of many: "1 page", "2 pages". */
+export function showMany(n: number, one: string, many = `${one}s`): string {
+  return `${showCount(n)} ${n === 1 ? one : many}`;
+}

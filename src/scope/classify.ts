@@ -1,0 +1,273 @@
+/**
+ * Step 2 of a URL's life: what is to become of a candidate, and the rule that said so.
+ *
+ * Promises: the first rule of one ordered table that has an opinion decides; every verdict but "queued" carries a
+ * reason that begins with the kind of rule; the same values give the same verdict at any later time, so a stored row
+ * can be judged again under new options. Takes values only, keeps a bounded memory of hosts, never asks anybody.
+ * Before it: url/normalize. After it: the store's offer.
+ */
+import type { PageState } from '../frontier/page-state.ts';
+import { createDomainSet, type DomainSet } from '../url/domain-pattern.ts';
+import { registrableDomain } from '../url/registrable-domain.ts';
+import { compileUrlPattern, type UrlPattern } from './url-pattern.ts';
+
+export type HostMode = 'host' | 'subdomains' | 'domain' | 'any';
+export type IncludeMode = 'strict' | 'prefer';
+export type LinkKind = 'link' | 'redirect' | 'canonical' | 'sitemap';
+export type DomainKind = 'blacklist' | 'stub' | 'quality' | 'discovered';
+
+export interface ScopeCandidate {
+  /** The identity. */
+  readonly url: string;
+  readonly fetchUrl: string;
+  /** Host of the identity. */
+  readonly host: string;
+  readonly depth: number;
+  readonly isStart: boolean;
+  readonly isNofollow: boolean;
+  readonly linkKind?: LinkKind;
+}
+
+export interface Verdict {
+  readonly state: PageState;
+  /** Lower is fetched first: 0 start pages, 1 wanted, 2 the rest. */
+  readonly priority: number;
+  /** Null where the candidate is queued. */
+  readonly reason: string | null;
+}
+
+/** Gives a verdict, or null to leave it to the rules after it. */
+export type ScopeRule = (candidate: ScopeCandidate) => Verdict | null;
+
+export interface ScopeOptions {
+  /** Hosts of the start URLs' identities. */
+  readonly startHosts: readonly string[];
+  readonly hostMode: HostMode;
+  /** Domain patterns that are in scope besides what the mode gives. */
+  readonly allowedDomains?: readonly string[];
+  readonly blacklist?: readonly string[];
+  readonly stub?: readonly string[];
+  readonly quality?: readonly string[];
+  readonly include?: readonly string[];
+  readonly exclude?: readonly string[];
+  readonly includeMode?: IncludeMode;
+  /** Null or absent: no limit. */
+  readonly maxDepth?: number | null;
+  /** Path prefixes; absent or empty: every path. */
+  readonly paths?: readonly string[];
+  /** Without colon; http and https unless said. */
+  readonly schemes?: readonly string[];
+  /** Without dot. */
+  readonly skippedExtensions?: readonly string[];
+  readonly respectNofollow?: boolean;
+  /** Asked after blacklist and stub list, before everything else; a verdict of theirs is final. */
+  readonly extraRules?: readonly ScopeRule[];
+  /** Changes the priority of what is queued. */
+  readonly priorityOf?: (candidate: ScopeCandidate, priority: number) => number;
+}
+
+export interface Scope {
+  classify(candidate: ScopeCandidate): Verdict;
+  /** Specification 004 section 3.3. */
+  domainKind(host: string): DomainKind;
+}
+
+const MAX_REMEMBERED_HOSTS = 4096;
+
+const START: Verdict = { state: 'Queued', priority: 0, reason: null };
+const WANTED: Verdict = { state: 'Queued', priority: 1, reason: null };
+const REST: Verdict = { state: 'Queued', priority: 2, reason: null };
+
+export function createScope(options: ScopeOptions): Scope {
+  const blacklist = createDomainSet(options.blacklist ?? []);
+  const stub = createDomainSet(options.stub ?? []);
+  const quality = createDomainSet(options.quality ?? []);
+  const accept = acceptRule(options);
+  const rules: ScopeRule[] = [
+    schemeRule(options.schemes ?? ['http', 'https']),
+    ...domainListRule(blacklist, 'Blacklisted', 'blacklist'),
+    ...domainListRule(stub, 'Stubbed', 'stub'),
+    ...(options.extraRules ?? []),
+    ...nofollowRule(options.respectNofollow ?? false),
+    ...hostRule(options, quality),
+    ...pathRule(options.paths ?? []),
+    ...extensionRule(options.skippedExtensions ?? []),
+    ...excludeRule(options.exclude ?? []),
+    ...depthRule(options.maxDepth ?? null),
+  ];
+  const { priorityOf } = options;
+  return {
+    classify(candidate) {
+      for (const rule of rules) {
+        const verdict = rule(candidate);
+        if (verdict !== null) return verdict;
+      }
+      const verdict = accept(candidate);
+      if (priorityOf === undefined || verdict.state !== 'Queued') return verdict;
+      return { ...verdict, priority: priorityOf(candidate, verdict.priority) };
+    },
+    domainKind(host) {
+      if (blacklist.match(host) !== null) return 'blacklist';
+      if (stub.match(host) !== null) return 'stub';
+      return quality.match(host) !== null ? 'quality' : 'discovered';
+    },
+  };
+}
+
+function skipped(reason: string): Verdict {
+  return { state: 'Skipped', priority: REST.priority, reason };
+}
+
+function schemeRule(schemes: readonly string[]): ScopeRule {
+  const allowed = new Set(schemes);
+  return ({ fetchUrl }) => {
+    const scheme = fetchUrl.slice(0, fetchUrl.indexOf(':'));
+    return allowed.has(scheme) ? null : skipped(`scheme: ${scheme}`);
+  };
+}
+
+function domainListRule(list: DomainSet, state: PageState, kind: string): ScopeRule[] {
+  if (list.size === 0) return [];
+  return [
+    ({ host }) => {
+      const pattern = list.match(host);
+      return pattern === null ? null : { state, priority: REST.priority, reason: `${kind}: ${pattern}` };
+    },
+  ];
+}
+
+function nofollowRule(isRespected: boolean): ScopeRule[] {
+  if (!isRespected) return [];
+  // Start URLs are nobody's link.
+  return [({ isNofollow, isStart }) => (isNofollow && !isStart ? skipped('nofollow: link') : null)];
+}
+
+function hostRule(options: ScopeOptions, quality: DomainSet): ScopeRule[] {
+  if (options.hostMode === 'any') return [];
+  const isAllowedByMode = hostMatcher(options.hostMode, options.startHosts);
+  const listed = createDomainSet(options.allowedDomains ?? []);
+  const names = [...new Set([...options.startHosts, ...(options.allowedDomains ?? [])])];
+  const shown =
+    names.length > 5 ? `${names.slice(0, 5).join(', ')} and ${names.length - 5} more` : names.join(', ');
+  const answers = new Map<string, boolean>();
+  return [
+    ({ host }) => {
+      let isAllowed = answers.get(host);
+      if (isAllowed === undefined) {
+        isAllowed = isAllowedByMode(host) || listed.match(host) !== null || quality.match(host) !== null;
+        if (answers.size >= MAX_REMEMBERED_HOSTS) answers.clear();
+        answers.set(host, isAllowed);
+      }
+      return isAllowed ? null : skipped(`scope: host ${host} is not one of ${shown}`);
+    },
+  ];
+}
+
+function hostMatcher(
+  mode: Exclude<HostMode, 'any'>,
+  startHosts: readonly string[],
+): (host: string) => boolean {
+  if (mode === 'domain') {
+    const domains = new Set(startHosts.map(registrableDomain));
+    return (host) => domains.has(registrableDomain(host));
+  }
+  // `www.X` and `X` are one site to everybody, and the usual redirect between them must not end a crawl.
+  const names = startHosts.map(withoutWww);
+  if (mode === 'host') {
+    const hosts = new Set(names);
+    return (host) => hosts.has(withoutWww(host));
+  }
+  const under = createDomainSet(names.map((name) => (isAddress(name) ? name : `*.${name}`)));
+  return (host) => under.match(host) !== null;
+}
+
+function withoutWww(host: string): string {
+  return host.startsWith('www.') && host.includes('.', 4) ? host.slice(4) : host;
+}
+
+function isAddress(host: string): boolean {
+  return host.startsWith('[') || /^[\d.]+$/.test(host);
+}
+
+function pathRule(paths: readonly string[]): ScopeRule[] {
+  if (paths.length === 0) return [];
+  const shown = paths.join(', ');
+  return [
+    ({ fetchUrl }) => {
+      const start = pathStart(fetchUrl);
+      const isInside = paths.some(
+        (path) => fetchUrl.startsWith(path, start) || isDirectoryItself(fetchUrl, start, path),
+      );
+      return isInside ? null : skipped(`path: outside ${shown}`);
+    },
+  ];
+}
+
+/** `/docs` is inside `/docs/`: it is where servers send readers from. */
+function isDirectoryItself(fetchUrl: string, start: number, path: string): boolean {
+  const end = start + path.length - 1;
+  if (!path.endsWith('/') || !fetchUrl.startsWith(path.slice(0, -1), start)) return false;
+  return end === fetchUrl.length || fetchUrl[end] === '?';
+}
+
+function extensionRule(extensions: readonly string[]): ScopeRule[] {
+  if (extensions.length === 0) return [];
+  const refused = new Set(extensions.map((extension) => extension.replace(/^\./, '').toLowerCase()));
+  return [
+    ({ fetchUrl, isStart }) => {
+      const extension = extensionOf(fetchUrl);
+      if (extension === '' || isStart || !refused.has(extension)) return null;
+      return skipped(`type: extension .${extension}`);
+    },
+  ];
+}
+
+/** The lower-case extension of the path's last segment, or ''. */
+function extensionOf(fetchUrl: string): string {
+  const queryAt = fetchUrl.indexOf('?');
+  const end = queryAt === -1 ? fetchUrl.length : queryAt;
+  const dot = fetchUrl.lastIndexOf('.', end - 1);
+  if (dot === -1 || dot < fetchUrl.lastIndexOf('/', end - 1) || dot < pathStart(fetchUrl)) return '';
+  return fetchUrl.slice(dot + 1, end).toLowerCase();
+}
+
+function pathStart(fetchUrl: string): number {
+  return fetchUrl.indexOf('/', fetchUrl.indexOf('://') + 3);
+}
+
+function excludeRule(texts: readonly string[]): ScopeRule[] {
+  if (texts.length === 0) return [];
+  const patterns = texts.map(compileUrlPattern);
+  return [
+    ({ fetchUrl, isStart }) => {
+      if (isStart) return null;
+      const found = firstMatch(patterns, fetchUrl);
+      return found === null ? null : skipped(`exclude: ${found.text}`);
+    },
+  ];
+}
+
+function depthRule(maxDepth: number | null): ScopeRule[] {
+  if (maxDepth === null) return [];
+  return [
+    ({ depth }) =>
+      depth > maxDepth
+        ? { state: 'DepthExceeded', priority: REST.priority, reason: `depth: ${depth} > ${maxDepth}` }
+        : null,
+  ];
+}
+
+/** The last word: start pages, then what include asks for, then the rest where the mode lets it in. */
+function acceptRule(options: ScopeOptions): (candidate: ScopeCandidate) => Verdict {
+  const patterns = (options.include ?? []).map(compileUrlPattern);
+  const unmatched = options.includeMode === 'prefer' ? REST : skipped('include: no pattern matches');
+  return ({ fetchUrl, isStart }) => {
+    if (isStart) return START;
+    return patterns.length === 0 || firstMatch(patterns, fetchUrl) !== null ? WANTED : unmatched;
+  };
+}
+
+function firstMatch(patterns: readonly UrlPattern[], url: string): UrlPattern | null {
+  for (const pattern of patterns) if (pattern.test(url)) return pattern;
+  return null;
+}

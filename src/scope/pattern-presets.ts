@@ -1,0 +1,14 @@
+/** Named lists of patterns from specification 002, "Default Patterns". Plain data; a preset adds to what the user gives. */
+export interface PatternPreset {
+  readonly include: readonly string[];
+  readonly exclude: readonly string[];
+}
+
+const NON_CONTENT = ['/products/', '/account/', '/cart/', '/checkout/', '/policies/', '/apps/'];
+
+export const PATTERN_PRESETS = {
+  shopify: { include: ['/collections/', '/pages/'], exclude: NON_CONTENT },
+  'non-content': { include: [], exclude: NON_CONTENT },
+} as const satisfies Readonly<Record<string, PatternPreset>>;
+
+export type PatternPresetName = keyof typeof PATTERN_PRESETS;

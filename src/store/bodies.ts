@@ -1,0 +1,9 @@
+/**
+ * The second port of the store: bodies by the SHA-256 of their bytes, so that equal bodies are kept once.
+ * `put` answers the key and is durable before it does; putting the same bytes again changes nothing.
+ */
+export interface BodyStore {
+  put(hash: Uint8Array, bytes: Uint8Array, contentType: string | null): Promise<string> | string;
+  get(key: string): Promise<Uint8Array | null>;
+  close(): Promise<void>;
+}

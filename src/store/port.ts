@@ -1,0 +1,242 @@
+/**
+ * The store port: verbs with guarantees. SQLite and PostgreSQL implement it and pass the same contract suite.
+ *
+ * Promises every adapter keeps:
+ *  - A page's identity is unique in its project; the store gives its id, nobody else makes one.
+ *  - `lease` gives a host to one owner at a time and is durable before it resolves. Every lease carries a fence
+ *    number; `settle` with a stale fence changes nothing and answers null.
+ *  - `settle` commits the page's result, its links and the candidates they offered together, or not at all.
+ *  - Settlements may be grouped into one commit (bounded by count and age); `flush` ends the open group.
+ *  - Nothing here decides policy: states and reasons come in, the store only keeps them.
+ */
+import type { Candidate, Claim } from '../frontier/candidate.ts';
+import type { PageStateCode } from '../frontier/page-state.ts';
+
+export interface RunRequest {
+  project: string;
+  configHash: string;
+  /** The effective options as JSON, kept with the run. */
+  config: string;
+  /** Closes the project's old run and clears its pages first; hosts' clocks, blocks and robots.txt stay. */
+  fresh: boolean;
+  now: number;
+}
+
+export interface RunStart {
+  runId: number;
+  projectId: number;
+  /** True when an unfinished run goes on. */
+  resumed: boolean;
+  /** The configuration hash of the run that goes on, or of the last finished one; null when there is none. */
+  previousConfigHash: string | null;
+  /** Pages with a final answer so far in this run. */
+  pagesDone: number;
+  requestsDone: number;
+  bytesDone: number;
+  /** Known URLs of the project before this run began. */
+  knownUrls: number;
+}
+
+/** The politeness state of a host, shared by all runs and projects of the store. Times are wall milliseconds. */
+export interface HostState {
+  notBefore: number;
+  blockedUntil: number;
+  consecutive429: number;
+  /** Adaptive delay; 0 when nothing was learned. */
+  adaptiveMs: number;
+  averageMs: number;
+  samples: number;
+  /** Consecutive transport failures. */
+  failures: number;
+  /** Probes made since the breaker opened. */
+  probes: number;
+  /** Requests in this run, robots.txt and HEAD included. */
+  requests: number;
+}
+
+export interface HostLease {
+  hostId: number;
+  host: string;
+  fence: number;
+  /** Wall time until which the lease holds unless renewed. */
+  until: number;
+  state: HostState;
+  /** The previous holder vanished: wait one full delay before the first request. */
+  takenOver: boolean;
+  /** Set when the host was closed for this run: its waiting pages get this state and reason. */
+  closed: { state: PageStateCode; reason: string } | null;
+}
+
+export interface StoredRobots {
+  origin: string;
+  /** HTTP status; 0 for a transport failure. */
+  status: number;
+  body: Uint8Array | null;
+  fetchedAt: number;
+  expiresAt: number;
+  /** What it asks between two requests, by Crawl-delay or Request-rate; null when it asks nothing. */
+  delaySeconds: number | null;
+}
+
+export const REQUEST_KINDS = ['GET', 'HEAD', 'robots', 'gap'] as const;
+export type RequestKind = (typeof REQUEST_KINDS)[number];
+
+/** One line of the request log: what `sumi audit` replays and the `visits` view shows. */
+export interface RequestEntry {
+  kind: RequestKind;
+  hostId: number;
+  pageId: number | null;
+  /** The slot reserved for it. */
+  slotAt: number;
+  sentAt: number;
+  endedAt: number;
+  /** The least gap to the host's request before it that was in force. */
+  delayMs: number;
+  /** Most requests of this host that may be open at once. */
+  perHost: number;
+  statusCode: number;
+  wireBytes: number;
+  contentHash: Uint8Array | null;
+  /** Set when the answer blocked the host until then. */
+  blockedUntil: number | null;
+  /** The transport failure, if any. */
+  failure: string | null;
+}
+
+/** What a visit learned about a page; replaces what was known. */
+export interface PageFacts {
+  statusCode: number | null;
+  contentType: string | null;
+  contentLength: number | null;
+  title: string | null;
+  h1: string | null;
+  description: string | null;
+  lang: string | null;
+  charset: string | null;
+  canonical: string | null;
+  noindex: boolean;
+  nofollow: boolean;
+  wordCount: number | null;
+  contentHash: Uint8Array | null;
+  simhash: bigint | null;
+  etag: string | null;
+  lastModified: string | null;
+  cacheControl: string | null;
+  bodyKey: string | null;
+  error: string | null;
+  responseMs: number | null;
+  visitedAt: number;
+  /** How the page compares with its last visit. */
+  change: 'new' | 'changed' | 'unchanged' | 'gone' | null;
+}
+
+/** Flag of a link that the run's rules do not follow (an obeyed nofollow): it lends no depth. Beside LINK_FLAGS. */
+export const UNFOLLOWED = 128;
+
+/** Links of a page: each target is a page id, or -(i + 1) for the settlement's candidate i. The store drops repeats. */
+export interface LinkTargets {
+  count: number;
+  targets: Int32Array;
+  flags: Uint8Array;
+  anchors: string[] | null;
+}
+
+export interface Settlement {
+  claim: Claim;
+  state: PageStateCode;
+  reason: string | null;
+  /** Not final: queue the page again (with its attempts), from this wall time on if given. */
+  requeue: { attempts: number; notBefore: number | null; priority: number | null } | null;
+  facts: PageFacts | null;
+  /** UTF-8; read before `settle` returns. */
+  text: Uint8Array | null;
+  /** Null leaves the stored links as they are. */
+  links: LinkTargets | null;
+  candidates: Candidate[];
+  /** The page this one redirects to, as an index into `candidates`, and how many hops a chain may have. */
+  redirect: { candidate: number; maxHops: number } | null;
+  /** True when this settles a page GET with a final answer (what max-pages counts). */
+  countsAsPage: boolean;
+}
+
+export interface Settled {
+  /** State and reason as stored: a redirect's may differ from the settlement's (loops, refused targets). */
+  state: PageStateCode;
+  reason: string | null;
+  /** The ids of the candidates, in order. */
+  candidateIds: number[];
+  /** Pages that had redirected here, or through here, and failed with this one. */
+  failedSources: readonly FailedSource[];
+}
+
+export interface FailedSource {
+  url: string;
+  depth: number;
+  reason: string;
+}
+
+/** A stored page put before the scope again (configuration changed, a new run, or a shorter path appeared). */
+export interface Reconsidered {
+  url: string;
+  fetchUrl: string;
+  host: string;
+  depth: number;
+  state: PageStateCode;
+  reason: string | null;
+}
+
+export interface Verdict {
+  state: PageStateCode;
+  priority: number;
+  reason: string | null;
+}
+
+export interface ClaimAnswer {
+  claims: Claim[];
+  /** When claims is empty: the wall time of the earliest retry waiting; null when nothing waits at all. */
+  nextRetryAt: number | null;
+}
+
+export interface RunCounts {
+  byState: Record<string, number>;
+  waiting: number;
+  known: number;
+}
+
+export interface Store {
+  begin(request: RunRequest): Promise<RunStart>;
+  /** Puts every page of the project that is not in flight before the judge; null leaves it. Answers how many changed. */
+  reconsider(judge: (row: Reconsidered) => Verdict | null): Promise<number>;
+  /** Called for a page whose depth was lowered while it was shut out by depth or nofollow. */
+  onLowered(judge: (row: Reconsidered) => Verdict): void;
+  finish(status: 'completed' | 'interrupted' | 'failed', now: number, error: string | null): Promise<void>;
+
+  /** New → a row; known → the shallower depth (and queued again where the candidate reopens). Answers the ids. */
+  offer(candidates: Candidate[]): Promise<number[]>;
+  /** Leases up to `count` hosts that have pages waiting. */
+  lease(owner: string, count: number, now: number, leaseMs: number): Promise<HostLease[]>;
+  /** Leases one host by name, pages waiting or not; null while somebody else holds it. */
+  leaseHost(owner: string, host: string, now: number, leaseMs: number): Promise<HostLease | null>;
+  renew(owner: string, leases: Iterable<HostLease>, until: number): Promise<void>;
+  /** Takes the host's best waiting pages. */
+  claim(lease: HostLease, count: number, now: number): Promise<ClaimAnswer>;
+  settle(lease: HostLease, settlement: Settlement): Promise<Settled | null>;
+  /** Gives claimed but unasked pages back as they were. */
+  unclaim(lease: HostLease, claims: Claim[]): Promise<void>;
+  release(lease: HostLease): Promise<void>;
+  /** Gives every waiting page of the host this state for the rest of the run. Answers how many. */
+  closeHost(lease: HostLease, state: PageStateCode, reason: string): Promise<number>;
+  /** Gives every waiting page of the project this state (the run's limit is reached). */
+  closeWaiting(state: PageStateCode, reason: string): Promise<number>;
+  /** Passes lowered depths on to the links of at most `budget` pages. Answers the hosts that got work, or null when done. */
+  lowerDepths(budget: number): Promise<string[] | null>;
+
+  log(entry: RequestEntry): void;
+  robots(origin: string): Promise<StoredRobots | null>;
+  saveRobots(hostId: number, robots: StoredRobots): Promise<void>;
+  counts(): Promise<RunCounts>;
+  /** About how many pages wait: cheap enough to ask every second. */
+  waiting(): number;
+  flush(): Promise<void>;
+  close(): Promise<void>;
+}

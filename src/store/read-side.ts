@@ -1,0 +1,182 @@
+/**
+ * The store's second face: questions, no changes. Allowed at any time, also while a crawler writes.
+ *
+ * Promises every adapter keeps:
+ *  - Lists are streamed in a stable order (by id, which is the order of discovery) in bounded batches, by keyset and
+ *    never by OFFSET: a million rows pass in flat memory, and no batch keeps a writer's log from being folded.
+ *  - A row has the columns that `docs/tables.md` names; times are ISO 8601 in UTC, hashes lower-case hex.
+ *  - Nothing here decides: identity comes in normalized, states and reasons go out as stored.
+ */
+import type { PageState } from '../frontier/page-state.ts';
+import type { StoredRobots } from './port.ts';
+
+export interface ProjectRow {
+  id: number;
+  project: string;
+}
+
+export interface RunRow {
+  run: number;
+  project: string;
+  status: string;
+  started_at: string;
+  finished_at: string | null;
+  pages: number;
+  requests: number;
+  bytes: number;
+  config_hash: string;
+  error: string | null;
+}
+
+/** A run with the options it was made with, as JSON by option name. */
+export interface StoredRun extends RunRow {
+  config: string;
+}
+
+export interface PageRow {
+  url: string;
+  state: PageState;
+  reason: string | null;
+  status_code: number | null;
+  title: string | null;
+  h1: string | null;
+  depth: number | null;
+  content_type: string | null;
+  word_count: number | null;
+  content_hash: string | null;
+  final_url: string | null;
+  redirect_count: number;
+  etag: string | null;
+  last_modified: string | null;
+  visited_at: string | null;
+  error: string | null;
+  id: number;
+  project: string;
+  host: string;
+  fetch_url: string;
+  meta_description: string | null;
+  lang: string | null;
+  charset: string | null;
+  canonical: string | null;
+  noindex: number | null;
+  nofollow: number | null;
+  content_length: number | null;
+  simhash: string | null;
+  cache_control: string | null;
+  response_ms: number | null;
+  change: string | null;
+  priority: number;
+  attempts: number;
+  retry_at: string | null;
+  discovered_at: string;
+  discovered_run: number;
+  visited_run: number | null;
+  referrer_id: number | null;
+  redirect_to: number | null;
+  body_key: string | null;
+}
+
+export interface PageFilter {
+  project?: string;
+  states?: readonly PageState[];
+  statusCodes?: readonly number[];
+  hosts?: readonly string[];
+  limit?: number;
+}
+
+export interface LinkRow {
+  from_url: string;
+  to_url: string;
+  /** Seen from the page that was asked about; `out` where none was. */
+  direction: 'out' | 'in';
+  nofollow: number;
+  /** Words of rel that were understood, separated by spaces. */
+  rel: string;
+  anchor: string | null;
+  discovered_run: number;
+}
+
+export interface LinkFilter {
+  project?: string;
+  limit?: number;
+}
+
+export interface HostRow {
+  host: string;
+  pages: number;
+  processed: number;
+  waiting: number;
+  errors: number;
+  requests: number;
+  average_ms: number;
+  adaptive_delay_ms: number;
+  next_slot_at: string | null;
+  blocked_until: string | null;
+  consecutive_429: number;
+  failures: number;
+  robots_status: number | null;
+  robots_fetched_at: string | null;
+  closed: string | null;
+}
+
+export interface VisitRow {
+  run: number;
+  kind: string;
+  sent_at: string;
+  status_code: number;
+  duration_ms: number;
+  bytes: number;
+  failure: string | null;
+}
+
+/** One line of the request log, as the audit replays it. Times are wall milliseconds. */
+export interface RequestRow {
+  id: number;
+  run: number;
+  host: string;
+  kind: string;
+  slotAt: number;
+  sentAt: number;
+  endedAt: number;
+  delayMs: number;
+  perHost: number;
+  statusCode: number;
+  blockedUntil: number | null;
+}
+
+export interface StoreTotals {
+  urls: number;
+  hosts: number;
+  links: number;
+  requests: number;
+  bytes: number;
+  by_state: Record<string, number>;
+  by_status: Record<string, number>;
+  by_content_type: Record<string, number>;
+  by_reason: Record<string, number>;
+  by_depth: Record<string, number>;
+}
+
+export interface ReadSide {
+  projects(): Promise<ProjectRow[]>;
+  runs(filter: { project?: string; limit?: number }): AsyncIterable<RunRow>;
+  run(id: number): Promise<StoredRun | null>;
+  /** The project's last run. */
+  lastRun(projectId: number): Promise<StoredRun | null>;
+  pages(filter: PageFilter): AsyncIterable<PageRow>;
+  /** By identity. */
+  page(projectId: number, url: string): Promise<PageRow | null>;
+  pageById(id: number): Promise<PageRow | null>;
+  links(filter: LinkFilter): AsyncIterable<LinkRow>;
+  /** The links from a page, then the links to it. */
+  linksOf(pageId: number, filter: LinkFilter): AsyncIterable<LinkRow>;
+  hosts(filter: { project?: string; limit?: number }): AsyncIterable<HostRow>;
+  visits(pageId: number): Promise<VisitRow[]>;
+  robots(origin: string): Promise<StoredRobots | null>;
+  totals(project: string | undefined): Promise<StoreTotals>;
+  /** By host, then in the order in which requests were sent. */
+  requests(): AsyncIterable<RequestRow>;
+  /** Identities that stand more than once in their project; there must be none. */
+  repeatedUrls(): AsyncIterable<{ project: string; url: string; count: number }>;
+  close(): Promise<void>;
+}

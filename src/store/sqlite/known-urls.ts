@@ -1,0 +1,95 @@
+/**
+ * The seen-table: identity hash → page id, and each page's depth, in typed arrays. It is the one thing in memory that
+ * grows with the crawl: 20 bytes a slot, slots 60–80 % full, two bytes of depth; at most 36 bytes a known URL.
+ *
+ * The table is cut into segments that grow one at a time, so that growing never holds two copies of the whole.
+ * Equal 128-bit hashes count as the same URL; `sumi audit` checks that against the stored URLs.
+ */
+import type { UrlHasher } from '../../primitives/url-hash.ts';
+
+const SEGMENTS = 256;
+const WORDS = 5; // four words of hash, one of id; id 0 marks a free slot
+const GROWTH = 1.33;
+const FULL = 0.8;
+const FIRST_SLOTS = 32;
+
+/** Depth of a page that no followed link leads to (yet); any real path is shorter. */
+export const NO_DEPTH = 65_535;
+const MAX_DEPTH = NO_DEPTH - 1;
+
+export class KnownUrls {
+  size = 0;
+  readonly #hasher: UrlHasher;
+  readonly #segments: Uint32Array[] = [];
+  readonly #counts = new Uint32Array(SEGMENTS);
+  #depths = new Uint16Array(1024);
+
+  constructor(hasher: UrlHasher) {
+    this.#hasher = hasher;
+    for (let i = 0; i < SEGMENTS; i++) this.#segments.push(new Uint32Array(FIRST_SLOTS * WORDS));
+  }
+
+  /** The id of a URL, or 0. Leaves the hash ready for `addLast`. */
+  find(url: string): number {
+    this.#hasher.hash(url);
+    const words = this.#hasher.words;
+    const table = this.#segments[words[0] & (SEGMENTS - 1)];
+    return table[slotOf(table, words[0], words[1], words[2], words[3]) + 4];
+  }
+
+  /** Adds the URL that `find` just missed. */
+  addLast(id: number, depth: number): void {
+    const words = this.#hasher.words;
+    const segment = words[0] & (SEGMENTS - 1);
+    const slots = this.#segments[segment].length / WORDS;
+    if (++this.#counts[segment] > slots * FULL) this.#grow(segment);
+    put(this.#segments[segment], words[0], words[1], words[2], words[3], id);
+    this.size++;
+    if (id >= this.#depths.length) {
+      const depths = new Uint16Array(Math.ceil(id * 1.25) + 1024);
+      depths.set(this.#depths);
+      this.#depths = depths;
+    }
+    this.setDepth(id, depth);
+  }
+
+  depthOf(id: number): number {
+    return this.#depths[id];
+  }
+
+  setDepth(id: number, depth: number): void {
+    this.#depths[id] = depth === NO_DEPTH ? NO_DEPTH : Math.min(depth, MAX_DEPTH);
+  }
+
+  #grow(segment: number): void {
+    const old = this.#segments[segment];
+    const table = new Uint32Array(Math.ceil((old.length / WORDS) * GROWTH) * WORDS);
+    for (let i = 0; i < old.length; i += WORDS) {
+      if (old[i + 4] !== 0) put(table, old[i], old[i + 1], old[i + 2], old[i + 3], old[i + 4]);
+    }
+    this.#segments[segment] = table;
+  }
+}
+
+/** The slot that holds the hash, or the free one where it belongs. */
+function slotOf(table: Uint32Array, a: number, b: number, c: number, d: number): number {
+  const slots = table.length / WORDS;
+  // The high half of a 32-bit product spreads the hash over any number of slots without a division.
+  let slot = Math.floor((b * slots) / 0x1_0000_0000) * WORDS;
+  while (table[slot + 4] !== 0) {
+    if (table[slot] === a && table[slot + 1] === b && table[slot + 2] === c && table[slot + 3] === d)
+      return slot;
+    slot += WORDS;
+    if (slot === table.length) slot = 0;
+  }
+  return slot;
+}
+
+function put(table: Uint32Array, a: number, b: number, c: number, d: number, id: number): void {
+  const slot = slotOf(table, a, b, c, d);
+  table[slot] = a;
+  table[slot + 1] = b;
+  table[slot + 2] = c;
+  table[slot + 3] = d;
+  table[slot + 4] = id;
+}

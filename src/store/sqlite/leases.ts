@@ -1,0 +1,243 @@
+/** Hosts are leased, their best waiting pages claimed, and both given back. One writer, so the file's lock is the mutex. */
+import type { Claim } from '../../frontier/candidate.ts';
+import { PAGE_STATES, type PageStateCode } from '../../frontier/page-state.ts';
+import type { ClaimAnswer, HostLease } from '../port.ts';
+import { addWaiting, type Session } from './session.ts';
+import type { WaitingPages } from './waiting-pages.ts';
+
+const { Queued, Fetching } = PAGE_STATES;
+
+interface HostRow {
+  id: number;
+  name: string;
+  not_before: number;
+  blocked_until: number;
+  consecutive_429: number;
+  adaptive_ms: number;
+  average_ms: number;
+  samples: number;
+  failures: number;
+  probes: number;
+  fence: number;
+  taken_over: number;
+  requests: number;
+  closed_state: PageStateCode | null;
+  closed_reason: string | null;
+}
+
+type FreeHostRow = HostRow & { lease_owner: string | null };
+
+interface ClaimRow {
+  id: number;
+  url: string;
+  fetch_url: string | null;
+  depth: number;
+  priority: number;
+  attempts: number;
+  hops: number;
+  status_code: number | null;
+  content_hash: Uint8Array | null;
+  etag: string | null;
+  last_modified: string | null;
+  visited_at: number | null;
+}
+
+export function createLeases(session: Session, waiting: WaitingPages, flushRows: () => void) {
+  const { db } = session;
+  const free = db.prepare(
+    `SELECT h.*, q.requests, q.closed_state, q.closed_reason FROM host_queue q JOIN host h ON h.id = q.host_id
+     WHERE q.project_id = ? AND q.waiting > 0 AND (h.lease_owner IS NULL OR h.lease_until <= ?)
+     ORDER BY max(h.not_before, h.blocked_until), h.id LIMIT ?`,
+  );
+  const byName = db.prepare(
+    `SELECT h.*, COALESCE(q.requests, 0) AS requests, q.closed_state, q.closed_reason FROM host h
+     LEFT JOIN host_queue q ON q.host_id = h.id AND q.project_id = ?
+     WHERE h.id = ? AND (h.lease_owner IS NULL OR h.lease_until <= ?)`,
+  );
+  const take = db.prepare(
+    'UPDATE host SET lease_owner = ?, lease_until = ?, fence = fence + 1, taken_over = 0 WHERE id = ?',
+  );
+  const extend = db.prepare('UPDATE host SET lease_until = ? WHERE id = ? AND lease_owner = ? AND fence = ?');
+  const give = db.prepare(
+    'UPDATE host SET lease_owner = NULL, lease_until = NULL WHERE id = ? AND fence = ?',
+  );
+  const columns = `u.id, u.url, u.fetch_url, u.depth, u.priority, u.attempts, u.hops, f.status_code, f.content_hash,
+    f.etag, f.last_modified, f.visited_at`;
+  const due = db.prepare(
+    `SELECT ${columns} FROM url u LEFT JOIN fetched f ON f.page_id = u.id
+     WHERE u.project_id = ? AND u.host_id = ? AND u.state = 1 AND u.retry_at IS NOT NULL AND u.retry_at <= ?
+     ORDER BY u.retry_at, u.id LIMIT ?`,
+  );
+  const ifWaiting = db.prepare(
+    `SELECT ${columns} FROM url u LEFT JOIN fetched f ON f.page_id = u.id
+     WHERE u.id = ? AND u.state = 1 AND u.retry_at IS NULL`,
+  );
+  // In a project's first run no waiting page has a visit behind it, and there is nothing to join.
+  const ifWaitingFirst = db.prepare(
+    `SELECT id, url, fetch_url, depth, priority, attempts, hops, NULL AS visited_at FROM url
+     WHERE id = ? AND state = 1 AND retry_at IS NULL`,
+  );
+  const nextRetry = db
+    .prepare(
+      'SELECT min(retry_at) FROM url WHERE project_id = ? AND host_id = ? AND state = 1 AND retry_at IS NOT NULL',
+    )
+    .pluck();
+  const setState = db.prepare('UPDATE url SET state = ?, retry_at = NULL WHERE id = ?');
+  const hasExpired = db
+    .prepare('SELECT 1 FROM host WHERE lease_owner IS NOT NULL AND lease_until <= ? LIMIT 1')
+    .pluck();
+  const abandoned = db.prepare(
+    `SELECT h.*, q.requests, q.closed_state, q.closed_reason
+     FROM (SELECT DISTINCT host_id FROM url WHERE project_id = ? AND state = 2) u JOIN host h ON h.id = u.host_id
+     JOIN host_queue q ON q.host_id = h.id AND q.project_id = ?
+     WHERE h.lease_owner IS NOT NULL AND h.lease_until <= ? LIMIT ?`,
+  );
+  const putBack = db.prepare(
+    'UPDATE url SET state = 1 WHERE project_id = ? AND host_id = ? AND state = 2 RETURNING id, priority',
+  );
+  const noneWaiting = db.prepare('UPDATE host_queue SET waiting = 0 WHERE project_id = ? AND host_id = ?');
+
+  /** The queue itself is the truth; a count that says otherwise would offer the host for lease for ever. */
+  function setNoneWaiting(hostId: number): void {
+    session.waitingDelta.delete(hostId);
+    noneWaiting.run(session.projectId, hostId);
+  }
+
+  /** What the vanished holder had claimed waits again. */
+  function takeOverClaims(hostId: number): void {
+    const lost = putBack.all(session.projectId, hostId) as { id: number; priority: number }[];
+    for (const { id, priority } of lost) waiting.add(hostId, priority, id);
+    addWaiting(session, hostId, lost.length);
+  }
+
+  // This session is the only writer: whoever holds a host took it here.
+  const holds = (lease: HostLease): boolean => session.held.get(lease.hostId)?.fence === lease.fence;
+
+  function takeAll(rows: FreeHostRow[], owner: string, now: number, leaseMs: number): HostLease[] {
+    const leases = rows.map((row) => {
+      take.run(owner, now + leaseMs, row.id);
+      if (row.lease_owner !== null) takeOverClaims(row.id);
+      return leaseOf(row, now + leaseMs, row.taken_over === 1 || row.lease_owner !== null);
+    });
+    for (const lease of leases) session.held.set(lease.hostId, lease);
+    if (leases.length > 0) session.window.commit();
+    return leases;
+  }
+
+  return {
+    lease(owner: string, count: number, now: number, leaseMs: number): HostLease[] {
+      session.window.commit();
+      const rows = free.all(session.projectId, now, count) as FreeHostRow[];
+      const leases = takeAll(rows, owner, now, leaseMs);
+      if (leases.length === count) return leases;
+      // A vanished holder may have left nothing but pages in flight: these are looked for in all pages, so not in vain.
+      if (hasExpired.get(now) === undefined) return leases;
+      const { projectId } = session;
+      const more = abandoned.all(projectId, projectId, now, count - leases.length) as FreeHostRow[];
+      return leases.concat(takeAll(more, owner, now, leaseMs));
+    },
+
+    leaseHost(owner: string, host: string, now: number, leaseMs: number): HostLease | null {
+      session.window.commit();
+      const row = byName.get(session.projectId, session.hosts.idOf(host), now) as FreeHostRow | undefined;
+      return row === undefined ? null : takeAll([row], owner, now, leaseMs)[0];
+    },
+
+    renew(owner: string, leases: Iterable<HostLease>, until: number): void {
+      for (const lease of leases) {
+        if (extend.run(until, lease.hostId, owner, lease.fence).changes === 1) lease.until = until;
+      }
+      session.window.commit();
+    },
+
+    isHeld: holds,
+
+    claim(lease: HostLease, count: number, now: number): ClaimAnswer {
+      if (!holds(lease)) return { claims: [], nextRetryAt: null };
+      flushRows();
+      // Asked first because it is almost always null: SQLite plans the range query anew for every value bound to it.
+      const retryAt = nextRetry.get(session.projectId, lease.hostId) as number | null;
+      const isDue = retryAt !== null && retryAt <= now;
+      const rows = isDue ? (due.all(session.projectId, lease.hostId, now, count) as ClaimRow[]) : [];
+      for (const row of rows) setState.run(Fetching, row.id);
+      if (rows.length < count) {
+        waiting.claim(lease.hostId, count - rows.length, (pageId) => {
+          const row = (session.isFirstRun ? ifWaitingFirst : ifWaiting).get(pageId) as ClaimRow | undefined;
+          if (row === undefined) return false;
+          // At once, because an id may stand in the queue twice.
+          setState.run(Fetching, pageId);
+          rows.push(row);
+          return true;
+        });
+      }
+      if (rows.length === 0) {
+        if (retryAt === null) setNoneWaiting(lease.hostId);
+        return { claims: [], nextRetryAt: retryAt };
+      }
+      addWaiting(session, lease.hostId, -rows.length);
+      session.window.touch();
+      return { claims: rows.map((row) => claimOf(row, lease.host)), nextRetryAt: null };
+    },
+
+    unclaim(lease: HostLease, claims: Claim[]): void {
+      if (!holds(lease)) return;
+      for (const claim of claims) {
+        setState.run(Queued, claim.pageId);
+        waiting.add(lease.hostId, claim.priority, claim.pageId);
+      }
+      addWaiting(session, lease.hostId, claims.length);
+      session.window.touch();
+    },
+
+    release(lease: HostLease): void {
+      session.dirtyHosts.add(lease);
+      if (session.held.get(lease.hostId) === lease) session.held.delete(lease.hostId);
+      give.run(lease.hostId, lease.fence);
+      session.window.touch();
+    },
+  };
+}
+
+function leaseOf(row: HostRow, until: number, takenOver: boolean): HostLease {
+  return {
+    hostId: row.id,
+    host: row.name,
+    fence: row.fence + 1,
+    until,
+    takenOver,
+    closed: row.closed_state === null ? null : { state: row.closed_state, reason: row.closed_reason ?? '' },
+    state: {
+      notBefore: row.not_before,
+      blockedUntil: row.blocked_until,
+      consecutive429: row.consecutive_429,
+      adaptiveMs: row.adaptive_ms,
+      averageMs: row.average_ms,
+      samples: row.samples,
+      failures: row.failures,
+      probes: row.probes,
+      requests: row.requests,
+    },
+  };
+}
+
+function claimOf(row: ClaimRow, host: string): Claim {
+  return {
+    pageId: row.id,
+    url: row.url,
+    fetchUrl: row.fetch_url ?? row.url,
+    host,
+    depth: row.depth,
+    priority: row.priority,
+    attempts: row.attempts,
+    hops: row.hops,
+    last:
+      row.visited_at === null
+        ? null
+        : {
+            statusCode: row.status_code,
+            contentHash: row.content_hash,
+            etag: row.etag,
+            lastModified: row.last_modified,
+          },
+  };
+}

@@ -1,0 +1,228 @@
+/**
+ * Offering: a new URL gets an id and a row, a known one keeps the shallower depth. Ids are given at once, rows are
+ * written several to a statement (`flush`, before anything reads them). A page whose depth falls while it was shut out
+ * by depth or nofollow is judged again; one that was already read passes the news on to its links later, in bounded
+ * batches (`lowerDepths`), never inside a settlement.
+ */
+import type { Candidate } from '../../frontier/candidate.ts';
+import { PAGE_STATES, type PageStateCode } from '../../frontier/page-state.ts';
+import { UNFOLLOWED } from '../port.ts';
+import { NO_DEPTH } from './known-urls.ts';
+import { unpackNumbers } from './pack-links.ts';
+import { addWaiting, type Session } from './session.ts';
+import type { WaitingPages } from './waiting-pages.ts';
+
+export interface Offers {
+  /** Call when the rows of a project may have changed: ids go on after the last. */
+  begin(): void;
+  offer(candidate: Candidate, referrerId: number | null): number;
+  lower(pageId: number, depth: number): void;
+  lowerDepths(budget: number): string[] | null;
+  /** Writes the rows that were offered but not written yet. */
+  flush(): void;
+}
+
+interface UrlRow {
+  host_id: number;
+  state: PageStateCode;
+  url: string;
+  fetch_url: string | null;
+}
+
+const ROWS = 32;
+/** States given by the scope, not by an answer. */
+const SHUT_OUT: ReadonlySet<PageStateCode> = new Set([
+  PAGE_STATES.Discovered,
+  PAGE_STATES.Skipped,
+  PAGE_STATES.DepthExceeded,
+]);
+
+export function createOffers(session: Session, waiting: WaitingPages): Offers {
+  const { db } = session;
+  const write = createRowWriter(session);
+  const read = db.prepare('SELECT host_id, state, url, fetch_url FROM url WHERE id = ?');
+  const setDepth = db.prepare('UPDATE url SET depth = ? WHERE id = ?');
+  const setVerdict = db.prepare('UPDATE url SET state = ?, priority = ?, reason = ? WHERE id = ?');
+  const addLowering = db.prepare('INSERT OR IGNORE INTO lowering VALUES (?)');
+  const takeLowering = db
+    .prepare(
+      `DELETE FROM lowering WHERE page_id IN (SELECT l.page_id FROM lowering l JOIN url u ON u.id = l.page_id
+         WHERE u.project_id = ? LIMIT ?) RETURNING page_id`,
+    )
+    .pluck();
+  const linksOf = db.prepare('SELECT targets, flags FROM link_set WHERE page_id = ?');
+  const redirectOf = db.prepare('SELECT redirect_to FROM fetched WHERE page_id = ?').pluck();
+  const maxId = db.prepare('SELECT max(id) FROM url').pluck();
+  let lastId = 0;
+  let woken = new Set<string>();
+  /** Whether the table of pages to be lowered may have some of this project. */
+  let mayLower = true;
+
+  function offer(candidate: Candidate, referrerId: number | null): number {
+    const { known } = session;
+    const depth = candidate.onlyNofollow ? NO_DEPTH : candidate.depth;
+    const knownId = known.find(candidate.url);
+    if (knownId !== 0) {
+      if (known.depthOf(knownId) > depth) lower(knownId, depth);
+      if (candidate.reopens && candidate.state === PAGE_STATES.Queued) open(knownId, candidate.priority);
+      return knownId;
+    }
+    const hostId = session.hosts.idOf(candidate.host);
+    const id = ++lastId;
+    known.addLast(id, depth);
+    write.add(id, hostId, candidate, depth, referrerId);
+    if (candidate.state === PAGE_STATES.Queued) {
+      waiting.add(hostId, candidate.priority, id);
+      addWaiting(session, hostId, 1);
+    }
+    return id;
+  }
+
+  function lower(pageId: number, depth: number): void {
+    write.flush();
+    const wasUnreached = session.known.depthOf(pageId) === NO_DEPTH;
+    session.known.setDepth(pageId, depth);
+    setDepth.run(depth, pageId);
+    const row = read.get(pageId) as UrlRow;
+    if (row.state === PAGE_STATES.Processed) {
+      addLowering.run(pageId);
+      mayLower = true;
+    }
+    const shutOut =
+      row.state === PAGE_STATES.DepthExceeded || (wasUnreached && row.state === PAGE_STATES.Skipped);
+    if (!shutOut) return;
+    const host = session.hosts.nameOf(row.host_id);
+    const fetchUrl = row.fetch_url ?? row.url;
+    const verdict = session.judgeLowered({
+      url: row.url,
+      fetchUrl,
+      host,
+      depth,
+      state: row.state,
+      reason: null,
+    });
+    setVerdict.run(verdict.state, verdict.priority, verdict.reason, pageId);
+    if (verdict.state === PAGE_STATES.Queued) {
+      waiting.add(row.host_id, verdict.priority, pageId);
+      addWaiting(session, row.host_id, 1);
+      woken.add(host);
+    }
+  }
+
+  /** Start URLs and redirects may lead where links may not. */
+  function open(pageId: number, priority: number): void {
+    write.flush();
+    const row = read.get(pageId) as UrlRow;
+    if (!SHUT_OUT.has(row.state)) return;
+    setVerdict.run(PAGE_STATES.Queued, priority, null, pageId);
+    waiting.add(row.host_id, priority, pageId);
+    addWaiting(session, row.host_id, 1);
+  }
+
+  function lowerDepths(budget: number): string[] | null {
+    const pages = mayLower ? (takeLowering.all(session.projectId, budget) as number[]) : [];
+    if (pages.length === 0) mayLower = false;
+    for (const pageId of pages) {
+      const depth = session.known.depthOf(pageId);
+      const links = linksOf.get(pageId) as { targets: string; flags: string | null } | undefined;
+      const flags = links?.flags ? unpackNumbers(links.flags) : [];
+      for (const [i, target] of (links ? unpackNumbers(links.targets) : []).entries()) {
+        if (flags[i] & UNFOLLOWED) continue;
+        if (session.known.depthOf(target) > depth + 1) lower(target, depth + 1);
+      }
+      const redirect = redirectOf.get(pageId) as number | null | undefined;
+      if (redirect && session.known.depthOf(redirect) > depth) lower(redirect, depth);
+    }
+    if (pages.length > 0) session.window.touch();
+    if (pages.length === 0 && woken.size === 0) return null;
+    const hosts = [...woken];
+    woken = new Set();
+    return hosts;
+  }
+
+  return {
+    begin() {
+      lastId = (maxId.get() as number | null) ?? 0;
+      mayLower = true;
+    },
+    offer,
+    lower,
+    lowerDepths,
+    flush: write.flush,
+  };
+}
+
+/**
+ * Writes rows several to a statement, what they share bound once: every value bound costs as much as a tenth of the
+ * row. Rows of one statement have one referrer, state, priority and depth, as the new links of a page mostly do.
+ * Ids are not bound: SQLite gives the next one, which is the one we gave out; that is checked.
+ */
+function createRowWriter(session: Session) {
+  const shared = '@state, @priority, @depth, @project, @run, @now, @referrer, 0';
+  const statement = (row: string, rows: number) =>
+    session.db.prepare(
+      `INSERT INTO url (host_id, url, fetch_url, reason, state, priority, depth, project_id, discovered_run, discovered_at,
+         referrer_id, attempts) VALUES ${Array(rows).fill(`(${row}, ${shared})`).join(', ')}`,
+    );
+  // The plain form serves pages that are queued under their own identity.
+  const plain = {
+    many: statement('?, ?, NULL, NULL', ROWS),
+    one: statement('?, ?, NULL, NULL', 1),
+    columns: 2,
+  };
+  const full = { many: statement('?, ?, ?, ?', ROWS), one: statement('?, ?, ?, ?', 1), columns: 4 };
+  let form = plain;
+  let gathered: unknown[] = [];
+  const common = {
+    state: 0,
+    priority: 0,
+    depth: 0,
+    project: 0,
+    run: 0,
+    now: 0,
+    referrer: null as number | null,
+  };
+  let lastId = 0;
+
+  function flush(): void {
+    if (gathered.length === 0) return;
+    const { columns } = form;
+    common.project = session.projectId;
+    common.run = session.runId;
+    common.now = session.now();
+    let written: number | bigint = 0;
+    if (gathered.length === ROWS * columns) written = form.many.run(gathered, common).lastInsertRowid;
+    else
+      for (let i = 0; i < gathered.length; i += columns) {
+        written = form.one.run(gathered.slice(i, i + columns), common).lastInsertRowid;
+      }
+    gathered = [];
+    if (written !== lastId) throw new Error(`page ${lastId} was written as ${written}`);
+  }
+
+  return {
+    flush,
+    add(id: number, hostId: number, candidate: Candidate, depth: number, referrerId: number | null): void {
+      const { state, priority, url, fetchUrl, reason } = candidate;
+      const wanted = reason === null && fetchUrl === url ? plain : full;
+      if (
+        wanted !== form ||
+        common.referrer !== referrerId ||
+        common.state !== state ||
+        common.priority !== priority ||
+        common.depth !== depth
+      ) {
+        flush();
+        form = wanted;
+        common.referrer = referrerId;
+        common.state = state;
+        common.priority = priority;
+        common.depth = depth;
+      }
+      lastId = id;
+      if (form === plain) gathered.push(hostId, url);
+      else gathered.push(hostId, url, fetchUrl === url ? null : fetchUrl, reason);
+      if (gathered.length === ROWS * form.columns) flush();
+    },
+  };
+}

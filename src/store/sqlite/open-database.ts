@@ -1,0 +1,160 @@
+/**
+ * Opens the SQLite file, for one writer or for any number of readers. Every way in which that can go wrong is told
+ * apart here, before anything is written.
+ *
+ * The writer keeps a write transaction open all its life (commit-window.ts), so that SQLite's own lock keeps a second
+ * crawler out, and vanishes with the process however it dies.
+ */
+import { accessSync, closeSync, constants, openSync, readSync, type Stats, statSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
+import Sqlite, { type Database } from 'better-sqlite3';
+import { type SumiError, sumiError } from '../../errors.ts';
+import { migrate, SCHEMA_VERSION } from './schema.ts';
+
+/** "SUMI" in the file's header tells our databases from others'. */
+const APPLICATION_ID = 0x53554d49;
+const CACHE_KIB = 32 * 1024;
+/** Twice the default: rows come in order and texts are long, so fewer pages cost less. */
+const PAGE_BYTES = 8192;
+const CHECKPOINT_BYTES = 4 * 1024 * 1024;
+
+export function openForWriting(path: string): Database {
+  if (path !== ':memory:') refuseUnusable(path, true);
+  const db = openFile(path, false);
+  try {
+    refuseForeign(db, path);
+    takeWriteLock(db, path);
+    return db;
+  } catch (error) {
+    db.close();
+    throw storeError(error, path);
+  }
+}
+
+export function openForReading(path: string): Database {
+  refuseUnusable(path, false);
+  const db = openFile(path, true);
+  try {
+    refuseForeign(db, path);
+    return db;
+  } catch (error) {
+    db.close();
+    throw storeError(error, path);
+  }
+}
+
+/** Anything SQLite throws, as an error that says what to do. */
+export function storeError(error: unknown, path: string): unknown {
+  if (!(error instanceof Sqlite.SqliteError)) return error;
+  const { code, message } = error;
+  if (code === 'SQLITE_FULL' || /ENOSPC|disk is full/i.test(message))
+    return sumiError('disk-full', { file: path }, error);
+  if (code.startsWith('SQLITE_BUSY')) return sumiError('db-locked', { file: path }, error);
+  if (code === 'SQLITE_NOTADB') return sumiError('db-not-sqlite', { file: path }, error);
+  if (code.startsWith('SQLITE_READONLY') || code.startsWith('SQLITE_CANTOPEN') || code === 'SQLITE_PERM') {
+    return sumiError('db-not-writable', { file: path, reason: message }, error);
+  }
+  return sumiError('store-failed', { file: path, reason: message }, error);
+}
+
+function openFile(path: string, readonly: boolean): Database {
+  try {
+    return new Sqlite(path, { readonly, fileMustExist: readonly, timeout: readonly ? 5000 : 0 });
+  } catch (error) {
+    throw storeError(error, path);
+  }
+}
+
+function refuseUnusable(path: string, forWriting: boolean): void {
+  const stat = statOf(path);
+  if (stat?.isDirectory()) throw sumiError('db-is-directory', { file: path });
+  if (!stat && !forWriting) throw sumiError('db-missing', { file: path });
+  if (forWriting) {
+    const folder = dirname(resolve(path));
+    refuseUnwritable(folder, path);
+    if (stat) refuseUnwritable(path, path);
+  }
+  if (stat && stat.size > 0 && !hasSqliteHeader(path)) throw sumiError('db-not-sqlite', { file: path });
+}
+
+/** Undefined where there is nothing; a path that leads through a file leads nowhere, too. */
+function statOf(path: string): Stats | undefined {
+  try {
+    return statSync(path);
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    if (code === 'ENOENT' || code === 'ENOTDIR') return undefined;
+    throw sumiError('db-not-writable', { file: path, reason: message }, error);
+  }
+}
+
+function refuseUnwritable(target: string, path: string): void {
+  try {
+    accessSync(target, constants.W_OK);
+  } catch (error) {
+    const reason =
+      (error as NodeJS.ErrnoException).code === 'ENOENT'
+        ? `there is no folder ${target}`
+        : `${target} is not writable`;
+    throw sumiError('db-not-writable', { file: path, reason }, error);
+  }
+}
+
+function hasSqliteHeader(path: string): boolean {
+  const head = Buffer.alloc(16);
+  const file = openSync(path, 'r');
+  try {
+    readSync(file, head, 0, 16, 0);
+  } finally {
+    closeSync(file);
+  }
+  return head.toString('latin1') === 'SQLite format 3\0';
+}
+
+function refuseForeign(db: Database, path: string): void {
+  const version = db.pragma('user_version', { simple: true }) as number;
+  const ours = db.pragma('application_id', { simple: true }) === APPLICATION_ID;
+  const isEmpty = db.prepare('SELECT count(*) FROM sqlite_schema').pluck().get() === 0;
+  if (!ours && !isEmpty) throw sumiError('db-foreign', { file: path });
+  if (version > SCHEMA_VERSION)
+    throw sumiError('db-newer', { file: path, found: version, known: SCHEMA_VERSION });
+}
+
+function takeWriteLock(db: Database, path: string): void {
+  // Before the lock, because the journal mode cannot change inside a transaction.
+  if (db.pragma('journal_mode', { simple: true }) !== 'wal') {
+    db.pragma(`page_size = ${PAGE_BYTES}`);
+    db.pragma('journal_mode = WAL');
+  }
+  db.pragma('synchronous = NORMAL');
+  db.pragma(`cache_size = -${CACHE_KIB}`);
+  db.pragma(`wal_autocheckpoint = ${CHECKPOINT_BYTES / PAGE_BYTES}`); // small, so that no commit stalls the loop for long
+  db.pragma('temp_store = MEMORY');
+  try {
+    db.exec('BEGIN IMMEDIATE');
+  } catch (error) {
+    throw holderError(db, path) ?? storeError(error, path);
+  }
+  migrate(db, path);
+  db.pragma(`application_id = ${APPLICATION_ID}`);
+  db.prepare("INSERT OR REPLACE INTO meta VALUES ('holder', ?)").run(process.pid);
+  db.exec('COMMIT; BEGIN IMMEDIATE');
+  db.pragma('busy_timeout = 5000');
+}
+
+/** The crawler that has the file, if it lives: its process id stands in the file while it crawls. */
+function holderError(db: Database, path: string): SumiError | null {
+  const hasMeta = db.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'meta'").get();
+  const pid = hasMeta && db.prepare("SELECT value FROM meta WHERE key = 'holder'").pluck().get();
+  if (typeof pid !== 'number' || pid === process.pid || !isAlive(pid)) return null;
+  return sumiError('db-in-use', { file: path, pid });
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM';
+  }
+}

@@ -1,0 +1,249 @@
+/**
+ * The read side on SQLite. Every batch is a statement of its own, so that a long listing never pins the writer's log;
+ * only the audit's sorted replay reads in one go. Opened read-only: it cannot write, whatever is asked of it.
+ * Bounded memory: batches of rows, and for links one page's set at a time.
+ */
+import type { Database } from 'better-sqlite3';
+import { sumiError } from '../../errors.ts';
+import { PAGE_STATES, pageStateName } from '../../frontier/page-state.ts';
+import type { StoredRobots } from '../port.ts';
+import { REQUEST_KINDS } from '../port.ts';
+import type {
+  HostRow,
+  PageFilter,
+  PageRow,
+  ProjectRow,
+  ReadSide,
+  RequestRow,
+  RunRow,
+  StoredRun,
+  VisitRow,
+} from '../read-side.ts';
+import { NO_DEPTH } from './known-urls.ts';
+import { openForReading, storeError } from './open-database.ts';
+import { createLinkReader } from './read-links.ts';
+import { readTotals } from './read-totals.ts';
+
+const BATCH = 1000;
+
+const iso = (column: string) =>
+  `CASE WHEN ${column} > 0 THEN strftime('%Y-%m-%dT%H:%M:%fZ', ${column} / 1000.0, 'unixepoch') END`;
+
+const PAGE_COLUMNS = `u.url, u.state, u.reason, f.status_code, f.title, f.h1, NULLIF(u.depth, ${NO_DEPTH}) AS depth,
+  f.content_type, f.word_count, NULLIF(lower(hex(f.content_hash)), '') AS content_hash, f.final_url,
+  COALESCE(f.redirect_count, 0) AS redirect_count, f.etag, f.last_modified, ${iso('f.visited_at')} AS visited_at, f.error,
+  u.id, p.name AS project, h.name AS host, COALESCE(u.fetch_url, u.url) AS fetch_url, f.description AS meta_description,
+  f.lang, f.charset, f.canonical, f.noindex, f.nofollow, f.content_length, printf('%016x', f.simhash) AS simhash,
+  f.cache_control, f.response_ms, f.change, u.priority, u.attempts, ${iso('u.retry_at')} AS retry_at,
+  ${iso('u.discovered_at')} AS discovered_at, u.discovered_run, f.run_id AS visited_run, u.referrer_id, f.redirect_to,
+  f.body_key`;
+const PAGES = `url u JOIN host h ON h.id = u.host_id JOIN project p ON p.id = u.project_id
+  LEFT JOIN fetched f ON f.page_id = u.id`;
+
+const RUN_COLUMNS = `r.id AS run, p.name AS project, r.status, ${iso('r.started_at')} AS started_at,
+  ${iso('r.finished_at')} AS finished_at, r.pages, r.requests, r.bytes, r.config_hash, r.error`;
+const RUNS = 'run r JOIN project p ON p.id = r.project_id';
+
+const ERROR_STATES = [
+  PAGE_STATES.DeadLink,
+  PAGE_STATES.Unreachable,
+  PAGE_STATES.RateLimited,
+  PAGE_STATES.Failed,
+  PAGE_STATES.ContentMismatch,
+].join(', ');
+
+export function openSqliteReadSide(path: string): ReadSide {
+  const db = openForReading(path);
+  // A file that a crawler made but never filled holds no tables to ask.
+  if (db.pragma('user_version', { simple: true }) === 0) {
+    db.close();
+    throw sumiError('db-missing', { file: path });
+  }
+  const onePage = db.prepare(`SELECT ${PAGE_COLUMNS} FROM ${PAGES} WHERE u.id = ?`);
+  const pageByUrl = db.prepare(`SELECT ${PAGE_COLUMNS} FROM ${PAGES} WHERE u.project_id = ? AND u.url = ?`);
+  const links = createLinkReader(db, BATCH);
+  const side: ReadSide = {
+    projects: async () =>
+      db.prepare('SELECT id, name AS project FROM project ORDER BY id').all() as ProjectRow[],
+    runs: (filter) => runsOf(db, filter),
+    run: async (id) =>
+      (db.prepare(`SELECT ${RUN_COLUMNS}, r.config FROM ${RUNS} WHERE r.id = ?`).get(id) as StoredRun) ??
+      null,
+    lastRun: async (projectId) =>
+      (db
+        .prepare(
+          `SELECT ${RUN_COLUMNS}, r.config FROM ${RUNS} WHERE r.project_id = ? ORDER BY r.id DESC LIMIT 1`,
+        )
+        .get(projectId) as StoredRun) ?? null,
+    pages: (filter) => pagesOf(db, filter),
+    page: async (projectId, url) => named(pageByUrl.get(projectId, url)),
+    pageById: async (id) => named(onePage.get(id)),
+    links: links.all,
+    linksOf: links.of,
+    hosts: (filter) => hostsOf(db, filter),
+    visits: async (pageId) => visitsOf(db, pageId),
+    robots: async (origin) =>
+      (db
+        .prepare(
+          `SELECT origin, status, body, fetched_at AS fetchedAt, expires_at AS expiresAt,
+             delay_seconds AS delaySeconds FROM robots_txt WHERE origin = ?`,
+        )
+        .get(origin) as StoredRobots) ?? null,
+    totals: async (project) => readTotals(db, project),
+    requests: () => requestsOf(db),
+    repeatedUrls: () => repeatedUrlsOf(db),
+    close: async () => void db.close(),
+  };
+  return explained(side, path);
+}
+
+type RawPage = Omit<PageRow, 'state'> & { state: number };
+
+function named(row: unknown): PageRow | null {
+  if (row === undefined) return null;
+  const raw = row as RawPage;
+  return { ...raw, state: pageStateName(raw.state) };
+}
+
+async function* pagesOf(db: Database, filter: PageFilter): AsyncGenerator<PageRow> {
+  const conditions = ['u.id > ?'];
+  const values: (string | number)[] = [];
+  const add = (column: string, wanted: readonly (string | number)[] | undefined) => {
+    if (wanted === undefined) return;
+    conditions.push(`${column} IN (${wanted.map(() => '?').join(', ')})`);
+    values.push(...wanted);
+  };
+  add('p.name', filter.project === undefined ? undefined : [filter.project]);
+  add(
+    'u.state',
+    filter.states?.map((state) => PAGE_STATES[state]),
+  );
+  add('f.status_code', filter.statusCodes);
+  add('h.name', filter.hosts);
+  // CROSS JOIN pins url as the outer loop: the keyset is its rowid, and a planner that starts at host would sort.
+  const read = db.prepare(
+    `SELECT ${PAGE_COLUMNS} FROM ${PAGES.replaceAll(' JOIN ', ' CROSS JOIN ').replace('LEFT CROSS', 'LEFT')}
+     WHERE ${conditions.join(' AND ')} ORDER BY u.id LIMIT ?`,
+  );
+  let left = filter.limit ?? Number.POSITIVE_INFINITY;
+  for (let after = 0; left > 0; ) {
+    const size = Math.min(BATCH, left);
+    const rows = read.all(after, ...values, size) as RawPage[];
+    for (const row of rows) yield { ...row, state: pageStateName(row.state) };
+    if (rows.length < size) return;
+    after = rows[rows.length - 1].id;
+    left -= rows.length;
+  }
+}
+
+async function* runsOf(db: Database, filter: { project?: string; limit?: number }): AsyncGenerator<RunRow> {
+  const read = db.prepare(
+    `SELECT ${RUN_COLUMNS} FROM ${RUNS} WHERE r.id > ? AND (? IS NULL OR p.name = ?) ORDER BY r.id LIMIT ?`,
+  );
+  const project = filter.project ?? null;
+  let left = filter.limit ?? Number.POSITIVE_INFINITY;
+  for (let after = 0; left > 0; ) {
+    const size = Math.min(BATCH, left);
+    const rows = read.all(after, project, project, size) as RunRow[];
+    yield* rows;
+    if (rows.length < size) return;
+    after = rows[rows.length - 1].run;
+    left -= rows.length;
+  }
+}
+
+/** Pages are counted once for all hosts, into a table of this connection's own: there is no index by host. */
+async function* hostsOf(db: Database, filter: { project?: string; limit?: number }): AsyncGenerator<HostRow> {
+  const project = filter.project ?? null;
+  db.exec('DROP TABLE IF EXISTS temp.host_pages');
+  db.prepare(
+    `CREATE TEMP TABLE host_pages AS SELECT u.host_id, count(*) AS pages,
+       sum(u.state = ${PAGE_STATES.Processed}) AS processed, sum(u.state IN (${ERROR_STATES})) AS errors,
+       sum(u.state IN (${PAGE_STATES.Queued}, ${PAGE_STATES.Fetching})) AS waiting
+     FROM url u JOIN project p ON p.id = u.project_id WHERE ? IS NULL OR p.name = ?
+     GROUP BY u.host_id ORDER BY u.host_id`,
+  ).run(project, project);
+  const read = db.prepare(
+    `SELECT c.rowid AS at, h.name AS host, c.pages, c.processed, c.waiting, c.errors,
+       COALESCE((SELECT sum(q.requests) FROM host_queue q JOIN project p ON p.id = q.project_id
+         WHERE q.host_id = h.id AND (? IS NULL OR p.name = ?)), 0) AS requests,
+       round(h.average_ms) AS average_ms, round(h.adaptive_ms) AS adaptive_delay_ms,
+       ${iso('h.not_before')} AS next_slot_at, ${iso('h.blocked_until')} AS blocked_until, h.consecutive_429, h.failures,
+       (SELECT r.status FROM robots_txt r WHERE r.host_id = h.id ORDER BY r.fetched_at DESC LIMIT 1) AS robots_status,
+       (SELECT ${iso('max(r.fetched_at)')} FROM robots_txt r WHERE r.host_id = h.id) AS robots_fetched_at,
+       (SELECT q.closed_reason FROM host_queue q JOIN project p ON p.id = q.project_id
+         WHERE q.host_id = h.id AND q.closed_reason IS NOT NULL AND (? IS NULL OR p.name = ?) LIMIT 1) AS closed
+     FROM temp.host_pages c JOIN host h ON h.id = c.host_id WHERE c.rowid > ? ORDER BY c.rowid LIMIT ?`,
+  );
+  let left = filter.limit ?? Number.POSITIVE_INFINITY;
+  for (let after = 0; left > 0; ) {
+    const size = Math.min(BATCH, left);
+    const rows = read.all(project, project, project, project, after, size) as (HostRow & { at: number })[];
+    for (const { at, ...row } of rows) {
+      after = at;
+      yield row;
+    }
+    if (rows.length < size) return;
+    left -= rows.length;
+  }
+}
+
+function visitsOf(db: Database, pageId: number): VisitRow[] {
+  const rows = db
+    .prepare(
+      `SELECT q.run_id AS run, q.kind, ${iso('q.sent_at')} AS sent_at, q.status_code,
+         CAST(round(q.ended_at - q.sent_at) AS INTEGER) AS duration_ms, q.wire_bytes AS bytes, q.failure
+       FROM request q WHERE q.page_id = ? ORDER BY q.id`,
+    )
+    .all(pageId) as (Omit<VisitRow, 'kind'> & { kind: number })[];
+  return rows.map((row) => ({ ...row, kind: REQUEST_KINDS[row.kind] }));
+}
+
+/** One sorted pass; SQLite sorts on disk when it must. */
+async function* requestsOf(db: Database): AsyncGenerator<RequestRow> {
+  const rows = db
+    .prepare(
+      `SELECT q.id, q.run_id AS run, h.name AS host, q.kind, q.slot_at AS slotAt, q.sent_at AS sentAt,
+         q.ended_at AS endedAt, q.delay_ms AS delayMs, q.per_host AS perHost, q.status_code AS statusCode,
+         q.blocked_until AS blockedUntil
+       FROM request q JOIN host h ON h.id = q.host_id ORDER BY q.host_id, q.sent_at, q.id`,
+    )
+    .iterate() as IterableIterator<Omit<RequestRow, 'kind'> & { kind: number }>;
+  for (const row of rows) yield { ...row, kind: REQUEST_KINDS[row.kind] };
+}
+
+async function* repeatedUrlsOf(
+  db: Database,
+): AsyncGenerator<{ project: string; url: string; count: number }> {
+  yield* db
+    .prepare(
+      `SELECT p.name AS project, u.url, count(*) AS count FROM url u JOIN project p ON p.id = u.project_id
+       GROUP BY u.project_id, u.url HAVING count(*) > 1`,
+    )
+    .iterate() as IterableIterator<{ project: string; url: string; count: number }>;
+}
+
+/** Every question answers SQLite's errors in the words of errors.ts, streams while they flow too. */
+function explained(side: ReadSide, path: string): ReadSide {
+  const isStream = (answer: unknown): answer is AsyncIterable<unknown> =>
+    typeof answer === 'object' && answer !== null && Symbol.asyncIterator in answer;
+  async function* stream(rows: AsyncIterable<unknown>): AsyncGenerator<unknown> {
+    try {
+      yield* rows;
+    } catch (error) {
+      throw storeError(error, path);
+    }
+  }
+  const explain =
+    (ask: (...args: never[]) => unknown) =>
+    (...args: never[]) => {
+      const answer = ask(...args);
+      if (isStream(answer)) return stream(answer);
+      return (answer as Promise<unknown>).catch((error) => {
+        throw storeError(error, path);
+      });
+    };
+  return Object.fromEntries(
+    Object.entries(side).map(([name, ask]) => [name, explain(ask)]),
+  ) as unknown as ReadSide;
+}

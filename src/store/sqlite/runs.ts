@@ -1,0 +1,244 @@
+/** The life of projects and runs: begin, go on after a crash, put known pages before the scope again, finish. */
+import type { Database } from 'better-sqlite3';
+import { PAGE_STATES, type PageStateCode } from '../../frontier/page-state.ts';
+import type { Reconsidered, RunRequest, RunStart, Verdict } from '../port.ts';
+import { REQUEST_KINDS } from '../port.ts';
+import { type KnownUrls, NO_DEPTH } from './known-urls.ts';
+import type { Session } from './session.ts';
+import { rebuildWaiting, type WaitingPages } from './waiting-pages.ts';
+
+const BATCH = 5000;
+const GAP = REQUEST_KINDS.indexOf('gap');
+
+interface RunRow {
+  id: number;
+  status: string;
+  config_hash: string;
+  pages: number;
+  requests: number;
+  bytes: number;
+}
+
+export function beginRun(session: Session, waiting: WaitingPages, request: RunRequest): RunStart {
+  const { db } = session;
+  db.prepare('INSERT OR IGNORE INTO project (name, created_at) VALUES (?, ?)').run(
+    request.project,
+    request.now,
+  );
+  const projectId = db
+    .prepare('SELECT id FROM project WHERE name = ?')
+    .pluck()
+    .get(request.project) as number;
+  session.projectId = projectId;
+  if (request.fresh) clearProject(db, projectId, request.now);
+  const last = db
+    .prepare(
+      'SELECT id, status, config_hash, pages, requests, bytes FROM run WHERE project_id = ? ORDER BY id DESC LIMIT 1',
+    )
+    .get(projectId) as RunRow | undefined;
+  const goesOn = last !== undefined && (last.status === 'running' || last.status === 'interrupted');
+  const unprepared = goesOn ? readUnprepared(session, last.id) : null;
+  session.runId = goesOn ? last.id : newRun(session, request);
+  const runs = db.prepare('SELECT count(*) FROM run WHERE project_id = ?').pluck().get(projectId);
+  session.isFirstRun = runs === 1;
+  const resumed = goesOn && unprepared?.isNew !== true;
+  const previousHash = unprepared === null ? (last?.config_hash ?? null) : unprepared.previousHash;
+  const isChanged = previousHash !== request.configHash;
+  if (!resumed || isChanged) setUnprepared(session, !resumed, previousHash);
+  if (resumed && isChanged) reopenLimitedHosts(session);
+  if (goesOn) {
+    db.prepare(
+      "UPDATE run SET status = 'running', finished_at = NULL, config_hash = ?, config = ? WHERE id = ?",
+    ).run(request.configHash, request.config, last.id);
+  }
+  recoverLeases(session, waiting, request.now);
+  session.window.commit();
+  return {
+    runId: session.runId,
+    projectId,
+    resumed,
+    previousConfigHash: previousHash,
+    pagesDone: resumed ? last.pages : 0,
+    requestsDone: resumed ? last.requests : 0,
+    bytesDone: resumed ? last.bytes : 0,
+    knownUrls: session.known.size,
+  };
+}
+
+/** The limit may be another one now; where it is not, the next request finds that out. */
+function reopenLimitedHosts({ db, projectId }: Session): void {
+  db.prepare(
+    `UPDATE host_queue SET closed_state = NULL, closed_reason = NULL WHERE project_id = ? AND closed_state = ${PAGE_STATES.RequestLimitHit}`,
+  ).run(projectId);
+}
+
+/** What a crash between `begin` and the end of `reconsider` would lose: known pages are still to be judged. */
+interface Unprepared {
+  run: number;
+  isNew: boolean;
+  previousHash: string | null;
+}
+
+function readUnprepared({ db, projectId }: Session, runId: number): Unprepared | null {
+  const json = db.prepare('SELECT value FROM meta WHERE key = ?').pluck().get(`unprepared:${projectId}`);
+  const found = json === undefined ? null : (JSON.parse(json as string) as Unprepared);
+  return found?.run === runId ? found : null;
+}
+
+function setUnprepared({ db, projectId, runId }: Session, isNew: boolean, previousHash: string | null): void {
+  const isEmpty = db.prepare('SELECT 1 FROM url WHERE project_id = ? LIMIT 1').get(projectId) === undefined;
+  if (isEmpty) return;
+  const value: Unprepared = { run: runId, isNew, previousHash };
+  db.prepare('INSERT OR REPLACE INTO meta VALUES (?, ?)').run(
+    `unprepared:${projectId}`,
+    JSON.stringify(value),
+  );
+}
+
+export function setPrepared({ db, projectId }: Session): void {
+  db.prepare('DELETE FROM meta WHERE key = ?').run(`unprepared:${projectId}`);
+}
+
+function newRun(session: Session, request: RunRequest): number {
+  const { db, projectId } = session;
+  db.prepare(
+    'UPDATE host_queue SET requests = 0, closed_state = NULL, closed_reason = NULL WHERE project_id = ?',
+  ).run(projectId);
+  // Whoever was given up in the last run is asked again in this one.
+  db.prepare('UPDATE host SET probes = 0 WHERE probes > 0').run();
+  return Number(
+    db
+      .prepare(
+        "INSERT INTO run (project_id, started_at, status, config_hash, config) VALUES (?, ?, 'running', ?, ?)",
+      )
+      .run(projectId, request.now, request.configHash, request.config).lastInsertRowid,
+  );
+}
+
+/** We are the file's only writer, so every lease found is a dead crawler's: its hosts rest one full delay. */
+function recoverLeases(session: Session, waiting: WaitingPages, now: number): void {
+  const { db } = session;
+  db.prepare(
+    `INSERT INTO request (run_id, host_id, kind, slot_at, sent_at, ended_at, delay_ms, per_host, status_code, wire_bytes)
+     SELECT ?, id, ?, ?, ?, ?, 0, 0, 0, 0 FROM host WHERE lease_owner IS NOT NULL`,
+  ).run(session.runId, GAP, now, now, now);
+  db.prepare(
+    'UPDATE host SET taken_over = 1, lease_owner = NULL, lease_until = NULL WHERE lease_owner IS NOT NULL',
+  ).run();
+  db.prepare(
+    `INSERT INTO host_queue (project_id, host_id, waiting) SELECT project_id, host_id, count(*) FROM url
+     WHERE project_id = ? AND state = 2
+     GROUP BY host_id ON CONFLICT DO UPDATE SET waiting = waiting + excluded.waiting`,
+  ).run(session.projectId);
+  // Other projects' pages in flight stay as they are until their own run goes on: only then are they queued again.
+  const lost = db
+    .prepare('UPDATE url SET state = 1 WHERE project_id = ? AND state = 2 RETURNING id, host_id, priority')
+    .all(session.projectId) as {
+    id: number;
+    host_id: number;
+    priority: number;
+  }[];
+  for (const row of lost) waiting.add(row.host_id, row.priority, row.id);
+}
+
+function clearProject(db: Database, projectId: number, now: number): void {
+  db.prepare(
+    "UPDATE run SET status = 'interrupted', finished_at = COALESCE(finished_at, ?) WHERE project_id = ? AND status = 'running'",
+  ).run(now, projectId);
+  for (const table of ['fetched', 'page_text', 'link_set', 'link_change', 'lowering']) {
+    db.prepare(`DELETE FROM ${table} WHERE page_id IN (SELECT id FROM url WHERE project_id = ?)`).run(
+      projectId,
+    );
+  }
+  db.prepare('DELETE FROM redirect_wait WHERE target_id IN (SELECT id FROM url WHERE project_id = ?)').run(
+    projectId,
+  );
+  db.prepare(
+    'UPDATE request SET page_id = NULL WHERE page_id IN (SELECT id FROM url WHERE project_id = ?)',
+  ).run(projectId);
+  for (const table of ['url', 'host_queue', 'wait_block']) {
+    db.prepare(`DELETE FROM ${table} WHERE project_id = ?`).run(projectId);
+  }
+  db.prepare(
+    "UPDATE run SET status = 'failed', error = 'closed by --fresh' WHERE project_id = ? AND status = 'interrupted'",
+  ).run(projectId);
+}
+
+/** Fills the seen-table from the project's rows: a thousand joined to one text, because a row each costs three times as much. */
+export function loadKnownUrls(db: Database, projectId: number, known: KnownUrls): void {
+  const read = db
+    .prepare(
+      `SELECT max(id), group_concat(id || ' ' || depth || ' ' || url, char(10))
+       FROM (SELECT id, depth, url FROM url WHERE project_id = ? AND id > ? ORDER BY id LIMIT 1000)`,
+    )
+    .raw();
+  for (let after = 0; ; ) {
+    const [last, text] = read.get(projectId, after) as [number | null, string];
+    if (last === null) return;
+    for (const line of text.split('\n')) {
+      const first = line.indexOf(' ');
+      const second = line.indexOf(' ', first + 1);
+      known.find(line.slice(second + 1));
+      known.addLast(Number(line.slice(0, first)), Number(line.slice(first + 1, second)));
+    }
+    after = last;
+  }
+}
+
+export function reconsider(
+  session: Session,
+  waiting: WaitingPages,
+  judge: (row: Reconsidered) => Verdict | null,
+): number {
+  const { db } = session;
+  const read = db.prepare(
+    `SELECT u.id, u.url, COALESCE(u.fetch_url, u.url) AS fetchUrl, h.name AS host, u.state, u.reason, u.hops,
+       CASE WHEN u.depth = ${NO_DEPTH} THEN COALESCE((SELECT r.depth + 1 FROM url r WHERE r.id = u.referrer_id), 0)
+         ELSE u.depth END AS depth
+     FROM url u JOIN host h ON h.id = u.host_id WHERE u.project_id = ? AND u.id > ? AND u.state <> 2 ORDER BY u.id LIMIT ${BATCH}`,
+  );
+  const write = db.prepare(
+    'UPDATE url SET state = ?, priority = ?, reason = ?, attempts = 0, retry_at = NULL, hops = 0 WHERE id = ?',
+  );
+  const forgetRedirects = db.prepare('DELETE FROM redirect_wait WHERE target_id = ?');
+  const setPriority = db.prepare('UPDATE url SET priority = ? WHERE id = ?');
+  const setDepth = db.prepare('UPDATE url SET depth = ? WHERE id = ?');
+  let changed = 0;
+  for (let after = 0; ; ) {
+    const rows = read.all(session.projectId, after) as (Reconsidered & {
+      id: number;
+      hops: number;
+      state: PageStateCode;
+    })[];
+    if (rows.length === 0) break;
+    for (const row of rows) {
+      const verdict = judge(row);
+      if (verdict === null) continue;
+      // A page that goes on waiting keeps its tries and the redirects that wait for it.
+      if (row.state === PAGE_STATES.Queued && verdict.state === PAGE_STATES.Queued)
+        setPriority.run(verdict.priority, row.id);
+      else {
+        write.run(verdict.state, verdict.priority, verdict.reason, row.id);
+        if (row.hops > 0) forgetRedirects.run(row.id);
+      }
+      // A page behind nofollow links only had no depth until it was let in.
+      if (verdict.state === PAGE_STATES.Queued && session.known.depthOf(row.id) === NO_DEPTH) {
+        session.known.setDepth(row.id, row.depth);
+        setDepth.run(row.depth, row.id);
+      }
+      changed++;
+    }
+    after = rows[rows.length - 1].id;
+  }
+  db.prepare('UPDATE host_queue SET waiting = 0 WHERE project_id = ?').run(session.projectId);
+  db.prepare(
+    `INSERT INTO host_queue (project_id, host_id, waiting) SELECT project_id, host_id, count(*) FROM url
+     WHERE project_id = ? AND state = ${PAGE_STATES.Queued} GROUP BY host_id
+     ON CONFLICT DO UPDATE SET waiting = excluded.waiting`,
+  ).run(session.projectId);
+  session.waitingDelta.clear();
+  rebuildWaiting(session, waiting);
+  setPrepared(session);
+  session.window.commit();
+  return changed;
+}

@@ -1,0 +1,68 @@
+/** What the parts of the SQLite adapter share while a project is open: the connection, the seen-table, the counters. */
+import type { Database } from 'better-sqlite3';
+import type { HostLease, Reconsidered, Verdict } from '../port.ts';
+import type { CommitWindow } from './commit-window.ts';
+import type { KnownUrls } from './known-urls.ts';
+
+export interface Session {
+  readonly db: Database;
+  readonly window: CommitWindow;
+  readonly hosts: HostIds;
+  known: KnownUrls;
+  /** Pages waiting in the project, for progress. */
+  waiting: number;
+  projectId: number;
+  runId: number;
+  /** No run of the project came before this one. */
+  isFirstRun: boolean;
+  now(): number;
+  /** Judges a page that a shorter path opened again; set by the crawl. */
+  judgeLowered: (row: Reconsidered) => Verdict;
+  /** Writers of what the parts gathered, called before each commit. */
+  readonly gathered: (() => void)[];
+  /** Waiting pages gained or lost by host since the last commit. */
+  readonly waitingDelta: Map<number, number>;
+  /** The leases that were taken here, by host id. */
+  readonly held: Map<number, HostLease>;
+  /** Hosts whose state must be written with the next commit. */
+  readonly dirtyHosts: Set<HostLease>;
+  readonly runDelta: { pages: number; bytes: number; requests: number };
+}
+
+export function addWaiting(session: Session, hostId: number, delta: number): void {
+  session.waiting += delta;
+  session.waitingDelta.set(hostId, (session.waitingDelta.get(hostId) ?? 0) + delta);
+}
+
+const REMEMBERED_HOSTS = 50_000;
+
+/** Host name ↔ id, with a bounded memory of the names used lately. */
+export interface HostIds {
+  idOf(name: string): number;
+  nameOf(id: number): string;
+}
+
+export function createHostIds(db: Database): HostIds {
+  const ids = new Map<string, number>();
+  const find = db.prepare('SELECT id FROM host WHERE name = ?').pluck();
+  const insert = db.prepare('INSERT INTO host (name) VALUES (?)');
+  const name = db.prepare('SELECT name FROM host WHERE id = ?').pluck();
+  // Candidates come in runs of one host.
+  let lastHost = '';
+  let lastId = 0;
+  return {
+    idOf(host) {
+      if (host === lastHost) return lastId;
+      let id = ids.get(host);
+      if (id === undefined) {
+        id = (find.get(host) as number | undefined) ?? Number(insert.run(host).lastInsertRowid);
+        if (ids.size >= REMEMBERED_HOSTS) ids.clear();
+        ids.set(host, id);
+      }
+      lastHost = host;
+      lastId = id;
+      return id;
+    },
+    nameOf: (id) => name.get(id) as string,
+  };
+}

@@ -1,0 +1,168 @@
+/** Settling: a page's result, its links and the candidates they offered, written into one commit group. */
+import { PAGE_STATES } from '../../frontier/page-state.ts';
+import type { HostLease, LinkTargets, PageFacts, RequestEntry, Settled, Settlement } from '../port.ts';
+import { REQUEST_KINDS, UNFOLLOWED } from '../port.ts';
+import type { Offers } from './offers.ts';
+import { dropRepeats, packFlags, packNumbers, unpackNumbers } from './pack-links.ts';
+import type { Redirects } from './redirects.ts';
+import { addWaiting, type Session } from './session.ts';
+import type { WaitingPages } from './waiting-pages.ts';
+
+const { Queued } = PAGE_STATES;
+const NO_SOURCES: Settled['failedSources'] = [];
+
+export function createSettling(
+  session: Session,
+  waiting: WaitingPages,
+  offers: Offers,
+  redirects: Redirects,
+  isHeld: (lease: HostLease) => boolean,
+) {
+  const { db } = session;
+  const setUrl = db.prepare('UPDATE url SET state = ?, reason = ?, attempts = ? WHERE id = ?');
+  const requeue = db.prepare(
+    'UPDATE url SET state = 1, reason = NULL, attempts = ?, retry_at = ?, priority = COALESCE(?, priority) WHERE id = ?',
+  );
+  const putFacts = db.prepare(
+    `INSERT OR REPLACE INTO fetched (page_id, run_id, visited_at, status_code, content_type, content_length, title, h1,
+       description, lang, charset, canonical, noindex, nofollow, word_count, content_hash, simhash, etag, last_modified,
+       cache_control, body_key, error, response_ms, change)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+  );
+  const putText = db.prepare('INSERT OR REPLACE INTO page_text VALUES (?, CAST(? AS TEXT))');
+  const dropText = db.prepare('DELETE FROM page_text WHERE page_id = ?');
+  const putLinks = db.prepare('INSERT OR REPLACE INTO link_set VALUES (?, ?, CAST(? AS TEXT), ?, ?)');
+  const oldLinks = db.prepare('SELECT run_id, targets FROM link_set WHERE page_id = ?');
+  const putChange = db.prepare('INSERT OR REPLACE INTO link_change VALUES (?, ?, ?, ?)');
+  const putRequest = db.prepare(
+    `INSERT INTO request (run_id, host_id, page_id, kind, slot_at, sent_at, ended_at, delay_ms, per_host, status_code,
+       wire_bytes, content_hash, blocked_until, failure) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+  );
+
+  function writeFacts(pageId: number, facts: PageFacts): void {
+    putFacts.run(
+      pageId,
+      session.runId,
+      facts.visitedAt,
+      facts.statusCode,
+      facts.contentType,
+      facts.contentLength,
+      facts.title,
+      facts.h1,
+      facts.description,
+      facts.lang,
+      facts.charset,
+      facts.canonical,
+      facts.noindex ? 1 : 0,
+      facts.nofollow ? 1 : 0,
+      facts.wordCount,
+      facts.contentHash,
+      facts.simhash,
+      facts.etag,
+      facts.lastModified,
+      facts.cacheControl,
+      facts.bodyKey,
+      facts.error,
+      facts.responseMs,
+      facts.change,
+    );
+  }
+
+  /** Candidates become ids, known targets learn a shallower depth, and the set is packed. */
+  function writeLinks(pageId: number, links: LinkTargets, candidateIds: number[], isRevisit: boolean): void {
+    const { targets } = links;
+    const depth = session.known.depthOf(pageId) + 1;
+    for (let i = 0; i < links.count; i++) if (targets[i] < 0) targets[i] = candidateIds[-targets[i] - 1];
+    const count = dropRepeats(links);
+    for (let i = 0; i < count; i++) {
+      if (session.known.depthOf(targets[i]) > depth && !(links.flags[i] & UNFOLLOWED))
+        offers.lower(targets[i], depth);
+    }
+    let runId = session.runId;
+    if (isRevisit) runId = recordLinkChange(pageId, targets.subarray(0, count)) ?? runId;
+    const anchors = links.anchors === null ? null : JSON.stringify(links.anchors);
+    putLinks.run(pageId, runId, packNumbers(targets, count), packFlags(links.flags, count), anchors);
+  }
+
+  /** Keeps what a revisit added and removed; answers the run that saw the page's links first. */
+  function recordLinkChange(pageId: number, targets: Int32Array): number | null {
+    const old = oldLinks.get(pageId) as { run_id: number; targets: string } | undefined;
+    if (old === undefined) return null;
+    const before = new Set(unpackNumbers(old.targets));
+    const after = new Set(targets);
+    const added = [...after].filter((id) => !before.has(id));
+    const removed = [...before].filter((id) => !after.has(id));
+    if (old.run_id !== session.runId && added.length + removed.length > 0) {
+      putChange.run(pageId, session.runId, JSON.stringify(added), JSON.stringify(removed));
+    }
+    return old.run_id;
+  }
+
+  function settle(lease: HostLease, settlement: Settlement): Settled | null {
+    if (!isHeld(lease)) return null;
+    const { claim, facts, candidates, redirect } = settlement;
+    const { pageId } = claim;
+    const candidateIds = candidates.map((candidate) => offers.offer(candidate, pageId));
+    if (facts !== null) writeFacts(pageId, facts);
+    if (settlement.text !== null) putText.run(pageId, bufferOf(settlement.text));
+    else if (facts !== null && claim.last !== null) dropText.run(pageId);
+    if (settlement.links !== null) writeLinks(pageId, settlement.links, candidateIds, claim.last !== null);
+
+    let { state, reason } = settlement;
+    let failedSources: Settled['failedSources'] = NO_SOURCES;
+    if (settlement.requeue !== null) {
+      const { attempts, notBefore, priority } = settlement.requeue;
+      requeue.run(attempts, notBefore, priority, pageId);
+      if (notBefore === null) waiting.add(lease.hostId, priority ?? claim.priority, pageId);
+      addWaiting(session, lease.hostId, 1);
+      state = Queued;
+    } else if (redirect !== null) {
+      offers.flush();
+      const targetId = candidateIds[redirect.candidate];
+      // A shorter path to the page may have been found since it was claimed.
+      const depth = session.known.depthOf(pageId);
+      const leadsOn = !candidates[redirect.candidate].onlyNofollow;
+      if (leadsOn && session.known.depthOf(targetId) > depth) offers.lower(targetId, depth);
+      ({ state, reason, failed: failedSources } = redirects.redirect(pageId, targetId, redirect.maxHops));
+      setUrl.run(state, reason, claim.attempts, pageId);
+    } else {
+      setUrl.run(state, reason, claim.attempts, pageId);
+      if (claim.hops > 0 || redirects.isWaitedFor(pageId))
+        failedSources = redirects.settled(pageId, state, reason);
+    }
+    if (settlement.countsAsPage) session.runDelta.pages++;
+    session.dirtyHosts.add(lease);
+    session.window.count();
+    return { state, reason, candidateIds, failedSources };
+  }
+
+  function log(entry: RequestEntry): void {
+    const lease = session.held.get(entry.hostId);
+    if (lease !== undefined) session.dirtyHosts.add(lease);
+    session.runDelta.requests++;
+    session.runDelta.bytes += entry.wireBytes;
+    putRequest.run(
+      session.runId,
+      entry.hostId,
+      entry.pageId,
+      REQUEST_KINDS.indexOf(entry.kind),
+      entry.slotAt,
+      entry.sentAt,
+      entry.endedAt,
+      entry.delayMs,
+      entry.perHost,
+      entry.statusCode,
+      entry.wireBytes,
+      entry.contentHash,
+      entry.blockedUntil,
+      entry.failure,
+    );
+    session.window.touch();
+  }
+
+  return { settle, log };
+}
+
+function bufferOf(bytes: Uint8Array): Buffer {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+}

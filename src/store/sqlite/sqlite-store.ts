@@ -1,0 +1,259 @@
+/**
+ * The store on one machine: one SQLite file, written by the thread that settles. See port.ts for what it promises;
+ * the parts beside this file each keep one of the promises.
+ */
+import { randomBytes } from 'node:crypto';
+import Sqlite, { type Database } from 'better-sqlite3';
+import { REDIRECT_PRIORITY } from '../../frontier/candidate.ts';
+import { PAGE_STATES, pageStateName } from '../../frontier/page-state.ts';
+import type { Clock } from '../../primitives/clock.ts';
+import { createUrlHasher, type UrlHasher } from '../../primitives/url-hash.ts';
+import type { HostLease, RunCounts, Store, StoredRobots } from '../port.ts';
+import { createClosing } from './closing.ts';
+import { openCommitWindow } from './commit-window.ts';
+import { KnownUrls } from './known-urls.ts';
+import { createLeases } from './leases.ts';
+import { createOffers } from './offers.ts';
+import { openForWriting, storeError } from './open-database.ts';
+import { createRedirects } from './redirects.ts';
+import { beginRun, loadKnownUrls, reconsider, setPrepared } from './runs.ts';
+import { createHostIds, type Session } from './session.ts';
+import { createSettling } from './settle.ts';
+import { createWaitingPages } from './waiting-pages.ts';
+
+export interface SqliteStoreOptions {
+  path: string;
+  clock: Clock;
+  /** Hears of an error that no call can answer for (a commit by the timer). */
+  onFailure: (error: unknown) => void;
+}
+
+export async function openSqliteStore(options: SqliteStoreOptions): Promise<Store> {
+  const { path } = options;
+  const db = openForWriting(path);
+  const hasher = createUrlHasher(secretKey(db));
+  const guard = createFailureGuard(db, path);
+  const session = openSession(db, hasher, options, guard);
+  const waiting = createWaitingPages(session);
+  const offers = createOffers(session, waiting);
+  session.gathered.push(offers.flush, () => waiting.flush());
+  const redirects = createRedirects(db, (hostId, pageId) => waiting.add(hostId, REDIRECT_PRIORITY, pageId));
+  const leases = createLeases(session, waiting, offers.flush);
+  const closing = createClosing(session, waiting, offers.flush, leases.isHeld, redirects.settled);
+  const settling = createSettling(session, waiting, offers, redirects, leases.isHeld);
+  const readRobots = db.prepare(
+    `SELECT origin, status, body, fetched_at AS fetchedAt, expires_at AS expiresAt, delay_seconds AS delaySeconds
+     FROM robots_txt WHERE origin = ?`,
+  );
+  const writeRobots = db.prepare('INSERT OR REPLACE INTO robots_txt VALUES (?, ?, ?, ?, ?, ?, ?)');
+
+  const store: Store = {
+    async begin(request) {
+      const start = beginRun(session, waiting, request);
+      offers.begin();
+      loadKnownUrls(db, session.projectId, session.known);
+      session.waiting = countWaiting(db, session.projectId);
+      return { ...start, knownUrls: session.known.size };
+    },
+    async reconsider(judge) {
+      session.window.commit();
+      const changed = reconsider(session, waiting, judge);
+      session.waiting = countWaiting(db, session.projectId);
+      return changed;
+    },
+    onLowered(judge) {
+      session.judgeLowered = judge;
+    },
+    async finish(status, now, error) {
+      session.window.commit();
+      db.prepare('UPDATE run SET status = ?, finished_at = ?, error = ? WHERE id = ?').run(
+        status,
+        now,
+        error,
+        session.runId,
+      );
+      session.window.commit();
+    },
+    async offer(candidates) {
+      setPrepared(session);
+      const ids = candidates.map((candidate) => offers.offer(candidate, null));
+      session.window.count();
+      return ids;
+    },
+    lease: async (owner, count, now, leaseMs) => leases.lease(owner, count, now, leaseMs),
+    leaseHost: async (owner, host, now, leaseMs) => leases.leaseHost(owner, host, now, leaseMs),
+    renew: async (owner, held, until) => leases.renew(owner, held, until),
+    claim: async (lease, count, now) => leases.claim(lease, count, now),
+    settle: async (lease, settlement) => settling.settle(lease, settlement),
+    unclaim: async (lease, claims) => leases.unclaim(lease, claims),
+    release: async (lease) => leases.release(lease),
+    closeHost: async (lease, state, reason) => closing.closeHost(lease, state, reason),
+    closeWaiting: async (state, reason) => closing.closeWaiting(state, reason),
+    lowerDepths: async (budget) => offers.lowerDepths(budget),
+    log: (entry) => settling.log(entry),
+    robots: async (origin) => (readRobots.get(origin) as StoredRobots | undefined) ?? null,
+    async saveRobots(hostId, robots) {
+      const { origin, status, body, fetchedAt, expiresAt, delaySeconds } = robots;
+      writeRobots.run(origin, hostId, status, body, fetchedAt, expiresAt, delaySeconds);
+      // A delay that a crash could forget would be broken by whoever goes on.
+      if (delaySeconds === null) session.window.touch();
+      else session.window.commit();
+    },
+    waiting: () => session.waiting,
+    async counts() {
+      offers.flush();
+      return countStates(db, session.projectId);
+    },
+    flush: async () => session.window.commit(),
+    async close() {
+      db.prepare("DELETE FROM meta WHERE key = 'holder'").run();
+      session.window.close();
+      db.close();
+    },
+  };
+  return guarded(store, guard);
+}
+
+function openSession(
+  db: Database,
+  hasher: UrlHasher,
+  options: SqliteStoreOptions,
+  guard: FailureGuard,
+): Session {
+  const addWaiting = db.prepare(
+    `INSERT INTO host_queue (project_id, host_id, waiting) VALUES (?, ?, ?)
+     ON CONFLICT DO UPDATE SET waiting = waiting + excluded.waiting`,
+  );
+  const saveHost = db.prepare(
+    `UPDATE host SET not_before = ?, blocked_until = ?, consecutive_429 = ?, adaptive_ms = ?, average_ms = ?, samples = ?,
+       failures = ?, probes = ? WHERE id = ? AND fence = ?`,
+  );
+  const saveRequests = db.prepare('UPDATE host_queue SET requests = ? WHERE project_id = ? AND host_id = ?');
+  const saveRun = db.prepare(
+    'UPDATE run SET pages = pages + ?, bytes = bytes + ?, requests = requests + ? WHERE id = ?',
+  );
+
+  function writeGathered(): void {
+    for (const write of session.gathered) write();
+    for (const [hostId, delta] of session.waitingDelta)
+      if (delta !== 0) addWaiting.run(session.projectId, hostId, delta);
+    session.waitingDelta.clear();
+    for (const { state, hostId, fence } of session.dirtyHosts) {
+      saveHost.run(
+        Math.round(state.notBefore),
+        Math.round(state.blockedUntil),
+        state.consecutive429,
+        state.adaptiveMs,
+        state.averageMs,
+        state.samples,
+        state.failures,
+        state.probes,
+        hostId,
+        fence,
+      );
+      saveRequests.run(state.requests, session.projectId, hostId);
+    }
+    session.dirtyHosts.clear();
+    const { pages, bytes, requests } = session.runDelta;
+    if (pages + bytes + requests > 0) saveRun.run(pages, bytes, requests, session.runId);
+    Object.assign(session.runDelta, { pages: 0, bytes: 0, requests: 0 });
+  }
+
+  const session: Session = {
+    db,
+    window: openCommitWindow(db, options.clock, writeGathered, (error) =>
+      options.onFailure(guard.fail(error)),
+    ),
+    hosts: createHostIds(db),
+    known: new KnownUrls(hasher),
+    waiting: 0,
+    projectId: 0,
+    runId: 0,
+    isFirstRun: false,
+    now: () => options.clock.now(),
+    judgeLowered: () => ({ state: PAGE_STATES.Queued, priority: 1, reason: null }),
+    gathered: [],
+    waitingDelta: new Map(),
+    held: new Map<number, HostLease>(),
+    dirtyHosts: new Set<HostLease>(),
+    runDelta: { pages: 0, bytes: 0, requests: 0 },
+  };
+  return session;
+}
+
+function secretKey(db: Database): Uint32Array {
+  db.prepare("INSERT OR IGNORE INTO meta VALUES ('hash_key', ?)").run(randomBytes(16));
+  const key = db.prepare("SELECT value FROM meta WHERE key = 'hash_key'").pluck().get() as Buffer;
+  return Uint32Array.of(key.readUInt32LE(0), key.readUInt32LE(4), key.readUInt32LE(8), key.readUInt32LE(12));
+}
+
+function countWaiting(db: Database, projectId: number): number {
+  const sum = db.prepare('SELECT sum(waiting) FROM host_queue WHERE project_id = ?').pluck().get(projectId);
+  return (sum as number | null) ?? 0;
+}
+
+function countStates(db: Database, projectId: number): RunCounts {
+  const rows = db
+    .prepare('SELECT state, count(*) AS n FROM url WHERE project_id = ? GROUP BY state')
+    .all(projectId) as {
+    state: number;
+    n: number;
+  }[];
+  const byState = Object.fromEntries(rows.map(({ state, n }) => [pageStateName(state), n]));
+  const waiting = (byState.Queued ?? 0) + (byState.Fetching ?? 0);
+  return { byState, waiting, known: rows.reduce((sum, { n }) => sum + n, 0) };
+}
+
+interface FailureGuard {
+  /** What the first failure said; null while all is well. */
+  readonly failure: unknown;
+  /** The error to answer with. One of SQLite's is final. */
+  fail(error: unknown): unknown;
+}
+
+/**
+ * A failed write (a full disk, say) has rolled the open group back or left half of a settlement in it, while memory
+ * still believes in all of it. So the group is dropped whole and the connection closed: nothing that comes after can
+ * commit a part without the rest, and the next run begins from the last commit.
+ */
+function createFailureGuard(db: Database, path: string): FailureGuard {
+  let failure: unknown = null;
+  return {
+    get failure() {
+      return failure;
+    },
+    fail(error) {
+      if (failure !== null) return failure;
+      if (!(error instanceof Sqlite.SqliteError)) return error;
+      failure = storeError(error, path);
+      if (db.inTransaction) db.exec('ROLLBACK');
+      db.close();
+      return failure;
+    },
+  };
+}
+
+/** Every verb answers SQLite's errors in the words of errors.ts, and none runs after one has failed. */
+function guarded(store: Store, guard: FailureGuard): Store {
+  const guardVerb =
+    (name: string, verb: (...args: never[]) => unknown) =>
+    (...args: never[]) => {
+      if (guard.failure !== null) {
+        if (name === 'close') return Promise.resolve();
+        throw guard.failure;
+      }
+      try {
+        const answer = verb(...args);
+        return answer instanceof Promise
+          ? answer.catch((error) => {
+              throw guard.fail(error);
+            })
+          : answer;
+      } catch (error) {
+        throw guard.fail(error);
+      }
+    };
+  return Object.fromEntries(
+    Object.entries(store).map(([name, verb]) => [name, guardVerb(name, verb)]),
+  ) as unknown as Store;
+}

@@ -1,0 +1,120 @@
+/**
+ * The specifications' tables as views, under the names and columns they gave them, so that a query written for any
+ * of them works with every SQLite tool. docs/tables.md explains them; nothing in the crawler reads through them.
+ */
+import { PAGE_STATES } from '../../frontier/page-state.ts';
+import { UNFOLLOWED } from '../port.ts';
+import { NO_DEPTH } from './known-urls.ts';
+
+const stateName = `CASE u.state ${Object.entries(PAGE_STATES)
+  .map(([name, code]) => `WHEN ${code} THEN '${name}'`)
+  .join(' ')} END`;
+
+const code = PAGE_STATES;
+const WAITING = `(${code.Discovered}, ${code.Queued}, ${code.Fetching})`;
+const SKIPPED = `(${[code.DeadLink, code.Gone, code.Skipped, code.Blacklisted, code.Stubbed, code.DepthExceeded, code.RequestLimitHit].join(', ')})`;
+
+const iso = (column: string) =>
+  `CASE WHEN ${column} IS NULL THEN NULL ELSE strftime('%Y-%m-%dT%H:%M:%fZ', ${column} / 1000.0, 'unixepoch') END`;
+const hash = (column: string) => `lower(hex(${column}))`;
+const orNull = (text: string) => `NULLIF(${text}, '')`;
+
+/** Referenced but never visited URLs (blacklist, stub): the same two shapes twice. */
+function referenced(kind: 'blacklisted' | 'stubbed', state: number): string {
+  return `
+CREATE VIEW ${kind}_urls AS
+  SELECT u.id, u.url, h.name AS domain,
+    (SELECT count(*) FROM link_set l, json_each(l.targets) j WHERE j.value = u.id) AS reference_count,
+    u.discovered_run AS first_seen_run
+  FROM url u JOIN host h ON h.id = u.host_id WHERE u.state = ${state};
+CREATE VIEW ${kind}_referrers AS
+  SELECT l.from_page_id * 1000000 + l.to_page_id AS id, l.to_page_id AS ${kind}_url_id,
+    l.from_page_id AS referrer_page_id, l.discovered_run
+  FROM links l JOIN url u ON u.id = l.to_page_id WHERE u.state = ${state};`;
+}
+
+export const VIEWS = `
+CREATE VIEW runs AS
+  SELECT r.id, p.name AS project, ${iso('r.started_at')} AS started_at, ${iso('r.finished_at')} AS finished_at,
+    r.config_hash, r.status, r.pages, r.bytes, r.requests, r.error
+  FROM run r JOIN project p ON p.id = r.project_id;
+
+CREATE VIEW pages AS
+  SELECT u.id, u.url, COALESCE(u.fetch_url, u.url) AS fetch_url, h.name AS domain, h.name AS host,
+    ${stateName} AS state, u.reason, f.status_code, f.title, f.h1, f.description AS meta_description,
+    NULLIF(u.depth, ${NO_DEPTH}) AS depth,
+    u.priority, f.content_type, f.content_length, f.word_count, ${orNull(hash('f.content_hash'))} AS content_hash,
+    f.simhash, f.lang, f.charset, f.canonical, f.noindex, f.nofollow, f.final_url, COALESCE(f.redirect_count, 0) AS redirect_count,
+    f.etag, f.last_modified, f.cache_control, ${iso('f.visited_at')} AS visited_at, f.change, f.response_ms,
+    ${iso('u.discovered_at')} AS discovered_at, u.discovered_run, u.referrer_id, f.error,
+    COALESCE(f.error, u.reason) AS error_message, u.attempts AS retry_count, f.body_key, u.project_id
+  FROM url u JOIN host h ON h.id = u.host_id LEFT JOIN fetched f ON f.page_id = u.id;
+
+CREATE VIEW page_depths AS
+  SELECT u.id, u.id AS page_id, p.name AS quality_origin, u.depth
+  FROM url u JOIN project p ON p.id = u.project_id WHERE u.depth < ${NO_DEPTH};
+
+CREATE VIEW links AS
+  SELECT l.page_id * 1000000 + j.key AS id, l.page_id AS from_page_id, j.value AS to_page_id,
+    COALESCE((SELECT max(c.run_id) FROM link_change c, json_each(c.added) a
+      WHERE c.page_id = l.page_id AND a.value = j.value), l.run_id) AS discovered_run,
+    COALESCE(json_extract(l.flags, '$[' || j.key || ']'), 0) & ~${UNFOLLOWED} AS flags,
+    COALESCE(json_extract(l.flags, '$[' || j.key || ']'), 0) & 1 AS nofollow,
+    json_extract(l.anchors, '$[' || j.key || ']') AS anchor
+  FROM link_set l, json_each(l.targets) j;
+${referenced('blacklisted', code.Blacklisted)}
+${referenced('stubbed', code.Stubbed)}
+
+CREATE VIEW frontier AS
+  SELECT u.id, u.id AS page_id, u.priority, ${iso('u.discovered_at')} AS added_at, u.url, u.project_id,
+    ${iso('u.retry_at')} AS not_before
+  FROM url u WHERE u.state IN (${code.Queued}, ${code.Fetching});
+
+CREATE VIEW queue AS
+  SELECT u.id, u.id AS url_id, u.url, h.name AS domain, u.priority, ${stateName} AS status, u.attempts,
+    ${iso('u.discovered_at')} AS queued_at, ${iso('u.retry_at')} AS not_before
+  FROM url u JOIN host h ON h.id = u.host_id WHERE u.state IN (${code.Queued}, ${code.Fetching});
+
+CREATE VIEW urls AS
+  SELECT u.id, COALESCE(u.fetch_url, u.url) AS url, u.url AS normalized_url, h.name AS domain, ${stateName} AS status,
+    u.attempts AS fetch_attempts, f.status_code, f.content_type, f.body_key AS content_key,
+    ${orNull(hash('f.content_hash'))} AS content_hash,
+    ${iso('u.discovered_at')} AS discovered_at, ${iso('f.visited_at')} AS fetched_at, u.discovered_run AS run_id
+  FROM url u JOIN host h ON h.id = u.host_id LEFT JOIN fetched f ON f.page_id = u.id;
+
+CREATE VIEW domains AS
+  SELECT h.id, h.name AS domain, CAST(r.body AS TEXT) AS robots_txt, r.status AS robots_status,
+    ${iso('r.fetched_at')} AS robots_fetched_at, max(h.adaptive_ms / 1000.0, COALESCE(r.delay_seconds, 0)) AS crawl_delay,
+    ${iso('NULLIF(h.blocked_until, 0)')} AS blocked_until, h.consecutive_429, h.average_ms, h.failures
+  FROM host h LEFT JOIN robots_txt r ON r.host_id = h.id;
+
+CREATE VIEW domain_states AS
+  SELECT h.id, h.name AS domain, COALESCE((SELECT sum(q.requests) FROM host_queue q WHERE q.host_id = h.id), 0) AS request_count,
+    EXISTS (SELECT 1 FROM host_queue q WHERE q.host_id = h.id AND q.closed_state = ${code.RateLimited}) AS rate_limited,
+    CAST(r.body AS TEXT) AS robots_txt, ${iso('r.fetched_at')} AS robots_fetched_at
+  FROM host h LEFT JOIN robots_txt r ON r.host_id = h.id;
+
+CREATE VIEW visits AS
+  SELECT q.id, q.page_id, q.run_id, ${iso('q.sent_at')} AS visited_at, q.status_code, q.wire_bytes,
+    ${orNull(hash('q.content_hash'))} AS content_hash, CAST(q.ended_at - q.sent_at AS INTEGER) AS duration_ms, q.failure
+  FROM request q WHERE q.kind = 0 AND q.page_id IS NOT NULL;
+
+CREATE VIEW crawled_pages AS
+  SELECT u.id, u.project_id, COALESCE(u.fetch_url, u.url) AS url, u.url AS normalized_url, f.title, f.h1,
+    f.description AS meta_description, t.text AS content_text, f.word_count,
+    COALESCE((SELECT json_group_array(COALESCE(x.fetch_url, x.url)) FROM link_set l, json_each(l.targets) j
+      JOIN url x ON x.id = j.value WHERE l.page_id = u.id), '[]') AS links_found,
+    ${iso('f.visited_at')} AS crawled_at,
+    CASE WHEN u.state = ${code.Processed} THEN 'success' WHEN u.state IN ${SKIPPED} OR u.reason LIKE 'robots:%' THEN 'skipped'
+      ELSE 'failed' END AS status,
+    COALESCE(f.error, u.reason) AS error_message
+  FROM url u LEFT JOIN fetched f ON f.page_id = u.id LEFT JOIN page_text t ON t.page_id = u.id
+  WHERE u.state NOT IN ${WAITING};
+
+CREATE VIEW crawled_url AS
+  SELECT u.id, f.run_id AS crawl_id, COALESCE(u.fetch_url, u.url) AS url, COALESCE(f.status_code, 0) AS status, f.title,
+    CASE WHEN f.noindex THEN 'No' ELSE 'Yes' END AS indexable, COALESCE(f.error, u.reason, '') AS error,
+    f.visited_at / 1000 AS last_crawled_at, f.etag, f.last_modified, ${orNull(hash('f.content_hash'))} AS content_hash,
+    u.discovered_at / 1000 AS created_at
+  FROM url u JOIN fetched f ON f.page_id = u.id;
+`;

@@ -1,0 +1,83 @@
+/**
+ * Remembers what a raw href meant: (base, raw bytes) → page id. On most pages nine links of ten were seen before, and
+ * for those neither a string nor a URL object is made.
+ *
+ * Exact: the bytes are compared on a hit, so the hash only has to be quick. Bounded: when it is full it starts anew.
+ */
+export const MISS = 0;
+/** The href is known not to lead to a page (malformed, or not http). */
+export const NO_PAGE = -1;
+
+const SLOTS = 1 << 17;
+const MAX_ENTRIES = (SLOTS * 5) / 8;
+const ARENA_BYTES = 8 * 1024 * 1024;
+const MAX_HREF_BYTES = ARENA_BYTES / 1024;
+/** A crowded neighbourhood counts as a miss, so that chosen collisions cannot make look-ups slow. */
+const MAX_PROBES = 16;
+
+export class HrefCache {
+  readonly #base = new Int32Array(SLOTS);
+  readonly #start = new Int32Array(SLOTS);
+  readonly #length = new Int32Array(SLOTS);
+  readonly #value = new Int32Array(SLOTS);
+  readonly #arena = Buffer.allocUnsafe(ARENA_BYTES);
+  #lastBase = 0;
+  #used = 0;
+  #entries = 0;
+  #slot = 0;
+
+  /** A number for what hrefs are resolved against (a folder, an origin); the caller remembers which is whose. */
+  newBase(): number {
+    return ++this.#lastBase;
+  }
+
+  /** The page id, NO_PAGE, or MISS. */
+  find(base: number, bytes: Uint8Array, start: number, end: number, hash: number): number {
+    const length = end - start;
+    let slot = (Math.imul(hash ^ Math.imul(base, 0x9e3779b1), 0x85ebca6b) >>> 15) & (SLOTS - 1);
+    for (let probe = 0; probe < MAX_PROBES; probe++) {
+      if (this.#value[slot] === MISS) break;
+      if (
+        this.#base[slot] === base &&
+        this.#length[slot] === length &&
+        this.#isEqual(slot, bytes, start, length)
+      ) {
+        return this.#value[slot];
+      }
+      slot = (slot + 1) & (SLOTS - 1);
+    }
+    this.#slot = slot;
+    return MISS;
+  }
+
+  /** Remembers a miss. Call with the same arguments, any time after the miss. */
+  put(base: number, bytes: Uint8Array, start: number, end: number, hash: number, value: number): void {
+    if (end - start > MAX_HREF_BYTES) return;
+    if (this.#entries >= MAX_ENTRIES || this.#used + (end - start) > ARENA_BYTES) {
+      this.clear();
+    }
+    if (this.find(base, bytes, start, end, hash) !== MISS) return;
+    const slot = this.#slot;
+    if (this.#value[slot] !== MISS) return;
+    this.#arena.set(bytes.subarray(start, end), this.#used);
+    this.#base[slot] = base;
+    this.#start[slot] = this.#used;
+    this.#length[slot] = end - start;
+    this.#value[slot] = value;
+    this.#used += end - start;
+    this.#entries++;
+  }
+
+  clear(): void {
+    this.#value.fill(MISS);
+    this.#used = 0;
+    this.#entries = 0;
+  }
+
+  #isEqual(slot: number, bytes: Uint8Array, start: number, length: number): boolean {
+    const arena = this.#arena;
+    const from = this.#start[slot];
+    for (let i = 0; i < length; i++) if (arena[from + i] !== bytes[start + i]) return false;
+    return true;
+  }
+}

@@ -1,0 +1,121 @@
+/**
+ * Step 1 of a URL's life: one identity a page, with the URL that a request would use kept beside it.
+ *
+ * Promises: normalizing an identity gives the same identity; requests are never rewritten (a server may tell `/dir`
+ * from `/dir/`), only the identity is; null for everything that is no fetchable http(s) URL.
+ * Never touches the network and keeps nothing but a bounded memory of authorities. Before it: the parser's hrefs.
+ * After it: scope/.
+ */
+import { createQueryRule, type QueryRule } from './query-rule.ts';
+import { createResolver } from './resolve.ts';
+
+export type NormalizePreset = 'standard' | 'terrain' | 'path';
+
+export interface NormalizeOptions {
+  readonly preset: NormalizePreset;
+  /** Preset path: the query parameters that are part of the identity. */
+  readonly keepQuery?: readonly string[];
+  /** Parameters that are never part of the identity; `name*` means every name that begins so. */
+  readonly dropQuery?: readonly string[];
+}
+
+export interface NormalizedUrl {
+  /** The identity: what equality is judged by. Never requested. */
+  readonly url: string;
+  /** Absolute, as first seen and serialised by WHATWG, without fragment and credentials: what is requested. */
+  readonly fetchUrl: string;
+  /** Host name of the identity: lower case, no port, no trailing dot; IPv6 in brackets. */
+  readonly host: string;
+}
+
+export interface Normalizer {
+  normalize(input: string, base?: string): NormalizedUrl | null;
+}
+
+/** Specification 004 section 3.1, step 7. */
+const TRACKING_PARAMETERS = ['utm_*', 'fbclid', 'gclid', 'mc_eid', 'ref', 'source'];
+
+export function createNormalizer(options: NormalizeOptions): Normalizer {
+  const resolve = createResolver();
+  const queryRule = createQueryRule({
+    dropped: [...(options.preset === 'terrain' ? TRACKING_PARAMETERS : []), ...(options.dropQuery ?? [])],
+    kept: options.preset === 'path' ? (options.keepQuery ?? []) : null,
+  });
+  const identify = options.preset === 'terrain' ? terrainIdentity : standardIdentity;
+  const isLowerCased = options.preset === 'path';
+  return {
+    normalize(input, base) {
+      const found = resolve(input, base);
+      if (found === null) return null;
+      const identity = identify(found.href, found.authorityEnd, found.host, queryRule);
+      return {
+        url: isLowerCased ? identity.url.toLowerCase() : identity.url,
+        fetchUrl: found.href,
+        host: identity.host,
+      };
+    },
+  };
+}
+
+interface Identity {
+  url: string;
+  host: string;
+}
+
+function standardIdentity(href: string, authorityEnd: number, host: string, queryRule: QueryRule): Identity {
+  const queryAt = href.indexOf('?', authorityEnd);
+  const pathEnd = trimSlashes(href, authorityEnd, queryAt === -1 ? href.length : queryAt);
+  const hasDot = host.endsWith('.');
+  if (queryAt === -1 && pathEnd === href.length && !hasDot) return { url: href, host };
+  const name = hasDot ? withoutTrailingDot(host) : host;
+  const authority = hasDot ? replaceHost(href, authorityEnd, host, name) : href.slice(0, authorityEnd);
+  const query = queryAt === -1 ? '' : queryRule(href.slice(queryAt + 1));
+  return { url: authority + href.slice(authorityEnd, pathEnd) + query, host: name };
+}
+
+/** Specification 004 section 3.1: also https, no `www.`, no needless escapes; tracking is the query rule's matter. */
+function terrainIdentity(href: string, authorityEnd: number, host: string, queryRule: QueryRule): Identity {
+  const name = withoutWww(withoutTrailingDot(host));
+  const port = href.slice(href.indexOf('://') + 3 + host.length, authorityEnd);
+  const queryAt = href.indexOf('?', authorityEnd);
+  const path = plainEscapes(href.slice(authorityEnd, queryAt === -1 ? href.length : queryAt));
+  const query = queryAt === -1 ? '' : queryRule(plainEscapes(href.slice(queryAt + 1)));
+  const authority = `https://${name}${port === ':443' ? '' : port}`;
+  return { url: authority + path.slice(0, trimSlashes(path, 0, path.length)) + query, host: name };
+}
+
+/** The end of the path without its trailing slashes; the root keeps its one. */
+function trimSlashes(href: string, pathStart: number, pathEnd: number): number {
+  let end = pathEnd;
+  while (end > pathStart + 1 && href.charCodeAt(end - 1) === 0x2f) end--;
+  return end;
+}
+
+function replaceHost(href: string, authorityEnd: number, host: string, name: string): string {
+  const at = href.indexOf('://') + 3;
+  return href.slice(0, at) + name + href.slice(at + host.length, authorityEnd);
+}
+
+function withoutTrailingDot(host: string): string {
+  return host.endsWith('.') ? host.slice(0, -1) : host;
+}
+
+/** What is left must still be a name under some domain: `www.com` is not `com`. */
+function withoutWww(host: string): string {
+  let name = host;
+  while (name.startsWith('www.') && name.includes('.', 4)) name = name.slice(4);
+  return name;
+}
+
+/**
+ * RFC 3986 section 6.2.2: unreserved characters stand for themselves, other escapes are upper case. A `%` that begins
+ * no escape is escaped, or decoding its neighbours could make it begin one.
+ */
+function plainEscapes(text: string): string {
+  if (!text.includes('%')) return text;
+  return text.replace(/%([0-9A-Fa-f]{2})?/g, (found, hex: string | undefined) => {
+    if (hex === undefined) return '%25';
+    const char = String.fromCharCode(Number.parseInt(hex, 16));
+    return /[A-Za-z0-9\-._~]/.test(char) ? char : found.toUpperCase();
+  });
+}

@@ -1,0 +1,16 @@
+/**
+ * The part of a host name that somebody can register (`shop.example.co.uk` to `example.co.uk`), by the public suffix
+ * list. Hosting suffixes such as `github.io` count as public: their names belong to different people.
+ *
+ * Addresses, single labels and public suffixes themselves come back as they are, so the answer is never empty.
+ */
+import { createRequire } from 'node:module';
+import type * as Tldts from 'tldts';
+
+// The list takes about 10 ms to load and most crawls never ask: it is loaded by the first question.
+const load = createRequire(import.meta.url);
+
+export function registrableDomain(host: string): string {
+  const { getDomain } = load('tldts') as typeof Tldts;
+  return getDomain(host, { allowPrivateDomains: true }) ?? host;
+}

@@ -1,0 +1,291 @@
+/**
+ * DESIGN section 9 as tests: which folder may know which, nothing in circles, everything documented, nothing too long.
+ * What breaks a rule on purpose stands in a list here with its reason; an entry that is no longer needed fails too.
+ */
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { basename, dirname, join, relative, resolve } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { OPTION_NAMES } from '../src/config/option-table.ts';
+import { ERRORS } from '../src/errors.ts';
+
+const ROOT = resolve(import.meta.dirname, '..');
+const read = (path: string) => readFileSync(join(ROOT, path), 'utf8');
+
+function filesUnder(folder: string, pattern: RegExp): string[] {
+  return readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })
+    .map((path) => join(folder, path))
+    .filter((path) => pattern.test(path) && !path.includes('node_modules'))
+    .sort();
+}
+
+const isTest = (path: string) => path.endsWith('.test.ts');
+const SOURCES = filesUnder('src', /\.ts$/).filter((path) => !isTest(path) && !path.endsWith('.d.ts'));
+const ALL = ['src', 'test', 'bench', 'scripts', 'examples'].flatMap((folder) =>
+  filesUnder(folder, /\.(ts|mjs)$/),
+);
+const TESTS = ALL.filter((path) => isTest(path) || path.startsWith('test/'));
+
+interface Import {
+  from: string;
+  to: string;
+  /** Erased by the compiler: knows the shape of things, not the things. */
+  isType: boolean;
+}
+
+const IMPORT =
+  /^(?:import|export)\s+(type\s)?[^;'"]*?from\s+'(\.[^']+)'|^import\s+'(\.[^']+)'|\bimport\('(\.[^']+)'\)/gm;
+
+function importsOf(path: string): Import[] {
+  return [...read(path).matchAll(IMPORT)].map((match) => ({
+    from: path,
+    to: relative(ROOT, resolve(ROOT, dirname(path), match[2] ?? match[3] ?? match[4])),
+    isType: match[1] !== undefined,
+  }));
+}
+
+const IMPORTS = SOURCES.flatMap(importsOf);
+
+/** The part of the program a file belongs to: its folder under src, or the file itself at the top. */
+function partOf(path: string): string {
+  const folder = relative('src', dirname(path));
+  return folder === '' ? basename(path, '.ts') : folder === 'config/options' ? 'config' : folder;
+}
+
+/** What each part may use, and what it may besides know by type only (ports, and values handed through the loop). */
+const PARTS: Record<string, { uses: string[]; types?: string[] }> = {
+  errors: { uses: [] },
+  primitives: { uses: [] },
+  url: { uses: ['primitives'] },
+  // Stages: each takes a value and returns one; none calls another.
+  frontier: { uses: ['primitives', 'url'] },
+  scope: { uses: ['primitives', 'url'], types: ['frontier'] },
+  politeness: { uses: ['primitives', 'url'], types: ['frontier', 'fetch', 'store'] },
+  fetch: { uses: ['primitives', 'url'] },
+  parse: { uses: ['primitives', 'url'] },
+  change: { uses: ['primitives', 'url'], types: ['frontier'] },
+  report: { uses: ['primitives'], types: ['frontier', 'store'] },
+  // Patterns and domains are checked before a crawl begins.
+  config: { uses: ['primitives', 'url', 'scope'] },
+  // The ports, and the one file that knows the adapters.
+  store: { uses: ['primitives', 'frontier', 'store/sqlite', 'store/files'] },
+  'store/sqlite': { uses: ['primitives', 'frontier', 'store'] },
+  'store/files': { uses: ['primitives', 'store'] },
+  crawl: {
+    uses: [
+      'primitives',
+      'url',
+      'frontier',
+      'scope',
+      'politeness',
+      'fetch',
+      'parse',
+      'change',
+      'report',
+      'config',
+      'store',
+    ],
+  },
+  // A small web to show the crawler on: knows nothing of it.
+  demo: { uses: [] },
+  // Front doors hold no crawl logic: they start crawls, ask the store's read side, and show what they get.
+  index: {
+    uses: ['primitives', 'config', 'crawl', 'report', 'store'],
+    types: ['frontier', 'politeness', 'scope', 'fetch', 'url', 'parse'],
+  },
+  cli: {
+    uses: ['primitives', 'url', 'frontier', 'politeness', 'config', 'crawl', 'report', 'store', 'demo'],
+    types: ['scope', 'fetch'],
+  },
+};
+
+const FRONT_DOORS = ['index', 'cli', 'api', 'sql', 'mcp'];
+const ADAPTERS = ['store/sqlite', 'store/files', 'store/postgres', 'store/s3'];
+
+/** "from → to" → why. */
+const IMPORT_EXCEPTIONS: Record<string, string> = {
+  'src/fetch/retry-after.ts → src/parse/http-date.ts': 'an HTTP date is one format, read in one place',
+  'src/store/sqlite/read-links.ts → src/parse/parsed-page.ts':
+    'the names of the link flags, a table of constants',
+};
+
+const FILE_EXCEPTIONS: Record<string, string> = {};
+
+/** File that has a longer function → why. */
+const FUNCTION_EXCEPTIONS: Record<string, string> = {};
+
+/** Tests that wait by the clock on the wall: file → why nothing else will do. */
+const WAITING_TESTS: Record<string, string> = {
+  'src/fetch/http-fetcher.test.ts': 'a server that drips bytes for ever can only drip by a timer',
+};
+
+describe('imports', () => {
+  it('are all seen by this test', () => {
+    for (const path of SOURCES) {
+      const mentioned = read(path).match(/(from|import\(|^import) ?'\.\.?\//gm)?.length ?? 0;
+      expect(importsOf(path).length, path).toBe(mentioned);
+    }
+    expect(IMPORTS.length).toBeGreaterThan(100);
+  });
+
+  it('go one way: every part uses only what its line in the table says', () => {
+    const wrong = IMPORTS.filter(({ from, to, isType }) => {
+      const [own, other] = [partOf(from), partOf(to)];
+      if (own === other || other === 'errors') return false;
+      const part = PARTS[own];
+      expect(part, `${own} is in the table of parts`).toBeDefined();
+      return !part.uses.includes(other) && !(isType && part.types?.includes(other));
+    }).map(({ from, to }) => `${from} → ${to}`);
+    expect(wrong.sort()).toEqual(Object.keys(IMPORT_EXCEPTIONS).sort());
+  });
+
+  it('never lead to a front door', () => {
+    const wrong = IMPORTS.filter(
+      ({ from, to }) => FRONT_DOORS.includes(partOf(to)) && partOf(from) !== partOf(to),
+    );
+    expect(wrong).toEqual([]);
+  });
+
+  it('lead to an adapter from open-store.ts only', () => {
+    const wrong = IMPORTS.filter(
+      ({ from, to }) =>
+        ADAPTERS.includes(partOf(to)) && partOf(from) !== partOf(to) && from !== 'src/store/open-store.ts',
+    );
+    expect(wrong).toEqual([]);
+  });
+
+  it('never go in a circle at run time', () => {
+    const next = new Map<string, string[]>();
+    for (const { from, to, isType } of IMPORTS) {
+      if (isType) continue;
+      const targets = next.get(from);
+      if (targets === undefined) next.set(from, [to]);
+      else targets.push(to);
+    }
+    const done = new Set<string>();
+    function visit(path: string, way: string[]): void {
+      expect(way.includes(path), `a circle: ${[...way, path].join(' → ')}`).toBe(false);
+      if (done.has(path)) return;
+      for (const target of next.get(path) ?? []) visit(target, [...way, path]);
+      done.add(path);
+    }
+    for (const path of SOURCES) visit(path, []);
+    expect(done.size).toBe(new Set([...SOURCES, ...IMPORTS.filter((i) => !i.isType).map((i) => i.to)]).size);
+  });
+});
+
+describe('documents', () => {
+  it('name every error code, and every code is used', () => {
+    const page = read('docs/errors.md');
+    const users = SOURCES.filter((path) => path !== 'src/errors.ts').map(read);
+    for (const code of Object.keys(ERRORS)) {
+      expect(page, `docs/errors.md: ${code}`).toContain(`\`${code}\``);
+      expect(
+        users.some((text) => text.includes(`'${code}'`)),
+        `${code} is used`,
+      ).toBe(true);
+    }
+  });
+
+  it('name every option', () => {
+    const page = read('docs/options.md');
+    for (const name of OPTION_NAMES) expect(page, `docs/options.md: ${name}`).toContain(`| \`${name}\``);
+    expect(OPTION_NAMES.length).toBeGreaterThan(30);
+  });
+});
+
+interface FunctionSpan {
+  path: string;
+  first: number;
+  last: number;
+}
+
+/** Every function of more than a line, as the linter's parser sees them. */
+function functionSpans(): FunctionSpan[] {
+  const folder = mkdtempSync(join(tmpdir(), 'sumi-lint-'));
+  const rule = { level: 'error', options: { maxLines: 1 } };
+  const rules = { recommended: false, complexity: { noExcessiveLinesPerFunction: rule } };
+  writeFileSync(join(folder, 'biome.json'), JSON.stringify({ root: true, linter: { rules } }));
+  const biome = join(ROOT, 'node_modules/@biomejs/biome/bin/biome');
+  const flags = [`--config-path=${folder}`, '--reporter=json', '--max-diagnostics=none'];
+  let output: string;
+  try {
+    output = execFileSync(process.execPath, [biome, 'lint', ...flags, 'src'], {
+      cwd: ROOT,
+      encoding: 'utf8',
+      maxBuffer: 1 << 28,
+      stdio: ['ignore', 'pipe', 'ignore'],
+    });
+  } catch (error) {
+    // Findings are an exit code of 1: they are what we came for.
+    output = (error as { stdout: string }).stdout;
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+  const { diagnostics } = JSON.parse(output) as {
+    diagnostics: {
+      category: string;
+      location: { path: string; start: { line: number }; end: { line: number } };
+    }[];
+  };
+  return diagnostics
+    .filter(({ category }) => category === 'lint/complexity/noExcessiveLinesPerFunction')
+    .map(({ location }) => ({ path: location.path, first: location.start.line, last: location.end.line }));
+}
+
+/** A factory's inner functions count for themselves: what is left are its own lines. */
+function ownLines(span: FunctionSpan, spans: FunctionSpan[]): number {
+  const inner = spans.filter(
+    (other) => other !== span && other.first >= span.first && other.last <= span.last,
+  );
+  const covered = new Set<number>();
+  for (const { first, last } of inner) for (let line = first; line <= last; line++) covered.add(line);
+  return span.last - span.first + 1 - covered.size;
+}
+
+describe('size', () => {
+  it('of a file is at most 500 lines', () => {
+    const long = ALL.filter((path) => read(path).split('\n').length - 1 > 500);
+    expect(long).toEqual(Object.keys(FILE_EXCEPTIONS).sort());
+  });
+
+  it('of a function is at most 80 lines of its own', () => {
+    const spans = functionSpans().filter(({ path }) => !isTest(path));
+    expect(spans.length).toBeGreaterThan(300);
+    const long = spans.filter((span) => {
+      const inFile = spans.filter(({ path }) => path === span.path);
+      return ownLines(span, inFile) > 80;
+    });
+    const shown = long.map(({ path, first }) => `${path}:${first}`);
+    expect(new Set(long.map(({ path }) => path)), shown.join(', ')).toEqual(
+      new Set(Object.keys(FUNCTION_EXCEPTIONS)),
+    );
+  });
+});
+
+describe('names and leftovers', () => {
+  const BANNED = ['utils', 'util', 'helpers', 'helper', 'common', 'manager', 'service', 'base'];
+
+  it('no file or folder has a name that says nothing', () => {
+    const words = (path: string) => path.split(/[/.-]/);
+    expect(ALL.filter((path) => words(path).some((word) => BANNED.includes(word)))).toEqual([]);
+  });
+
+  it('files are in kebab-case', () => {
+    expect(ALL.filter((path) => !/^[a-z0-9-]+(\.test|\.d)?\.(ts|mjs)$/.test(basename(path)))).toEqual([]);
+  });
+
+  it('nothing is left to be done later', () => {
+    // In two halves, so that this file does not find itself.
+    const marks = ['TO' + 'DO', 'FIX' + 'ME', 'X' + 'XX'].map((mark) => new RegExp(`\\b${mark}\\b`));
+    expect(ALL.filter((path) => marks.some((mark) => mark.test(read(path))))).toEqual([]);
+  });
+
+  it('tests do not wait by the clock, but for those listed', () => {
+    const waits = /\bset(Timeout|Interval)\(|\bsleep\(|node:timers|Atomics\.wait/;
+    const own = 'test/architecture.test.ts';
+    const waiting = TESTS.filter((path) => path !== own && waits.test(read(path)));
+    expect(waiting.sort()).toEqual(Object.keys(WAITING_TESTS).sort());
+  });
+});

@@ -1,0 +1,33 @@
+/**
+ * The contract of the store port: every adapter runs it whole. Each promise of src/store/port.ts stands here as tests
+ * that can fail; nothing looks behind the port except through the documented views.
+ */
+import { afterEach, beforeEach, describe } from 'vitest';
+import { describeClaims } from './store/claim-contract.ts';
+import { describeDepths } from './store/depth-contract.ts';
+import type { StartHarness, StoreHarness } from './store/harness.ts';
+import { describeLeases } from './store/lease-contract.ts';
+import { describeLinks } from './store/link-contract.ts';
+import { describeOffers } from './store/offer-contract.ts';
+import { describeRedirects } from './store/redirect-contract.ts';
+import { describeRuns } from './store/run-contract.ts';
+import { describeSettlements } from './store/settle-contract.ts';
+
+export function describeStore(name: string, start: StartHarness): void {
+  describe(`the store on ${name}`, () => {
+    let harness: StoreHarness;
+    beforeEach(async () => {
+      harness = await start();
+    });
+    afterEach(() => harness.cleanUp());
+    const now = () => harness;
+    describeOffers(now);
+    describeLeases(now);
+    describeClaims(now);
+    describeSettlements(now);
+    describeLinks(now);
+    describeRedirects(now);
+    describeDepths(now);
+    describeRuns(now);
+  });
+}

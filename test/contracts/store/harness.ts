@@ -1,0 +1,196 @@
+/** What the store contract needs from an adapter, and short words for building what a store is given. */
+import { expect } from 'vitest';
+import type { Candidate, Claim } from '../../../src/frontier/candidate.ts';
+import { PAGE_STATES, type PageState } from '../../../src/frontier/page-state.ts';
+import type {
+  HostLease,
+  LinkTargets,
+  PageFacts,
+  RunStart,
+  Settlement,
+  Store,
+} from '../../../src/store/port.ts';
+import type { FakeClock } from '../../fake-clock.ts';
+
+export type Row = Record<string, unknown>;
+
+/** One database, empty at first. At most one store is open on it at a time. */
+export interface StoreHarness {
+  readonly clock: FakeClock;
+  open(): Promise<Store>;
+  /** As if the process of the open store had been killed: what was not committed is gone. */
+  crash(): Promise<void>;
+  /** What another process reads through the views, which is what was committed. */
+  read(sql: string): Promise<Row[]>;
+  cleanUp(): Promise<void>;
+}
+
+export type StartHarness = () => Promise<StoreHarness>;
+
+export const LEASE_MS = 60_000;
+export const HOST = 'a.test';
+
+export function url(path: string, host = HOST): string {
+  return `https://${host}/${path}`;
+}
+
+export function candidate(path: string, more: Partial<Candidate> = {}): Candidate {
+  const host = more.host ?? HOST;
+  return {
+    url: url(path, host),
+    fetchUrl: url(path, host),
+    host,
+    depth: 1,
+    priority: 1,
+    state: PAGE_STATES.Queued,
+    reason: null,
+    onlyNofollow: false,
+    ...more,
+  };
+}
+
+export function refused(
+  path: string,
+  state: PageState,
+  reason: string,
+  more: Partial<Candidate> = {},
+): Candidate {
+  return candidate(path, { state: PAGE_STATES[state], reason, ...more });
+}
+
+export function facts(more: Partial<PageFacts> = {}): PageFacts {
+  return {
+    statusCode: 200,
+    contentType: 'text/html',
+    contentLength: 10,
+    title: null,
+    h1: null,
+    description: null,
+    lang: null,
+    charset: null,
+    canonical: null,
+    noindex: false,
+    nofollow: false,
+    wordCount: null,
+    contentHash: null,
+    simhash: null,
+    etag: null,
+    lastModified: null,
+    cacheControl: null,
+    bodyKey: null,
+    error: null,
+    responseMs: 5,
+    visitedAt: Date.UTC(2026, 0, 2),
+    change: 'new',
+    ...more,
+  };
+}
+
+/** A page that was read, with no links unless given. */
+export function processed(claim: Claim, more: Partial<Settlement> = {}): Settlement {
+  return {
+    claim,
+    state: PAGE_STATES.Processed,
+    reason: null,
+    requeue: null,
+    facts: facts(),
+    text: null,
+    links: null,
+    candidates: [],
+    redirect: null,
+    countsAsPage: true,
+    ...more,
+  };
+}
+
+export function redirecting(claim: Claim, to: Candidate, maxHops = 10): Settlement {
+  return processed(claim, {
+    facts: facts({ statusCode: 301 }),
+    candidates: [to],
+    redirect: { candidate: 0, maxHops },
+    countsAsPage: false,
+  });
+}
+
+/** Targets as the port wants them: page ids, or -(i + 1) for candidate i. */
+export function links(targets: number[], flags: number[] = [], anchors: string[] | null = null): LinkTargets {
+  return {
+    count: targets.length,
+    targets: Int32Array.from(targets),
+    flags: Uint8Array.from(targets, (_, i) => flags[i] ?? 0),
+    anchors,
+  };
+}
+
+/** Every candidate linked once, in order. */
+export function linksTo(candidates: Candidate[], flags: number[] = []): Partial<Settlement> {
+  return {
+    candidates,
+    links: links(
+      candidates.map((_, i) => -(i + 1)),
+      flags,
+    ),
+  };
+}
+
+/** A store in the middle of a run, with the everyday verbs in short. */
+export interface OpenRun {
+  readonly store: Store;
+  readonly start: RunStart;
+  lease(host?: string): Promise<HostLease>;
+  /** Claims the next page of the host, which must be there. */
+  claim(lease: HostLease): Promise<Claim>;
+  /** Claims until nothing is left; answers the last parts of the URLs. */
+  drain(lease: HostLease): Promise<string[]>;
+  /** Claims the host's next page and settles it as read. */
+  visit(lease: HostLease, more?: Partial<Settlement>): Promise<Claim>;
+}
+
+export async function beginRun(
+  harness: StoreHarness,
+  request: { project?: string; fresh?: boolean; configHash?: string } = {},
+): Promise<OpenRun> {
+  const store = await harness.open();
+  const { project = 'p', fresh = false, configHash = 'hash' } = request;
+  const start = await store.begin({ project, configHash, config: '{}', fresh, now: harness.clock.now() });
+  const now = () => harness.clock.now();
+  const run: OpenRun = {
+    store,
+    start,
+    async lease(host = HOST) {
+      const lease = await store.leaseHost('me', host, now(), LEASE_MS);
+      expect(lease, `the lease on ${host}`).not.toBeNull();
+      return lease!;
+    },
+    async claim(lease) {
+      const { claims } = await store.claim(lease, 1, now());
+      expect(claims, `a waiting page of ${lease.host}`).toHaveLength(1);
+      return claims[0];
+    },
+    async drain(lease) {
+      const names: string[] = [];
+      for (;;) {
+        const { claims } = await store.claim(lease, 3, now());
+        if (claims.length === 0) return names;
+        names.push(...claims.map((claim) => claim.url.split('/').pop()!));
+      }
+    },
+    async visit(lease, more = {}) {
+      const claim = await run.claim(lease);
+      expect(await store.settle(lease, processed(claim, more))).not.toBeNull();
+      return claim;
+    },
+  };
+  return run;
+}
+
+/** Pages by the last part of their URL, as the `pages` view shows them. */
+export async function pagesOf(harness: StoreHarness): Promise<Record<string, Row>> {
+  const rows = await harness.read('SELECT * FROM pages ORDER BY id');
+  return Object.fromEntries(rows.map((row) => [String(row.url).split('/').pop(), row]));
+}
+
+export async function statesOf(harness: StoreHarness): Promise<Record<string, unknown>> {
+  const pages = await pagesOf(harness);
+  return Object.fromEntries(Object.entries(pages).map(([name, row]) => [name, row.state]));
+}

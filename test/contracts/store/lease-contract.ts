@@ -1,0 +1,221 @@
+/** A host belongs to one owner at a time; fences keep out whoever lost it. */
+import { describe, expect, it } from 'vitest';
+import type { RequestEntry } from '../../../src/store/port.ts';
+import { beginRun, candidate, HOST, LEASE_MS, processed, type StoreHarness, statesOf } from './harness.ts';
+
+export function describeLeases(harness: () => StoreHarness): void {
+  const now = () => harness().clock.now();
+
+  describe('lease', () => {
+    it('gives hosts that have pages waiting, each to one owner at a time', async () => {
+      const { store } = await beginRun(harness());
+      await store.offer([candidate('x'), candidate('y', { host: 'b.test' })]);
+      const mine = await store.lease('me', 10, now(), LEASE_MS);
+      expect(mine.map(({ host }) => host).sort()).toEqual(['a.test', 'b.test']);
+      expect(mine[0]).toMatchObject({ takenOver: false, closed: null, until: now() + LEASE_MS });
+      expect(await store.lease('you', 10, now(), LEASE_MS)).toEqual([]);
+      expect(await store.leaseHost('you', HOST, now(), LEASE_MS)).toBeNull();
+      expect(await store.leaseHost('me', HOST, now(), LEASE_MS)).toBeNull();
+    });
+
+    it('gives no more than asked for, and no host without waiting pages', async () => {
+      const { store } = await beginRun(harness());
+      await store.offer(['a', 'b', 'c'].map((name) => candidate('x', { host: `${name}.test` })));
+      expect(await store.lease('me', 2, now(), LEASE_MS)).toHaveLength(2);
+      expect(await store.lease('me', 2, now(), LEASE_MS)).toHaveLength(1);
+      expect(await store.lease('me', 2, now(), LEASE_MS)).toHaveLength(0);
+    });
+
+    it('prefers hosts that may be asked sooner', async () => {
+      const { store, lease } = await beginRun(harness());
+      await store.offer([candidate('x'), candidate('y', { host: 'b.test' })]);
+      const slow = await lease();
+      slow.state.blockedUntil = now() + 50_000;
+      await store.release(slow);
+      const [first] = await store.lease('me', 1, now(), LEASE_MS);
+      expect(first.host).toBe('b.test');
+    });
+
+    it('leases a host by name though nothing waits there, also one never heard of', async () => {
+      const { lease } = await beginRun(harness());
+      expect(await lease('new.test')).toMatchObject({ host: 'new.test', takenOver: false });
+    });
+
+    it('is durable before it resolves', async () => {
+      const { store, lease } = await beginRun(harness());
+      await store.offer([candidate('x')]);
+      await lease();
+      await harness().crash();
+      const again = await beginRun(harness());
+      // Had the lease been lost with the crash, nobody would know that the host may just have been asked.
+      expect((await again.lease()).takenOver).toBe(true);
+    });
+
+    it('gives a host back with what was learned about it', async () => {
+      const { store, lease } = await beginRun(harness());
+      await store.offer([candidate('x')]);
+      const held = await lease();
+      const learned = {
+        notBefore: now() + 700,
+        blockedUntil: now() + 4000,
+        consecutive429: 3,
+        adaptiveMs: 750,
+        averageMs: 120,
+        samples: 9,
+        failures: 2,
+        probes: 1,
+        requests: 12,
+      };
+      Object.assign(held.state, learned);
+      await store.release(held);
+      const next = await lease();
+      expect(next.fence).toBeGreaterThan(held.fence);
+      expect(next).toMatchObject({ takenOver: false, state: learned });
+    });
+
+    it('takes over an expired lease and says so, once', async () => {
+      const { store, lease } = await beginRun(harness());
+      await store.offer([candidate('x')]);
+      const lost = await lease();
+      harness().clock.advance(LEASE_MS - 1);
+      expect(await store.lease('you', 10, now(), LEASE_MS)).toEqual([]);
+      harness().clock.advance(1);
+      const [taken] = await store.lease('you', 10, now(), LEASE_MS);
+      expect(taken).toMatchObject({ host: HOST, takenOver: true });
+      expect(taken.fence).toBeGreaterThan(lost.fence);
+      await store.release(taken);
+      expect((await lease()).takenOver).toBe(false);
+    });
+
+    it('hands the pages that a vanished holder had claimed to whoever takes over', async () => {
+      const { store, lease, claim, drain } = await beginRun(harness());
+      await store.offer([candidate('x')]);
+      await claim(await lease());
+      harness().clock.advance(LEASE_MS);
+      const [taken] = await store.lease('you', 10, now(), LEASE_MS);
+      expect(taken).toMatchObject({ host: HOST, takenOver: true });
+      expect(await drain(taken)).toEqual(['x']);
+    });
+
+    it('renews what is still held and nothing else', async () => {
+      const { store, lease } = await beginRun(harness());
+      const held = await lease();
+      harness().clock.advance(LEASE_MS / 2);
+      await store.renew('me', [held], now() + LEASE_MS);
+      expect(held.until).toBe(now() + LEASE_MS);
+      harness().clock.advance(LEASE_MS - 1);
+      expect(await store.leaseHost('you', HOST, now(), LEASE_MS)).toBeNull();
+      harness().clock.advance(1);
+      const taken = (await store.leaseHost('you', HOST, now(), LEASE_MS))!;
+      await store.renew('me', [held], now() + 10 * LEASE_MS);
+      expect(held.until).toBe(now());
+      harness().clock.advance(LEASE_MS);
+      expect(taken.until).toBe(now());
+      expect(await store.leaseHost('third', HOST, now(), LEASE_MS)).not.toBeNull();
+    });
+  });
+
+  describe('a stale fence', () => {
+    async function loseLease() {
+      const run = await beginRun(harness());
+      await run.store.offer([candidate('x'), candidate('y')]);
+      const lost = await run.lease();
+      const claim = await run.claim(lost);
+      harness().clock.advance(LEASE_MS);
+      const taken = (await run.store.leaseHost('you', HOST, now(), LEASE_MS))!;
+      return { ...run, lost, claim, taken };
+    }
+
+    it('settles nothing: no page, no candidate, no host state', async () => {
+      const { store, lost, claim } = await loseLease();
+      const before = await store.counts();
+      lost.state.blockedUntil = 12_345;
+      const settlement = processed(claim, { candidates: [candidate('new')] });
+      expect(await store.settle(lost, settlement)).toBeNull();
+      await store.flush();
+      expect(await store.counts()).toEqual(before);
+      expect(
+        await harness().read("SELECT id FROM pages WHERE status_code IS NOT NULL OR url LIKE '%new'"),
+      ).toEqual([]);
+      expect(await harness().read('SELECT blocked_until FROM domains')).toEqual([{ blocked_until: null }]);
+      expect((await harness().read('SELECT pages FROM runs'))[0].pages).toBe(0);
+    });
+
+    it('claims nothing, gives nothing back, closes nothing', async () => {
+      const { store, lost, claim, taken, drain } = await loseLease();
+      expect((await store.claim(lost, 5, now())).claims).toEqual([]);
+      expect(await drain(taken)).toEqual(['x', 'y']);
+      await store.unclaim(lost, [claim]);
+      expect(await store.closeHost(lost, 7, 'network: gone')).toBe(0);
+      await store.flush();
+      expect(await statesOf(harness())).toEqual({ x: 'Fetching', y: 'Fetching' });
+    });
+
+    it('does not release the host of its new holder', async () => {
+      const { store, lost } = await loseLease();
+      await store.release(lost);
+      expect(await store.leaseHost('third', HOST, now(), LEASE_MS)).toBeNull();
+    });
+  });
+
+  describe('the request log', () => {
+    it('keeps every request, committed with the group it belongs to', async () => {
+      const { store, lease, start } = await beginRun(harness());
+      const { hostId } = await lease();
+      const entry: RequestEntry = {
+        kind: 'GET',
+        hostId,
+        pageId: null,
+        slotAt: now(),
+        sentAt: now() + 1.5,
+        endedAt: now() + 20.5,
+        delayMs: 500,
+        perHost: 2,
+        statusCode: 200,
+        wireBytes: 1234,
+        contentHash: null,
+        blockedUntil: null,
+        failure: null,
+      };
+      const [pageId] = await store.offer([candidate('x')]);
+      store.log({ ...entry, pageId });
+      store.log({ ...entry, kind: 'robots' });
+      await store.flush();
+      const visits = await harness().read(
+        'SELECT page_id, run_id, status_code, wire_bytes, duration_ms FROM visits',
+      );
+      expect(visits).toEqual([
+        { page_id: pageId, run_id: start.runId, status_code: 200, wire_bytes: 1234, duration_ms: 19 },
+      ]);
+      expect(await harness().read('SELECT requests, bytes FROM runs')).toEqual([
+        { requests: 2, bytes: 2468 },
+      ]);
+    });
+  });
+
+  describe('robots.txt', () => {
+    it('is kept by origin, bytes and all, and shared by all projects', async () => {
+      const { store, lease } = await beginRun(harness());
+      const { hostId } = await lease();
+      expect(await store.robots('https://a.test')).toBeNull();
+      const body = Uint8Array.from([0xef, 0xbb, 0xbf, 0, 255, 10]);
+      const stored = {
+        origin: 'https://a.test',
+        status: 200,
+        body,
+        fetchedAt: now(),
+        expiresAt: now() + 1000,
+        delaySeconds: 2.5,
+      };
+      await store.saveRobots(hostId, stored);
+      await store.saveRobots(hostId, { ...stored, origin: 'https://a.test:8443', status: 404, body: null });
+      await harness().crash();
+      const other = await beginRun(harness(), { project: 'other' });
+      const found = (await other.store.robots('https://a.test'))!;
+      expect({ ...found, body: [...found.body!] }).toEqual({ ...stored, body: [...body] });
+      expect(await other.store.robots('https://a.test:8443')).toMatchObject({ status: 404, body: null });
+      await other.store.saveRobots(hostId, { ...stored, status: 503, body: null });
+      expect(await other.store.robots('https://a.test')).toMatchObject({ status: 503, body: null });
+    });
+  });
+}

@@ -1,0 +1,10 @@
+import { expect, it } from 'vitest';
+import { SHORT_TORTURE, torture } from '../../bench/torture.ts';
+
+it('goes on after each kill -9 to the rows of an undisturbed crawl, and asks no host early', async () => {
+  const report = await torture(SHORT_TORTURE);
+  expect(report.differences).toEqual([]);
+  expect(report).toMatchObject({ kills: SHORT_TORTURE.kills, shortGapsAcrossKills: 0, lastExitCode: 0 });
+  expect(report.pagesCompared).toBeGreaterThanOrEqual(SHORT_TORTURE.pages);
+  expect(report.worstKill).toBeLessThanOrEqual(report.worstKillBound);
+});

@@ -73,9 +73,11 @@ async function openRun(file: string) {
   });
   const start = await store.begin({
     project: 'frontier',
+    owner: OWNER,
     configHash: 'bench',
     config: '{}',
     fresh: false,
+    metadata: null,
     now: Date.now(),
   });
   return { store, start };

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 
 export const REPOSITORY = resolve(import.meta.dirname, '..');
-export const SUMI = join(REPOSITORY, 'dist', 'sumi.js');
+export const SUMI = join(REPOSITORY, 'dist', 'sumi.cjs');
 const TIME = '/usr/bin/time';
 
 export interface Measured {
@@ -27,10 +27,13 @@ export async function inTemporaryFolder<T>(work: (folder: string) => Promise<T>)
   }
 }
 
-/** The environment of a crawl: nothing of ours (SUMI_…, proxies) may change what is measured. */
+/**
+ * The environment of a crawl: nothing of ours (SUMI_…, proxies) may change what is measured. With extra certificates
+ * Node reads and checks some hundred of them at every start, before the program runs: 75 ms for a crawl without TLS.
+ */
 export function plainEnvironment(): NodeJS.ProcessEnv {
   const kept = Object.entries(process.env).filter(
-    ([name]) => !/^(SUMI_|https?_proxy$|all_proxy$|NODE_OPTIONS$)/i.test(name),
+    ([name]) => !/^(SUMI_|https?_proxy$|all_proxy$|NODE_OPTIONS$|NODE_EXTRA_CA_CERTS$)/i.test(name),
   );
   return Object.fromEntries(kept);
 }

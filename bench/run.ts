@@ -6,9 +6,11 @@ import { scenario as corpora } from './corpora.ts';
 import { scenario as frontier } from './frontier.ts';
 import { scenario as growth } from './growth.ts';
 import { failed, type Row, type Scenario, toMarkdown } from './scenario.ts';
+import { scenario as terrain } from './terrain.ts';
 import { scenario as torture } from './torture.ts';
+import { scenario as workers } from './workers.ts';
 
-const scenarios: Scenario[] = [corpora, growth, frontier, broad, torture];
+const scenarios: Scenario[] = [corpora, growth, frontier, broad, torture, workers, terrain];
 
 async function runOne(scenario: Scenario, quick: boolean): Promise<Row[]> {
   process.stderr.write(`${scenario.name}: ${scenario.about}\n`);

@@ -1,18 +1,22 @@
 // The synthetic site in a process of its own, so that the crawler's CPU is measured alone and a killed crawler does
 // not take its judge along. Talks to start-site.ts over IPC; ends when its parent does.
-import { type Site, serveGraph } from '../src/demo/serve-site.ts';
+import { respondFromGraph, type Site, serveSite } from '../src/demo/serve-site.ts';
 import { createSiteGraph, type SiteGraphOptions } from '../src/demo/site-graph.ts';
+import { createTerrainWeb, type TerrainWeb, type TerrainWebOptions } from './terrain-web.ts';
+
+export type WebOptions = SiteGraphOptions | TerrainWebOptions;
 
 /** What the parent gets of a request. */
 export interface SeenRequest {
   atMs: number;
   host: number;
+  method: string;
   path: string;
   status: number;
 }
 
 export type Order =
-  | { id: number; kind: 'serve'; graph: SiteGraphOptions; keepLog: boolean }
+  | { id: number; kind: 'serve'; web: WebOptions; keepLog: boolean; latencyMs: number }
   | { id: number; kind: 'reached'; requests: number }
   | { id: number; kind: 'mark' }
   | { id: number; kind: 'log' }
@@ -31,9 +35,29 @@ function tellWaiting() {
   if (waiting.length > 0) setTimeout(tellWaiting, 1);
 }
 
+function createWeb(web: WebOptions): Pick<TerrainWeb, 'hosts' | 'respond'> {
+  if ('quality' in web) return createTerrainWeb(web);
+  const graph = createSiteGraph(web);
+  return { hosts: graph.hosts, respond: respondFromGraph(graph) };
+}
+
+/** Every answer comes so much later, as from a distant server. */
+function serve({ web, keepLog, latencyMs }: Extract<Order, { kind: 'serve' }>): Promise<Site> {
+  const made = createWeb(web);
+  return serveSite({
+    keepLog,
+    hosts: made.hosts,
+    respond(at) {
+      const respond = made.respond(at);
+      if (latencyMs === 0) return respond;
+      return (...exchange) => void setTimeout(() => respond(...exchange), latencyMs);
+    },
+  });
+}
+
 async function obey(order: Order): Promise<void> {
   if (order.kind === 'serve') {
-    site = await serveGraph(createSiteGraph(order.graph), { keepLog: order.keepLog });
+    site = await serve(order);
     reply(order.id, { port: site.port, origins: site.origins });
   } else if (order.kind === 'reached') {
     waiting.push({ id: order.id, requests: order.requests });
@@ -42,9 +66,10 @@ async function obey(order: Order): Promise<void> {
     // Two turns of the loop: what a killed crawler had written is read from the sockets first.
     setImmediate(() => setImmediate(() => reply(order.id, site!.log.length)));
   } else if (order.kind === 'log') {
-    const seen: SeenRequest[] = site!.log.map(({ atMs, host, path, status }) => ({
+    const seen: SeenRequest[] = site!.log.map(({ atMs, host, method, path, status }) => ({
       atMs,
       host,
+      method,
       path,
       status,
     }));

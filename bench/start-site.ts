@@ -1,9 +1,8 @@
 // The parent's side of site-server.ts: starts the synthetic site in its own process and asks it questions.
 import { fork } from 'node:child_process';
 import { join } from 'node:path';
-import type { SiteGraphOptions } from '../src/demo/site-graph.ts';
 import { REPOSITORY } from './run-sumi.ts';
-import type { Order, SeenRequest } from './site-server.ts';
+import type { Order, SeenRequest, WebOptions } from './site-server.ts';
 
 export interface SiteProcess {
   origins: string[];
@@ -18,7 +17,7 @@ export interface SiteProcess {
 
 type Question = Order extends infer One ? (One extends Order ? Omit<One, 'id'> : never) : never;
 
-export async function startSite(graph: SiteGraphOptions, keepLog: boolean): Promise<SiteProcess> {
+export async function startSite(web: WebOptions, keepLog: boolean, latencyMs = 0): Promise<SiteProcess> {
   const child = fork(join(REPOSITORY, 'bench', 'site-server.ts'), [], {
     cwd: REPOSITORY,
     execArgv: ['--import', 'tsx'],
@@ -39,7 +38,7 @@ export async function startSite(graph: SiteGraphOptions, keepLog: boolean): Prom
       open.set(id, { resolve: resolve as (value: unknown) => void, reject });
       child.send({ ...question, id });
     });
-  const { origins } = await ask<{ origins: string[] }>({ kind: 'serve', graph, keepLog });
+  const { origins } = await ask<{ origins: string[] }>({ kind: 'serve', web, keepLog, latencyMs });
   return {
     origins,
     reached: (requests) => ask({ kind: 'reached', requests }),

@@ -2,8 +2,10 @@
 // undisturbed crawl, only pages in flight or in the open commit window may be fetched again, and no host may be asked
 // sooner than its delay after a restart. The server's log, kept by another process, is the judge.
 import { spawn } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import Sqlite from 'better-sqlite3';
 import { inTemporaryFolder, plainEnvironment, readFromSumi, SUMI } from './run-sumi.ts';
 import { atLeast, atMost, type Row, type Scenario, shown, toMarkdown } from './scenario.ts';
 import type { SeenRequest } from './site-server.ts';
@@ -17,6 +19,8 @@ export interface TortureOptions {
   delaySeconds: number;
   concurrency: number;
   seed: number;
+  /** A map instead of a crawl: so many hosts of each list, the rest is discovered. */
+  lists?: { quality: number; blacklist: number; stub: number };
 }
 
 export interface TortureReport {
@@ -26,6 +30,8 @@ export interface TortureReport {
   differences: string[];
   pagesCompared: number;
   linksCompared: number;
+  /** Depths per origin, in maps. */
+  depthsCompared: number;
   fetchedTwice: number;
   /** The most pages that one kill cost, and what one kill may cost. */
   worstKill: number;
@@ -52,15 +58,35 @@ function createRandom(seed: number): () => number {
   };
 }
 
-const crawlArgs = (site: SiteProcess, file: string, rest: readonly string[]) => [
-  SUMI,
-  'crawl',
-  ...site.origins.map((origin) => `${origin}/`),
-  '--db',
-  file,
-  ...rest,
-  '-q',
-];
+/** The command that crawls the site into a file, or maps it. */
+function commandFor(
+  site: SiteProcess,
+  folder: string,
+  { lists }: TortureOptions,
+): (file: string, rest: readonly string[]) => string[] {
+  const start = lists === undefined ? ['crawl', ...site.origins.map((origin) => `${origin}/`)] : ['map'];
+  if (lists !== undefined) {
+    const terrain = join(folder, 'terrain.toml');
+    writeFileSync(terrain, terrainFile(site.origins, lists));
+    start.push(terrain);
+  }
+  return (file, rest) => [SUMI, ...start, '--db', file, ...rest, '-q'];
+}
+
+function terrainFile(
+  origins: readonly string[],
+  { quality, blacklist, stub }: Required<TortureOptions>['lists'],
+): string {
+  const entry = (list: string, origin: string, rest = '') =>
+    `[[${list}]]\ndomain = "${new URL(origin).hostname}"\n${rest}`;
+  const shut = quality + blacklist;
+  return [
+    '[crawler]\nmax-depth = 3\nallow-http = true\n',
+    ...origins.slice(0, quality).map((origin) => entry('quality', origin, `seeds = ["${origin}/"]\n`)),
+    ...origins.slice(quality, shut).map((origin) => entry('blacklist', origin)),
+    ...origins.slice(shut, shut + stub).map((origin) => entry('stub', origin)),
+  ].join('\n');
+}
 
 /** One life of the command: to its own end, or to `until` and then kill -9. Answers the exit code, null when killed. */
 async function live(args: readonly string[], until: Promise<unknown> | undefined): Promise<number | null> {
@@ -107,12 +133,15 @@ async function disturb(
   options: TortureOptions,
 ): Promise<Disturbed> {
   const random = createRandom(options.seed);
+  const { pages, hosts, lists } = options;
+  // Pages of hosts that are never asked are not to be waited for.
+  const askable = Math.floor(pages * (1 - ((lists?.blacklist ?? 0) + (lists?.stub ?? 0)) / hosts));
   const marks: number[] = [];
   while (marks.length < options.kills) {
     const log = await site.log();
     const fetched = new Set(log.map(({ host, path }) => `${host}${path}`)).size;
     // Spread over what is left, so that the last kill still finds a crawl to kill.
-    const most = Math.max(1, (2 * (options.pages - fetched)) / (options.kills - marks.length + 1));
+    const most = Math.max(1, (2 * (askable - fetched)) / (options.kills - marks.length + 1));
     const exitCode = await live(args, randomMoment(site, random, log.length, most));
     if (exitCode !== null) return { marks, lastExitCode: exitCode };
     marks.push(await site.mark());
@@ -120,7 +149,7 @@ async function disturb(
   return { marks, lastExitCode: (await live(args, undefined)) ?? -1 };
 }
 
-async function readRows(file: string): Promise<{ pages: string[]; links: string[] }> {
+async function readRows(file: string): Promise<{ pages: string[]; links: string[]; depths: string[] }> {
   const read = async (list: string) =>
     (await readFromSumi([list, '--db', file, '--format', 'jsonl']))
       .split('\n')
@@ -133,7 +162,22 @@ async function readRows(file: string): Promise<{ pages: string[]; links: string[
       Object.values(row).filter((value) => typeof value === 'string' && value.startsWith('http')),
     ),
   );
-  return { pages: pages.sort(), links: links.sort() };
+  return { pages: pages.sort(), links: links.sort(), depths: readDepths(file).sort() };
+}
+
+function readDepths(file: string): string[] {
+  const db = new Sqlite(file, { readonly: true });
+  try {
+    return db
+      .prepare(
+        `SELECT d.quality_origin || ' ' || p.url || ' ' || d.depth FROM page_depths d JOIN pages p ON p.id = d.page_id
+         WHERE EXISTS (SELECT 1 FROM origin)`,
+      )
+      .pluck()
+      .all() as string[];
+  } finally {
+    db.close();
+  }
 }
 
 /** What is in one list and not in the other, counting how often. */
@@ -149,8 +193,8 @@ function judgeRefetches(log: readonly SeenRequest[], marks: readonly number[]) {
   const perKill = new Map<number, number>();
   let oldestRefetchMs = 0;
   let fetchedTwice = 0;
-  for (const [at, { host, path, atMs }] of log.entries()) {
-    if (path === '/robots.txt') continue;
+  for (const [at, { host, method, path, atMs }] of log.entries()) {
+    if (path === '/robots.txt' || method === 'HEAD') continue;
     const page = `${host}${path}`;
     const previous = lastAt.get(page);
     lastAt.set(page, at);
@@ -189,11 +233,17 @@ export async function torture(options: TortureOptions): Promise<TortureReport> {
   try {
     return await inTemporaryFolder(async (folder) => {
       const [calm, rough] = [join(folder, 'calm.db'), join(folder, 'rough.db')];
-      const calmCode = await live(crawlArgs(site, calm, ['--delay', '0', '--per-host', '4']), undefined);
+      const command = commandFor(site, folder, options);
+      // A map's delay has a floor.
+      const fast =
+        options.lists === undefined
+          ? ['--delay', '0', '--per-host', '4']
+          : ['--delay', '0.1', '--concurrency', '50'];
+      const calmCode = await live(command(calm, fast), undefined);
       if (calmCode !== 0) throw new Error(`the undisturbed crawl ended with ${calmCode}`);
       await site.forget();
       const flags = ['--delay', `${delaySeconds}`, '--per-host', '1', '--concurrency', `${concurrency}`];
-      const { marks, lastExitCode } = await disturb(site, crawlArgs(site, rough, flags), options);
+      const { marks, lastExitCode } = await disturb(site, command(rough, flags), options);
       const log = await site.log();
       const [expected, found] = [await readRows(calm), await readRows(rough)];
       return {
@@ -202,9 +252,11 @@ export async function torture(options: TortureOptions): Promise<TortureReport> {
         differences: [
           ...differenceOf(expected.pages, found.pages),
           ...differenceOf(expected.links, found.links),
+          ...differenceOf(expected.depths, found.depths),
         ],
         pagesCompared: expected.pages.length,
         linksCompared: expected.links.length,
+        depthsCompared: expected.depths.length,
         ...judgeRefetches(log, marks),
         worstKillBound: concurrency + COMMIT_WINDOW,
         ...judgeGaps(log, marks, delaySeconds * 1000),
@@ -226,6 +278,14 @@ export const SHORT_TORTURE: TortureOptions = {
   seed: 7,
 };
 
+/** The same for a map. */
+export const SHORT_MAP_TORTURE: TortureOptions = {
+  ...SHORT_TORTURE,
+  kills: 3,
+  delaySeconds: 0.4,
+  lists: { quality: 3, blacklist: 2, stub: 2 },
+};
+
 const FULL_TORTURE: TortureOptions = {
   kills: 30,
   pages: 2000,
@@ -234,6 +294,8 @@ const FULL_TORTURE: TortureOptions = {
   concurrency: 100,
   seed: 20_240_601,
 };
+
+const FULL_LISTS = { quality: 5, blacklist: 4, stub: 4 };
 
 function toRows(report: TortureReport, options: TortureOptions): Row[] {
   for (const difference of report.differences.slice(0, 20)) process.stderr.write(`  ${difference}\n`);
@@ -260,7 +322,14 @@ export const scenario: Scenario = {
     const options = quick
       ? SHORT_TORTURE
       : { ...FULL_TORTURE, seed: Number(process.env.TORTURE_SEED ?? FULL_TORTURE.seed) };
-    return toRows(await torture(options), options);
+    const map = quick ? SHORT_MAP_TORTURE : { ...options, lists: FULL_LISTS };
+    return [
+      ...toRows(await torture(options), options),
+      ...toRows(await torture(map), { ...map, pages: map.pages / 2 }).map((row) => ({
+        ...row,
+        figure: `map: ${row.figure}`,
+      })),
+    ];
   },
 };
 

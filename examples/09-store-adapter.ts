@@ -7,7 +7,9 @@ const start = process.argv[2] ?? 'https://example.com/';
 
 function measured(store: Store): { store: Store; print: () => void } {
   const spent = new Map<string, { calls: number; ms: number }>();
-  const verbs = Object.entries(store).map(([name, call]: [string, (...args: unknown[]) => unknown]) => {
+  const verbs = Object.entries(store).map(([name, call]) => {
+    // Its clock is not a verb.
+    if (typeof call !== 'function') return [name, call];
     const entry = { calls: 0, ms: 0 };
     spent.set(name, entry);
     const timed = (...args: unknown[]) => {

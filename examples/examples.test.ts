@@ -6,8 +6,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { respondFromGraph, type Site, serveSite } from '../src/demo/serve-site.ts';
+import { respondFromGraph, type Site, serveGraph, serveSite } from '../src/demo/serve-site.ts';
 import { createSiteGraph } from '../src/demo/site-graph.ts';
+import { sharedPostgres } from '../test/servers/shared-postgres.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const TSX = join(root, 'node_modules', 'tsx', 'dist', 'cli.mjs');
@@ -146,6 +147,32 @@ describe('the examples', () => {
     const lines = await runExample('09-store-adapter.ts', site.url('/'));
     expect(lines.some((line) => line.startsWith('settle: 20 calls, '))).toBe(true);
     expect(lines.at(-1)).toBe('20 pages');
+  });
+
+  it('10: three workers and a crawl share one database, and every page is fetched once', async () => {
+    ran.add('10-many-workers.sh');
+    const databases = await sharedPostgres();
+    const store = await databases.newDatabase();
+    const many = createSiteGraph({ seed: 5, pages: 120, hosts: 12 });
+    const web = await serveGraph(many);
+    try {
+      const starts = web.origins.map((origin) => `${origin}/`);
+      const script = join(root, 'examples', '10-many-workers.sh');
+      const lines = await run('bash', [script, store, ...starts]);
+      expect(lines.filter((line) => line === 'a worker ended with 0')).toHaveLength(3);
+      expect(lines.filter((line) => /\bended\b.*\bmany-workers\b/.test(line))).toHaveLength(4);
+      expect(lines).toContainEqual(expect.stringMatching(/^Run 1 of many-workers: completed/));
+      expect(lines).toContainEqual(expect.stringMatching(/^ +Processed +120$/));
+      expect(lines.at(-1)).toBe('132 requests to 12 hosts: 0 violations');
+      const asked = web.log
+        .filter(({ path }) => path !== '/robots.txt')
+        .map(({ host, path }) => `${host} ${path}`);
+      expect(asked).toHaveLength(120);
+      expect(new Set(asked).size).toBe(120);
+    } finally {
+      await web.close();
+      await databases.dropDatabase(store);
+    }
   });
 
   it('are all run here', () => {

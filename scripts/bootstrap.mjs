@@ -11,11 +11,19 @@ const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const LOCK = join(root, '.bootstrap-lock');
 const INSTALLED = join(root, 'node_modules', '.sumi-installed');
 const BUILT = join(root, 'dist', '.built');
-const SOURCES = ['src', 'package.json', 'scripts/build.mjs', 'tsconfig.json', 'tsconfig.build.json'];
+const BUILDERS = [
+  'build.mjs',
+  'bundle-map-page.mjs',
+  'repair-driver.mjs',
+  'start-command.cjs',
+  'cache-code.cjs',
+];
+const SCRIPTS = BUILDERS.map((name) => `scripts/${name}`);
+const SOURCES = ['src', 'package.json', ...SCRIPTS, 'tsconfig.json', 'tsconfig.build.json'];
 const [MAJOR, MINOR] = [20, 19];
 
-function fingerprint(paths) {
-  const hash = createHash('sha256').update(process.versions.modules);
+function fingerprint(paths, runtime = process.versions.modules) {
+  const hash = createHash('sha256').update(runtime);
   for (const path of paths.flatMap((path) => filesUnder(join(root, path)))) {
     hash.update(`${relative(root, path)}\0`).update(readFileSync(path));
   }
@@ -88,7 +96,8 @@ function holderIsGone() {
 
 function makeReady() {
   const wanted = fingerprint(['package-lock.json']);
-  const sources = fingerprint(SOURCES);
+  // The code cache is good for one V8 only.
+  const sources = fingerprint(SOURCES, process.versions.v8);
   if (isStamped(INSTALLED, wanted) && isStamped(BUILT, sources)) return;
   lock();
   try {

@@ -1,14 +1,29 @@
-// Builds the command (dist/sumi.js) and the library (dist/index.js) as two bundles over shared chunks, and the type
-// declarations. Everything but the native module is bundled, because one file loads faster than a hundred. The result
-// takes the place of the old one in one step at the end, so that nobody ever sees half a build.
-import { spawnSync } from 'node:child_process';
-import { chmodSync, existsSync, readFileSync, renameSync, rmSync } from 'node:fs';
+// Builds the command (dist/sumi.cjs, and dist/sumi.js for who imports it), the library (dist/index.js) and the type
+// declarations. Everything but the native module is bundled, because one file loads faster than a hundred. The command
+// is a script and not a module, as only scripts can be loaded with what V8 made of them before: see
+// docs/decisions/0020-code-cache.md. The result takes the place of the old one in one step at the end, so that nobody
+// ever sees half a build.
+import { spawn } from 'node:child_process';
+import {
+  chmodSync,
+  copyFileSync,
+  existsSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { dirname, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
+import { mapPagePlugin } from './bundle-map-page.mjs';
+import { repairDriverPlugin } from './repair-driver.mjs';
 
 const { version } = JSON.parse(readFileSync('package.json', 'utf8'));
 const withTypes = !process.argv.includes('--no-types');
 const fresh = `dist.${process.pid}.new`;
 const old = `dist.${process.pid}.old`;
+const here = dirname(fileURLToPath(import.meta.url));
 
 function replaceDist() {
   try {
@@ -22,34 +37,93 @@ function replaceDist() {
   rmSync(old, { recursive: true, force: true });
 }
 
-try {
-  await build({
-    entryPoints: { sumi: 'src/cli/sumi.ts', index: 'src/index.ts' },
+/** What dependencies load at every start without need, and what takes its place. */
+const STAND_INS = {
+  // better-sqlite3 looks for its native module in a dozen places; npm puts it into one.
+  bindings: "module.exports = (name) => __sumiRequire('better-sqlite3/build/Release/' + name);",
+  // commander has it for commands in files of their own, of which we have none.
+  'node:child_process':
+    "module.exports = { spawn: (...args) => __sumiRequire('child_process').spawn(...args) };",
+};
+
+const quickStart = {
+  name: 'quick-start',
+  setup({ onResolve, onLoad }) {
+    onResolve({ filter: /^(bindings|node:child_process)$/ }, ({ path, importer }) =>
+      /node_modules.(better-sqlite3|commander)/.test(importer) ? { path, namespace: 'stand-in' } : null,
+    );
+    onLoad({ filter: /.*/, namespace: 'stand-in' }, ({ path }) => ({ contents: STAND_INS[path] }));
+  },
+};
+
+const shared = {
+  bundle: true,
+  platform: 'node',
+  target: 'node20',
+  plugins: [mapPagePlugin, repairDriverPlugin],
+  define: { __SUMI_VERSION__: JSON.stringify(version) },
+  // Less to read at every start; names stay, for the sake of stack traces.
+  minifyWhitespace: true,
+  minifySyntax: true,
+  logLevel: 'warning',
+};
+
+function buildCommand() {
+  return build({
+    ...shared,
+    entryPoints: { command: 'src/cli/sumi.ts' },
     outdir: fresh,
-    bundle: true,
+    outExtension: { '.js': '.cjs' },
+    format: 'cjs',
+    define: { ...shared.define, 'import.meta.url': '__sumiUrl' },
+    // What the loader calls with what a script of its own would have.
+    banner: { js: '(function(exports,require,module,__sumiUrl,__sumiRequire){' },
+    footer: { js: '})' },
+    plugins: [...shared.plugins, quickStart],
+  });
+}
+
+function buildLibrary() {
+  return build({
+    ...shared,
+    entryPoints: { index: 'src/index.ts' },
+    outdir: fresh,
     splitting: true,
     format: 'esm',
-    platform: 'node',
-    target: 'node20',
     external: ['better-sqlite3'],
-    define: { __SUMI_VERSION__: JSON.stringify(version) },
     banner: {
       js: "import { createRequire as __cr } from 'node:module'; const require = __cr(import.meta.url);",
     },
-    // Less to read at every start; names stay, for the sake of stack traces.
-    minifyWhitespace: true,
-    minifySyntax: true,
-    logLevel: 'warning',
   });
-  chmodSync(`${fresh}/sumi.js`, 0o755);
-  if (withTypes) {
-    const { status } = spawnSync(
-      process.execPath,
-      ['node_modules/typescript/bin/tsc', '-p', 'tsconfig.build.json', '--outDir', `${fresh}/types`],
-      { stdio: 'inherit' },
-    );
-    process.exitCode = status ?? 1;
-  }
+}
+
+/** Runs a Node program and gives its exit code. */
+function runNode(args, options) {
+  return new Promise((done, reject) => {
+    const child = spawn(process.execPath, args, options);
+    child.once('error', reject);
+    child.once('close', (code) => done(code ?? 1));
+  });
+}
+
+/** A crawl of the demo shows V8 which functions a crawl needs. Without the cache the command is only slower to start. */
+async function cacheCode() {
+  const args = [`${here}/cache-code.cjs`, resolve(fresh)];
+  const code = await runNode(args, { stdio: ['ignore', 'ignore', 'inherit'], timeout: 60_000 });
+  if (code !== 0) process.stderr.write(`The command has no code cache: making it ended with ${code}.\n`);
+}
+
+async function writeTypes() {
+  const args = ['node_modules/typescript/bin/tsc', '-p', 'tsconfig.build.json', '--outDir', `${fresh}/types`];
+  process.exitCode = await runNode(args, { stdio: 'inherit' });
+}
+
+try {
+  await Promise.all([buildCommand(), buildLibrary()]);
+  copyFileSync(`${here}/start-command.cjs`, `${fresh}/sumi.cjs`);
+  writeFileSync(`${fresh}/sumi.js`, "#!/usr/bin/env node\nimport './sumi.cjs';\n");
+  for (const name of ['sumi.cjs', 'sumi.js']) chmodSync(`${fresh}/${name}`, 0o755);
+  await Promise.all([cacheCode(), withTypes ? writeTypes() : null]);
   if (!process.exitCode) replaceDist();
 } catch (error) {
   // esbuild has printed where and why; its own stack says nothing more.

@@ -34,6 +34,11 @@ describe('errors', () => {
     expect(lines[2]).toContain('no-url');
   });
 
+  it('names both ways to a database where there is none yet', () => {
+    for (const code of ['db-missing', 'nothing-to-resume'] as const)
+      expect(ERRORS[code].hint).toMatch(/`sumi crawl URL` or `sumi map FILE`/);
+  });
+
   it('calls anything else a defect, with its stack, and exits 1', () => {
     const error = new TypeError('x is not a function');
     expect(formatError(error)).toContain('TypeError: x is not a function');
@@ -46,7 +51,7 @@ describe('errors', () => {
     expect(codes.length).toBeGreaterThan(25);
     for (const code of codes) {
       const { message, hint, exitCode, httpStatus } = ERRORS[code];
-      expect(code).toMatch(/^[a-z]+(-[a-z]+)*$/);
+      expect(code).toMatch(/^[a-z][a-z0-9]*(-[a-z0-9]+)*$/);
       expect(message, code).toMatch(/\.$/);
       expect(hint, code).toMatch(/\.$/);
       expect([1, 2, 4], code).toContain(exitCode);

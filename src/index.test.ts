@@ -1,8 +1,9 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import Sqlite from 'better-sqlite3';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, expectTypeOf, it } from 'vitest';
+import { sharedPostgres } from '../test/servers/shared-postgres.ts';
 import { type LoggedRequest, respondFromGraph, type Site, serveSite } from './demo/serve-site.ts';
 import { createSiteGraph } from './demo/site-graph.ts';
 import {
@@ -11,6 +12,7 @@ import {
   type CrawlRequest,
   crawl,
   type OutputSink,
+  openResults,
   openStore,
   type Store,
   type Verdict,
@@ -304,20 +306,57 @@ describe('extension points', () => {
       throw error;
     });
     const store = Object.fromEntries(
-      Object.entries(inner).map(([verb, call]) => [
+      Object.entries(inner).map(([verb, part]) => [
         verb,
-        (...args: never[]) => {
-          calls[verb] = (calls[verb] ?? 0) + 1;
-          const answer = call(...args);
-          if (!(answer instanceof Promise)) return answer;
-          return answer.finally(() => new Promise((resolve) => setImmediate(resolve)));
-        },
+        typeof part !== 'function'
+          ? part
+          : (...args: never[]) => {
+              calls[verb] = (calls[verb] ?? 0) + 1;
+              const answer = part(...args);
+              if (!(answer instanceof Promise)) return answer;
+              return answer.finally(() => new Promise((resolve) => setImmediate(resolve)));
+            },
       ]),
     ) as unknown as Store;
     const run = await crawl(request({ store, db: join(folder, 'unused.db') }));
     expect(await run.finished).toMatchObject({ status: 'completed', pages: PAGES });
     expect(calls).toMatchObject({ begin: 1, settle: PAGES, finish: 1, close: 1 });
     expect(ask('SELECT count(*) AS n FROM crawled_pages')).toEqual([{ n: PAGES }]);
+  });
+});
+
+describe('the store of a crawl', () => {
+  it('is an option when it is text: read like one, beside no file', async () => {
+    const other = crawl(request({ db: undefined, store: 'mysql://sumi:secret@127.0.0.1/crawl' }));
+    await expect(other).rejects.toMatchObject({
+      code: 'bad-value',
+      message: expect.stringMatching(/^store cannot be "mysql:\/\/sumi:\*\*\*@127\.0\.0\.1\/crawl"/),
+    });
+    const both = crawl(request({ store: 'postgres://sumi@127.0.0.1:9/crawl' }));
+    await expect(both).rejects.toMatchObject({ code: 'two-stores', exitCode: 2 });
+    expect(readdirSync(folder)).toEqual([]);
+  });
+
+  it('is opened at that address, for crawling and for asking', async () => {
+    const server = await sharedPostgres();
+    const store = await server.newDatabase();
+    try {
+      const run = await crawl(request({ db: undefined, store }));
+      expect(await run.finished).toMatchObject({ status: 'completed', pages: PAGES });
+      const results = await openResults(store);
+      const urls: string[] = [];
+      for await (const { url } of results.pages({ states: ['Processed'] })) urls.push(url);
+      await results.close();
+      expect(new Set(urls).size).toBe(PAGES);
+      expect(readdirSync(folder)).toEqual([]);
+    } finally {
+      await server.dropDatabase(store);
+    }
+  });
+
+  it('has the types of both', () => {
+    expectTypeOf<CrawlRequest['store']>().toEqualTypeOf<string | Store | undefined>();
+    expectTypeOf<CrawlRequest['leaseSeconds']>().toEqualTypeOf<number | undefined>();
   });
 });
 

@@ -42,13 +42,17 @@ export type {
   PageRow,
   ReadSide as Results,
   RunRow,
+  WorkerRow,
 } from './store/read-side.ts';
+export type { RunReport } from './store/run-report.ts';
 
 /** Options of the command line that mean nothing to a program. */
-type TerminalOption = 'urls' | 'json' | 'format' | 'quiet' | 'verbose' | 'bodies' | 'config';
+type TerminalOption = 'urls' | 'json' | 'format' | 'quiet' | 'verbose' | 'config';
+/** Options in whose place a program may give an object. */
+type ReplaceableOption = 'bodies' | 'store';
 
 export type CrawlOptions = {
-  readonly [Name in keyof Omit<OptionValues, TerminalOption>]?: OptionValues[Name];
+  readonly [Name in keyof Omit<OptionValues, TerminalOption | ReplaceableOption>]?: OptionValues[Name];
 };
 
 /** One function for all events, or one for each type that is of interest. */
@@ -56,13 +60,17 @@ export type EventHandlers =
   | EventListener
   | { readonly [Type in CrawlEvent['type']]?: (event: Extract<CrawlEvent, { type: Type }>) => void };
 
-export interface CrawlRequest extends CrawlOptions, Omit<Extensions, 'bodies' | 'fetcher' | 'clock'> {
+export interface CrawlRequest
+  extends CrawlOptions,
+    Omit<Extensions, ReplaceableOption | 'fetcher' | 'clock'> {
   /** Where to start. */
   readonly startUrls?: readonly string[];
   /** A TOML file with options; what is given here wins over it. */
   readonly config?: string;
-  /** `none`, `files:DIR`, or a body store of your own. */
+  /** `none`, `files:DIR`, `s3://BUCKET/PREFIX`, or a body store of your own. */
   readonly bodies?: string | BodyStore;
+  /** `postgres://…` in place of `db`, or a store of your own. The crawl closes it at the end. */
+  readonly store?: string | Store;
   readonly on?: EventHandlers;
   /** Aborting is the same as `stop()`. */
   readonly signal?: AbortSignal;
@@ -81,12 +89,16 @@ export interface Crawl {
 }
 
 export async function crawl(request: CrawlRequest): Promise<Crawl> {
-  const { on, signal, env, config: file, bodies, ...rest } = request;
-  const { scopeRules, priority, parsers, pacing, sinks, store, ...options } = rest;
+  const { on, signal, env, config: file, bodies, store, ...rest } = request;
+  const { scopeRules, priority, parsers, pacing, sinks, ...options } = rest;
   const config = await loadConfig({
     env: env ?? process.env,
     file,
-    options: { ...options, ...(typeof bodies === 'string' && { bodies }) },
+    options: {
+      ...options,
+      ...(typeof bodies === 'string' && { bodies }),
+      ...(typeof store === 'string' && { store }),
+    },
   });
   if (config.urls !== null) {
     const place = config.sources.urls.from;
@@ -103,7 +115,7 @@ export async function crawl(request: CrawlRequest): Promise<Crawl> {
       parsers,
       pacing,
       sinks,
-      store,
+      store: typeof store === 'string' ? undefined : store,
       bodies: typeof bodies === 'string' ? undefined : bodies,
     },
     listeners: [stream.push, ...(on === undefined ? [] : [listenerOf(on)])],
@@ -138,7 +150,7 @@ function listenerOf(on: EventHandlers): EventListener {
 }
 
 /**
- * The built-in store (a file path: SQLite), to be wrapped by one of your own. `onFailure` hears of an error that no
+ * The built-in store (a file path: SQLite; postgres://…: PostgreSQL), to be wrapped by one of your own. `onFailure` hears of an error that no
  * call can answer for, such as a commit by the timer; stop the crawl then.
  */
 export function openStore(address: string, onFailure: (error: unknown) => void): Promise<Store> {

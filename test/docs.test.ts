@@ -6,7 +6,15 @@ import { expect, it } from 'vitest';
 const root = fileURLToPath(new URL('..', import.meta.url));
 
 const decisions = readdirSync(join(root, 'docs/decisions')).map((name) => `docs/decisions/${name}`);
-const PAGES = ['README.md', 'ARCHITECTURE.md', 'CONTRIBUTING.md', 'docs/tables.md', ...decisions];
+const PAGES = [
+  'README.md',
+  'ARCHITECTURE.md',
+  'CONTRIBUTING.md',
+  'docs/tables.md',
+  'docs/scale.md',
+  'examples/README.md',
+  ...decisions,
+];
 
 /** Paths in backticks (from the root) and link targets (from the page). */
 function filesNamedIn(path: string, text: string): string[] {

@@ -4,7 +4,8 @@ import type { LastVisit } from '../frontier/candidate.ts';
 
 /** SHA-256 of the body as it came after decoding. */
 export function contentHash(bytes: Uint8Array): Uint8Array {
-  return crypto.createHash('sha256').update(bytes).digest();
+  // In one call: createHash makes a stream for every page.
+  return crypto.hash('sha256', bytes, 'buffer');
 }
 
 export function compareWithLast(hash: Uint8Array, last: LastVisit | null): 'new' | 'changed' | 'unchanged' {

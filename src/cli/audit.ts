@@ -1,25 +1,15 @@
 /** `sumi audit [RUN]`: replays the request log and says whether every request was polite. Exit code 1 if one was not. */
 import { Command } from 'commander';
 import { EXIT_CODES, sumiError } from '../errors.ts';
-import { type AuditResult, auditRequests } from '../politeness/audit.ts';
 import { painterFor, printable, showMany } from '../report/terminal-text.ts';
-import type { ReadSide } from '../store/read-side.ts';
+import { type Audited, auditRuns, MAX_DETAILS } from './audit-runs.ts';
 import { addReadFlags, readWholeNumber, wantsJson, withReadSide } from './read-command.ts';
-import { floorOfRun } from './stored-config.ts';
 
 const EXAMPLES = `
 Examples:
   sumi audit                   all runs
   sumi audit 3                 one run
   sumi audit --json | jq .violations`;
-
-interface Repeated {
-  project: string;
-  url: string;
-  count: number;
-}
-
-const MAX_DETAILS = 100;
 
 export function auditCommand(): Command {
   const command = new Command('audit')
@@ -32,38 +22,23 @@ export function auditCommand(): Command {
       withReadSide(command, async ({ config, side }) => {
         const isJson = command.getOptionValue('json') === true || wantsJson(config);
         const run = readWholeNumber('run', text);
-        const floors = await floorsOf(side);
-        if (run !== undefined && !floors.has(run)) throw sumiError('unknown-run', { run, file: config.db });
-        const result = await auditRequests(side.requests(), {
-          run,
-          maxDetails: MAX_DETAILS,
-          floorOf: (id) => floors.get(id) ?? { delayMs: 0, sinceMs: 0 },
-        });
-        const repeated: Repeated[] = [];
-        for await (const row of side.repeatedUrls()) repeated.push(row);
-        process.stdout.write(`${isJson ? toJson(result, repeated) : toText(result, repeated)}\n`);
-        if (result.violations + repeated.length > 0) process.exitCode = EXIT_CODES.failed;
+        if (run !== undefined && (await side.run(run)) === null)
+          throw sumiError('unknown-run', { run, file: config.storeLabel });
+        const result = await auditRuns(side, run);
+        process.stdout.write(`${isJson ? toJson(result) : toText(result)}\n`);
+        if (result.allViolations > 0) process.exitCode = EXIT_CODES.failed;
       }),
     );
 }
 
-async function floorsOf(side: ReadSide): Promise<Map<number, ReturnType<typeof floorOfRun>>> {
-  const floors = new Map<number, ReturnType<typeof floorOfRun>>();
-  for await (const { run } of side.runs({})) {
-    const stored = await side.run(run);
-    if (stored !== null) floors.set(run, floorOfRun(stored));
-  }
-  return floors;
-}
-
-function toJson(result: AuditResult, repeated: Repeated[]): string {
-  const { requests, hosts, violations, gaps, byKind, details } = result;
+function toJson(result: Audited): string {
+  const { requests, hosts, gaps, details, repeated } = result;
   return JSON.stringify({
     requests,
     hosts,
-    violations: violations + repeated.length,
+    violations: result.allViolations,
     gaps,
-    by_kind: repeated.length === 0 ? byKind : { ...byKind, 'repeated-url': repeated.length },
+    by_kind: result.allByKind,
     details: [
       ...details.map(({ kind, host, request, run, sentAt, detail }) => ({
         kind,
@@ -78,9 +53,9 @@ function toJson(result: AuditResult, repeated: Repeated[]): string {
   });
 }
 
-function toText(result: AuditResult, repeated: Repeated[]): string {
+function toText(result: Audited): string {
   const paint = painterFor(process.stdout, process.env);
-  const violations = result.violations + repeated.length;
+  const { allViolations: violations, repeated } = result;
   const verdict = paint(violations === 0 ? 'green' : 'red', showMany(violations, 'violation'));
   const lines = [
     `${showMany(result.requests, 'request')} to ${showMany(result.hosts, 'host')}: ${verdict}` +

@@ -9,20 +9,25 @@ import { addOptionFlags } from './options-to-flags.ts';
 import { addReadFlags, withReadSide } from './read-command.ts';
 import { configOfRun } from './stored-config.ts';
 
+/** Somebody waits at a terminal. */
+const PATIENCE_MS = 5000;
+
 const EXAMPLES = `
 Examples:
   sumi crawl https://example.com --bodies files:bodies
-  sumi cat https://example.com/about > about.html`;
+  sumi cat https://example.com/about > about.html
+  sumi cat https://example.com/about --store postgres://db/crawl --raw   # from s3://, where the crawl kept it`;
 
 export function catCommand(): Command {
   const command = new Command('cat')
     .description('print the stored body of a page')
     .argument('<url>', 'the page, in any spelling');
   addOptionFlags(addReadFlags(command, false), ['bodies']);
+  command.option('--raw', 'the stored bytes and nothing else, which is what is printed anyway');
   return command.addHelpText('after', EXAMPLES).action((url: string) =>
     withReadSide(command, async ({ config, side, project }) => {
       const pages = await findPages(side, url, project);
-      if (pages.length === 0) throw sumiError('unknown-url', { url, file: config.db });
+      if (pages.length === 0) throw sumiError('unknown-url', { url, file: config.storeLabel });
       const page = pages.find(({ body_key }) => body_key !== null);
       if (page === undefined) throw sumiError('no-body', { url, reason: await whyNone(side, pages[0]) });
       const isGiven = config.sources.bodies.from !== 'default';
@@ -35,13 +40,16 @@ export function catCommand(): Command {
 async function readBody(url: string, page: PageRow, address: string): Promise<Uint8Array> {
   const folder = address.replace(/^files:/, '');
   // Opening for writing would make the folder; a question must not.
-  const bodies = folder !== address && existsSync(folder) ? await openBodies(address) : null;
-  const bytes = (await bodies?.get(page.body_key!)) ?? null;
-  if (bytes === null) {
-    const reason = `${folder} does not hold ${page.body_key} (give the folder with --bodies files:DIR)`;
-    throw sumiError('no-body', { url, reason });
+  const isThere = folder === address || existsSync(folder);
+  const bodies = isThere ? await openBodies(address, { isReadOnly: true, patienceMs: PATIENCE_MS }) : null;
+  try {
+    const bytes = (await bodies?.get(page.body_key!)) ?? null;
+    if (bytes !== null) return bytes;
+  } finally {
+    await bodies?.close();
   }
-  return bytes;
+  const reason = `${folder} does not hold ${page.body_key} (say where bodies are with --bodies files:DIR or s3://BUCKET/PREFIX)`;
+  throw sumiError('no-body', { url, reason });
 }
 
 async function addressOf(side: ReadSide, page: PageRow): Promise<string> {

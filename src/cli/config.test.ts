@@ -48,6 +48,15 @@ describe('sumi config', () => {
     expect(config_hash).toMatch(/^[0-9a-f]{64}$/);
   });
 
+  it('never prints the password of a store', async () => {
+    vi.stubEnv('SUMI_STORE', 'postgres://sumi:secret@host/crawl?sslpassword=secret');
+    for (const format of ['table', 'json']) {
+      const printed = await run('--format', format);
+      expect(printed).toContain('postgres://sumi:***@host/crawl?sslpassword=***');
+      expect(printed).not.toContain('secret');
+    }
+  });
+
   it('refuses formats it does not have', async () => {
     await expect(run('--format', 'csv')).rejects.toMatchObject({ code: 'bad-value' });
   });

@@ -18,7 +18,7 @@ export function configCommand(): Command {
   const command = new Command('config')
     .description('print the effective options and where each came from')
     .argument('[file]', 'TOML file, as --config');
-  addOptionFlags(command, ['scope', 'politeness', 'fetch', 'page', 'run']);
+  addOptionFlags(command, ['scope', 'politeness', 'fetch', 'page', 'run', 'workers']);
   return command.addHelpText('after', EXAMPLES).action(async (file: string | undefined) => {
     const config = await loadConfig({ file, env: process.env, flags: flagsGiven(command) });
     process.stdout.write(`${renderConfig(config)}\n`);

@@ -1,25 +1,57 @@
 /** Runs a crawl under the eyes of the terminal, and turns how it ended into an exit code or an error. */
 import type { Config } from '../config/load-config.ts';
-import { startCrawl } from '../crawl/start-crawl.ts';
+import { PROGRAM_VERSION } from '../config/program.ts';
+import { type CrawlHandle, startCrawl } from '../crawl/start-crawl.ts';
 import { EXIT_CODES, sumiError } from '../errors.ts';
-import type { SummaryEvent } from '../report/events.ts';
+import type { EventListener, SummaryEvent } from '../report/events.ts';
+import type { LoopReading } from '../report/metrics.ts';
 import { openReadSide } from '../store/open-store.ts';
 import { findPages } from './find-pages.ts';
 import { watchCrawl } from './watch-crawl.ts';
 
-export async function crawlToEnd(config: Config, startUrls: readonly string[]): Promise<SummaryEvent> {
+export interface CrawlHooks {
+  /** Called once the run is known; `say` writes a line that goes well with what the crawl shows. */
+  started(handle: CrawlHandle, isResumed: boolean, say: (line: string) => void): void;
+}
+
+export async function crawlToEnd(
+  config: Config,
+  startUrls: readonly string[],
+  hooks?: CrawlHooks,
+): Promise<SummaryEvent> {
   const view = watchCrawl(config);
-  const handle = await startCrawl({ config, startUrls, listeners: view.listeners });
-  view.started(handle);
-  const summary = await handle.finished;
+  let handle: CrawlHandle | null = null;
+  const metrics = await metricsFor(config, () => (handle === null ? [] : [handle.read()]));
+  let summary: SummaryEvent;
+  try {
+    let isResumed = false;
+    const noteStart: EventListener = (event) => {
+      if (event.type === 'run') isResumed = event.resumed;
+    };
+    const listeners = hooks === undefined ? view.listeners : [noteStart, ...view.listeners];
+    handle = await startCrawl({ config, startUrls, listeners });
+    view.started(handle);
+    hooks?.started(handle, isResumed, view.say);
+    summary = await handle.finished;
+  } finally {
+    await metrics?.close();
+  }
   view.ended(summary);
   if (summary.status === 'failed') throw await noAnswer(config, startUrls[0], summary.project);
   process.exitCode = summary.status === 'interrupted' ? EXIT_CODES.interrupted : EXIT_CODES.done;
   return summary;
 }
 
+/** Only who asks for figures loads the server. */
+async function metricsFor(config: Config, loops: () => readonly LoopReading[]) {
+  const { metricsPort: port, metricsHost: host } = config;
+  if (port === null) return null;
+  const { serveMetrics } = await import('../report/serve-metrics.ts');
+  return serveMetrics({ version: PROGRAM_VERSION, port, host, loops });
+}
+
 async function noAnswer(config: Config, url: string, project: string): Promise<Error> {
-  const side = await openReadSide(config.db);
+  const side = await openReadSide(config.storeAddress);
   try {
     const [page] = await findPages(side, url, project);
     const reason = page?.error ?? page?.reason ?? 'no request was made';

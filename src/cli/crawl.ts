@@ -12,13 +12,14 @@ Examples:
   sumi crawl https://example.com --include /blog/         only the blog (and the start page)
   sumi crawl --urls list.txt --fetch-only                 exactly these pages, following no links
   sumi crawl https://example.com --json > events.jsonl    for programs
+  sumi crawl https://example.com --store postgres://sumi@db.example.com/crawl    where other workers can join
 Ctrl-C ends a crawl so that the same command goes on with it later.`;
 
 export function crawlCommand(): Command {
   const command = new Command('crawl')
     .description('crawl sites politely into a database')
     .argument('[url...]', 'where to start');
-  addOptionFlags(command, ['scope', 'politeness', 'fetch', 'page', 'run']);
+  addOptionFlags(command, ['scope', 'politeness', 'fetch', 'page', 'run', 'workers']);
   return command.addHelpText('after', EXAMPLES).action(async (urls: string[]) => {
     const config = await loadConfig({ env: process.env, flags: flagsGiven(command) });
     const listed = config.urls === null ? [] : await readUrlList(config.urls);

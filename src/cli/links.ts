@@ -51,7 +51,7 @@ export function linksCommand(): Command {
 
 async function* linksOf(url: string, { side, project, limit, config }: Reading): AsyncGenerator<LinkRow> {
   const pages = await findPages(side, url, project);
-  if (pages.length === 0) throw sumiError('unknown-url', { url, file: config.db });
+  if (pages.length === 0) throw sumiError('unknown-url', { url, file: config.storeLabel });
   let left = limit ?? Number.POSITIVE_INFINITY;
   for (const page of pages) {
     for await (const row of side.linksOf(page.id, {})) {

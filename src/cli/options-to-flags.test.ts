@@ -95,6 +95,13 @@ describe('throwUsageErrors', () => {
     expect(error.hint).toContain('--max-pages;');
   });
 
+  it('names the nearest flag even where help leaves it out, and a shown one where two are as near', () => {
+    const error = errorOf('crawl', '--max-concurrent-page-open', '3') as SumiError;
+    expect(error.hint).toContain('--max-concurrent-pages-open;');
+    const shown = errorOf('crawl', '--no-robot') as SumiError;
+    expect(shown.hint).toContain('--no-robots;');
+  });
+
   it('names the nearest command for an unknown one', () => {
     expect(errorOf('crwal')).toMatchObject({
       code: 'unknown-command',

@@ -7,6 +7,7 @@ import { type Command, CommanderError, Option } from 'commander';
 import { nearestName } from '../config/nearest-name.ts';
 import { camelCase, type OptionSpec } from '../config/option-spec.ts';
 import { ALIASES, type GroupName, OPTION_GROUPS, OPTIONS, type OptionName } from '../config/option-table.ts';
+import { maskPassword } from '../config/parse-value.ts';
 import { EXIT_CODES, sumiError } from '../errors.ts';
 
 /** Adds the flags of whole groups or of single options; aliases are taken too but not shown in help. */
@@ -75,6 +76,15 @@ export function flagsGiven(command: Command): Record<string, unknown> {
   return given;
 }
 
+/** For commands whose argument is the configuration file: a second one would be passed over without a word. */
+export function flagsBesideFile(command: Command): Record<string, unknown> {
+  const given = flagsGiven(command);
+  if (!('config' in given)) return given;
+  const reason =
+    '--config is given beside a terrain file, which is itself the configuration; expected one file';
+  throw sumiError('usage', { reason, command: pathOf(command) });
+}
+
 /** Underscores count as hyphens in flag names: --max_pages is --max-pages. Values are left alone. */
 export function hyphenateFlags(args: readonly string[]): string[] {
   const end = args.indexOf('--');
@@ -105,15 +115,24 @@ function usageError(command: Command, error: CommanderError): Error {
   if (error.code === 'commander.help') return new CommanderError(EXIT_CODES.usage, error.code, error.message);
   const name = /'([^']*)'/.exec(error.message)?.[1] ?? '';
   if (error.code === 'commander.unknownOption') {
-    const flags = command.options
-      .filter((option) => !option.hidden)
-      .map((option) => option.long ?? option.short!);
-    const nearest = nearestName(name.split('=', 1)[0], [...flags, '--help']);
-    return sumiError('unknown-option', { option: name, place: `command ${pathOf(command)}`, nearest }, error);
+    // Help leaves flags out that are taken all the same; where two are as near, the one it shows is meant.
+    const [shown, hidden] = [false, true].map((isHidden) =>
+      command.options
+        .filter((option) => option.hidden === isHidden)
+        .map((option) => option.long ?? option.short!),
+    );
+    // Without its value, which may be a password.
+    const [option] = name.split('=', 1);
+    const nearest = nearestName(option, [...shown, '--help', ...hidden]);
+    return sumiError('unknown-option', { option, place: `command ${pathOf(command)}`, nearest }, error);
   }
   if (error.code === 'commander.unknownCommand') {
     const names = command.commands.map((known) => known.name());
-    return sumiError('unknown-command', { name, nearest: nearestName(name, names) }, error);
+    return sumiError(
+      'unknown-command',
+      { name: maskPassword(name), nearest: nearestName(name, names) },
+      error,
+    );
   }
   const reason = error.message.replace(/^error: /, '').split('\n', 1)[0];
   return sumiError('usage', { reason, command: pathOf(command) }, error);

@@ -1,4 +1,4 @@
-/** What the commands that only read have in common: which file, which project, how many rows, and how to print them. */
+/** What the commands that only read have in common: which store, which project, how many rows, and how to print them. */
 import type { Command } from 'commander';
 import { type Config, loadConfig } from '../config/load-config.ts';
 import type { OptionName } from '../config/option-table.ts';
@@ -15,7 +15,7 @@ export interface Reading {
   limit: number | undefined;
 }
 
-const READ_OPTIONS: readonly OptionName[] = ['db', 'config', 'project', 'format'];
+const READ_OPTIONS: readonly OptionName[] = ['db', 'store', 'config', 'project', 'format'];
 
 export function addReadFlags(command: Command, isList: boolean): Command {
   addOptionFlags(command, READ_OPTIONS);
@@ -29,10 +29,10 @@ export async function withReadSide(
 ): Promise<void> {
   const config = await loadConfig({ env: process.env, flags: flagsGiven(command) });
   const limit = readWholeNumber('--limit', command.getOptionValue('limit') as string | undefined);
-  const side = await openReadSide(config.db);
+  const side = await openReadSide(config.storeAddress);
   try {
     const project = config.project ?? undefined;
-    if (project !== undefined) await refuseUnknownProject(side, project, config.db);
+    if (project !== undefined) await refuseUnknownProject(side, project, config.storeLabel);
     await use({ config, side, project, limit });
   } finally {
     await side.close();

@@ -1,6 +1,6 @@
 /** `sumi resume`: goes on with the last unfinished run, with the start URLs and options that are stored with it. */
 import { Command } from 'commander';
-import { type Config, loadConfig } from '../config/load-config.ts';
+import { type Config, type ConfigSources, loadConfig } from '../config/load-config.ts';
 import { sumiError } from '../errors.ts';
 import { openReadSide } from '../store/open-store.ts';
 import type { ReadSide, StoredRun } from '../store/read-side.ts';
@@ -17,27 +17,37 @@ To go on with other options, give them to the same \`sumi crawl\` command instea
 
 export function resumeCommand(): Command {
   const command = new Command('resume').description('go on with the last unfinished run');
-  addOptionFlags(command, ['db', 'project', 'proxy', 'json', 'quiet', 'verbose']);
+  addOptionFlags(command, ['db', 'store', 'project', 'proxy', 'json', 'quiet', 'verbose', 'workers']);
   return command.addHelpText('after', EXAMPLES).action(async () => {
     const asked = await loadConfig({ env: process.env, flags: flagsGiven(command) });
     const run = await unfinishedRun(asked);
-    const { db, json, quiet, verbose, proxy } = asked;
-    const config = await configOfRun(run, { db, json, quiet, verbose, proxy, project: run.project });
+    const config = await configOfRun(run, { ...ownOptions(asked), project: run.project });
     await crawlToEnd(config, config.startUrls);
   });
 }
 
+/** What the run does not keep: how to reach the store and the web, and how to work and talk. */
+function ownOptions(asked: Config): ConfigSources['options'] {
+  const { json, quiet, verbose, proxy } = asked;
+  const { leaseSeconds, drainSeconds, storePatience, metricsPort, metricsHost } = asked;
+  return {
+    ...(asked.store === null ? { db: asked.db } : { store: asked.store }),
+    ...{ json, quiet, verbose, proxy },
+    ...{ leaseSeconds, drainSeconds, storePatience, metricsPort, metricsHost },
+  };
+}
+
 /** Read and closed before the crawl opens the file for writing. */
-async function unfinishedRun({ db, project }: Config): Promise<StoredRun> {
-  const side = await openReadSide(db);
+async function unfinishedRun({ storeAddress, storeLabel: file, project }: Config): Promise<StoredRun> {
+  const side = await openReadSide(storeAddress);
   try {
-    if (project !== null) await refuseUnknownProject(side, project, db);
+    if (project !== null) await refuseUnknownProject(side, project, file);
     const run = await lastUnfinished(side, project);
     if (run !== null) return run;
   } finally {
     await side.close();
   }
-  throw sumiError('nothing-to-resume', { file: db, of: project === null ? '' : ` of project "${project}"` });
+  throw sumiError('nothing-to-resume', { file, of: project === null ? '' : ` of project "${project}"` });
 }
 
 /** Only a project's last run can go on: an older one was closed by what came after. */

@@ -1,4 +1,4 @@
-/** `sumi runs`: every crawl of the file, oldest first. */
+/** `sumi runs`: every crawl of the store, oldest first. */
 import { Command } from 'commander';
 import type { Column } from '../report/render-table.ts';
 import { showBytes } from '../report/terminal-text.ts';
@@ -6,7 +6,10 @@ import type { RunRow } from '../store/read-side.ts';
 import { addReadFlags, withReadSide } from './read-command.ts';
 import { writeRows } from './write-rows.ts';
 
-const NAMES: readonly (keyof RunRow)[] = [
+/** What was noted, as an object: programs need not parse text inside JSON. */
+type ListedRun = Omit<RunRow, 'metadata'> & { metadata: Record<string, string> | null };
+
+const NAMES: readonly (keyof ListedRun)[] = [
   'run',
   'project',
   'status',
@@ -17,9 +20,10 @@ const NAMES: readonly (keyof RunRow)[] = [
   'bytes',
   'config_hash',
   'error',
+  'metadata',
 ];
 
-const COLUMNS: readonly Column<RunRow>[] = [
+const COLUMNS: readonly Column<ListedRun>[] = [
   { title: 'run', value: (row) => row.run, align: 'right' },
   { title: 'project', value: (row) => row.project, shrinksTo: 15 },
   { title: 'status', value: (row) => row.status, colour: statusColour },
@@ -29,9 +33,22 @@ const COLUMNS: readonly Column<RunRow>[] = [
   { title: 'requests', value: (row) => row.requests, align: 'right' },
   { title: 'bytes', value: (row) => showBytes(row.bytes), align: 'right' },
   { title: 'error', value: (row) => row.error, shrinksTo: 10 },
+  { title: 'notes', value: (row) => showNotes(row.metadata), shrinksTo: 10 },
 ];
 
-function statusColour({ status }: RunRow): 'green' | 'yellow' {
+function showNotes(metadata: ListedRun['metadata']): string {
+  return Object.entries(metadata ?? {})
+    .map(([name, text]) => `${name}=${text}`)
+    .join(' ');
+}
+
+async function* listed(rows: AsyncIterable<RunRow>): AsyncGenerator<ListedRun> {
+  for await (const row of rows) {
+    yield { ...row, metadata: row.metadata === null ? null : JSON.parse(row.metadata) };
+  }
+}
+
+function statusColour({ status }: ListedRun): 'green' | 'yellow' {
   return status === 'completed' ? 'green' : 'yellow';
 }
 
@@ -39,7 +56,7 @@ export function runsCommand(): Command {
   const command = new Command('runs').description('list runs: when, how it ended, how much');
   return addReadFlags(command, true).action(() =>
     withReadSide(command, async ({ config, side, project, limit }) => {
-      const rows = side.runs({ project, limit });
+      const rows = listed(side.runs({ project, limit }));
       await writeRows({ rows, format: config.format, names: NAMES, columns: COLUMNS });
     }),
   );

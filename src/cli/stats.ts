@@ -22,7 +22,7 @@ async function printStats({ config, side, project }: Reading): Promise<void> {
   }
   if (isJson) {
     const stats = {
-      file: config.db,
+      file: config.storeLabel,
       projects: project ? [project] : projects,
       runs,
       last_run: lastRun,
@@ -36,7 +36,7 @@ async function printStats({ config, side, project }: Reading): Promise<void> {
     Object.keys(counts).length === 0 ? [] : ['', paint('bold', title), ...renderCounts(counts)];
   const shown = (project === undefined ? projects : [project]).map(printable);
   const lines = [
-    `${paint('bold', config.db)}: ${showMany(totals.urls, 'URL')} on ${showMany(totals.hosts, 'host')}, ` +
+    `${paint('bold', config.storeLabel)}: ${showMany(totals.urls, 'URL')} on ${showMany(totals.hosts, 'host')}, ` +
       `${showMany(totals.links, 'link')}, ${showBytes(totals.bytes)} in ${showMany(totals.requests, 'request')}`,
     `${showMany(shown.length, 'project')}: ${shown.join(', ')}`,
     lastRun === null

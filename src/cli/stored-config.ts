@@ -9,12 +9,20 @@ import type { StoredRun } from '../store/read-side.ts';
 const OF_THE_COMMAND: ReadonlySet<OptionName> = new Set<OptionName>([
   'config',
   'db',
+  'store',
   'urls',
   'fresh',
   'json',
   'format',
   'quiet',
   'verbose',
+  'lease-seconds',
+  'drain-seconds',
+  'store-patience',
+  'metrics-port',
+  'metrics-host',
+  // Its project has a name by now.
+  'isolated',
 ]);
 
 export async function configOfRun(

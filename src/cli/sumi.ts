@@ -1,8 +1,8 @@
-#!/usr/bin/env node
 /**
  * The `sumi` command. Only the file of the command that was named is loaded, because the start of the program is part
  * of every crawl. What goes wrong is printed once, here, and decides the exit code.
  */
+import { existsSync, statSync } from 'node:fs';
 import { Command, CommanderError } from 'commander';
 import { PROGRAM_VERSION } from '../config/program.ts';
 import { EXIT_CODES, exitCodeOf, formatError } from '../errors.ts';
@@ -13,9 +13,21 @@ const COMMANDS: Record<string, { about: string; load: () => Promise<Command> }> 
     about: 'crawl sites politely into a database',
     load: async () => (await import('./crawl.ts')).crawlCommand(),
   },
+  map: {
+    about: 'map the web around chosen domains, as a terrain file says',
+    load: async () => (await import('./map.ts')).mapCommand(),
+  },
   resume: {
     about: 'go on with the last unfinished run',
     load: async () => (await import('./resume.ts')).resumeCommand(),
+  },
+  reclassify: {
+    about: 'apply changed lists and limits to a stored map',
+    load: async () => (await import('./reclassify.ts')).reclassifyCommand(),
+  },
+  worker: {
+    about: 'take part in the runs of a shared store',
+    load: async () => (await import('./worker.ts')).workerCommand(),
   },
   stats: {
     about: 'print the figures of a database or project',
@@ -29,6 +41,14 @@ const COMMANDS: Record<string, { about: string; load: () => Promise<Command> }> 
     about: 'list links; with a URL those from it and to it',
     load: async () => (await import('./links.ts')).linksCommand(),
   },
+  export: {
+    about: 'write the link graph of pages or domains for other programs',
+    load: async () => (await import('./export.ts')).exportCommand(),
+  },
+  sitemap: {
+    about: 'list what the sitemaps of a site name',
+    load: async () => (await import('./sitemap.ts')).sitemapCommand(),
+  },
   hosts: {
     about: 'list hosts: pages, pace, blocks, robots.txt',
     load: async () => (await import('./hosts.ts')).hostsCommand(),
@@ -36,6 +56,14 @@ const COMMANDS: Record<string, { about: string; load: () => Promise<Command> }> 
   runs: {
     about: 'list runs: when, how it ended, how much',
     load: async () => (await import('./runs.ts')).runsCommand(),
+  },
+  report: {
+    about: 'tell of one run: figures, hosts, errors, politeness',
+    load: async () => (await import('./report.ts')).reportCommand(),
+  },
+  workers: {
+    about: 'list workers: alive or not, hosts held, pages a second',
+    load: async () => (await import('./workers.ts')).workersCommand(),
   },
   cat: {
     about: 'print the stored body of a page',
@@ -48,6 +76,10 @@ const COMMANDS: Record<string, { about: string; load: () => Promise<Command> }> 
   audit: {
     about: 'check the request log against the promises of politeness',
     load: async () => (await import('./audit.ts')).auditCommand(),
+  },
+  copy: {
+    about: 'copy projects to another store, and compare both',
+    load: async () => (await import('./copy.ts')).copyCommand(),
   },
   config: {
     about: 'print the effective options and where each came from',
@@ -63,6 +95,7 @@ const EXAMPLES = `
 Examples:
   sumi demo                                 a first look, without the internet
   sumi crawl https://example.com            a whole site into ./sumi.db
+  sumi map terrain.toml                     the web around chosen domains
   sumi pages --state DeadLink               what is broken there
   sumi why https://example.com/some/page    what became of a URL
   sumi COMMAND --help                       all about one command
@@ -75,7 +108,7 @@ async function main(): Promise<void> {
       if (stream.listenerCount('error') === 1 && isClosedPipe(error)) process.exit(EXIT_CODES.done);
     });
   }
-  const args = hyphenateFlags(process.argv.slice(2));
+  const args = withCommand(hyphenateFlags(process.argv.slice(2)));
   const program = new Command('sumi')
     .description('A polite web crawler that maps a piece of the web into one file.')
     .version(PROGRAM_VERSION, '-V, --version')
@@ -88,6 +121,21 @@ async function main(): Promise<void> {
   }
   throwUsageErrors(program);
   await program.parseAsync(args, { from: 'user' });
+}
+
+/** `sumi-ripple terrain.toml` is `sumi map terrain.toml`, flags before the file included; a file may have any ending. */
+function withCommand(args: string[]): string[] {
+  const words = args.filter((arg) => !arg.startsWith('-'));
+  const isMap =
+    !Object.hasOwn(COMMANDS, words[0] ?? '') &&
+    words[0] !== 'help' &&
+    (words.some((word) => word.endsWith('.toml')) || isFile(words[0]));
+  return isMap ? ['map', ...args] : args;
+}
+
+function isFile(path: string | undefined): boolean {
+  // existsSync is first because statSync throws for what can be no path at all, such as a very long word.
+  return path !== undefined && existsSync(path) && statSync(path).isFile();
 }
 
 function isClosedPipe(error: unknown): boolean {

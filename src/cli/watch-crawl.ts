@@ -6,6 +6,7 @@
 import type { Config } from '../config/load-config.ts';
 import type { CrawlHandle } from '../crawl/start-crawl.ts';
 import { EXIT_CODES } from '../errors.ts';
+import { holdsSecrets } from '../primitives/store-address.ts';
 import type { CrawlEvent, EventListener, ProgressEvent, SummaryEvent } from '../report/events.ts';
 import { createLiveBlock, type LiveBlock } from '../report/live-block.ts';
 import {
@@ -16,20 +17,23 @@ import {
   renderProgressLine,
   renderStart,
 } from '../report/render-progress.ts';
-import { dbFlag, renderSummary } from '../report/render-summary.ts';
+import { renderSummary } from '../report/render-summary.ts';
 import { type Paint, painterFor, showMany } from '../report/terminal-text.ts';
+import { type StoreChoice, storeFlag } from './store-flag.ts';
 import { typedProgram } from './typed-program.ts';
 
 const LINE_EVERY_MS = 5000;
 const FRAME_EVERY_MS = 200;
 
-type Shown = Pick<Config, 'json' | 'quiet' | 'verbose' | 'db'>;
+type Shown = Pick<Config, 'json' | 'quiet' | 'verbose'> & StoreChoice;
 
 export interface CrawlView {
   listeners: EventListener[];
   /** From now on Ctrl-C ends the crawl in good order. */
   started(handle: CrawlHandle): void;
   ended(summary: SummaryEvent): void;
+  /** A line on standard error, above whatever is drawn there; nothing with --quiet. */
+  say(line: string): void;
 }
 
 export function watchCrawl(config: Shown): CrawlView {
@@ -52,17 +56,23 @@ export function watchCrawl(config: Shown): CrawlView {
   if (!config.quiet) listeners.push(createTeller(config.verbose, paint, block, say), noteStart);
   return {
     listeners,
+    say,
     started: (handle) => endOnSignals(handle, say, () => block?.clear()),
     ended(summary) {
       block?.clear();
       const program = typedProgram(process.env);
+      const at = storeFlag(config);
       if (!config.quiet && !config.json) {
         const paint = painterFor(process.stdout, process.env);
-        const lines = renderSummary(summary, { isResumed, program, db: config.db, paint });
+        const lines = renderSummary(summary, { isResumed, program, at, paint });
         process.stdout.write(`${lines.join('\n')}\n`);
       }
       if (summary.status === 'interrupted')
-        say(`interrupted; the same command goes on with it, or ${program} resume${dbFlag(config.db)}`);
+        say(`interrupted; the same command goes on with it, or ${program} resume${at}`);
+      if (at !== '' && holdsSecrets(config.storeAddress) && !config.json)
+        say(
+          'The password is not repeated here: put the whole address into SUMI_STORE, or the password into PGPASSWORD.',
+        );
     },
   };
 }

@@ -25,7 +25,7 @@ export function whyCommand(): Command {
       withReadSide(command, async ({ config, side, project }) => {
         const isJson = wantsJson(config);
         const pages = await findPages(side, url, project);
-        if (pages.length === 0) throw sumiError('unknown-url', { url, file: config.db });
+        if (pages.length === 0) throw sumiError('unknown-url', { url, file: config.storeLabel });
         const explained = [];
         for (const page of pages) explained.push(await explainPage(side, page as PageRow));
         const text = isJson

@@ -78,6 +78,7 @@ const FORMATS: Record<ListFormat, (list: RowList<object>, out: Output) => AsyncG
 
 /** RFC 4180: quotes where they are needed, doubled inside. */
 function csvField(value: unknown): string {
-  const text = value === null || value === undefined ? '' : String(value);
+  if (value === null || value === undefined) return '';
+  const text = typeof value === 'object' ? JSON.stringify(value) : String(value);
   return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }

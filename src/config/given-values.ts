@@ -29,7 +29,7 @@ interface SourceName {
 }
 
 /** Sections of specification 004 that only group options. */
-const OPTION_SECTIONS = ['crawler', 'user-agent', 'output'];
+export const OPTION_SECTIONS = ['crawler', 'user-agent', 'output'];
 /** Sections of specification 004 that list domains: terrain-lists.ts reads them. */
 const LIST_SECTIONS = ['quality', 'blacklist', 'stub'];
 

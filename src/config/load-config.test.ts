@@ -314,7 +314,11 @@ domain = "github.com"
   it('fills options, User-Agent and domain lists', async () => {
     const config = await loadConfig({ profile: 'terrain', file: toml(terrain), env: {} });
     expect(config).toMatchObject({ maxDepth: 2, concurrency: 10, delay: 1, maxDomainRequests: 500 });
-    expect(config).toMatchObject({ db: './sumi-ripple.db', normalize: 'terrain', allowHttp: false });
+    expect(config).toMatchObject({
+      db: join(folder, 'sumi-ripple.db'),
+      normalize: 'terrain',
+      allowHttp: false,
+    });
     expect(config.userAgent).toBe(
       'SumiRipple/1.0 (+https://example.com/about-our-crawler; crawler-admin@example.com)',
     );
@@ -325,7 +329,7 @@ domain = "github.com"
       ],
       blacklist: ['*.tracking-service.com'],
       stub: ['github.com'],
-      summaryPath: './crawl-summary.md',
+      summaryPath: join(folder, 'crawl-summary.md'),
     });
   });
 
@@ -335,10 +339,14 @@ domain = "github.com"
       'invalid-domain',
     );
     expect((await withQuality('seeds = ["https://example.com/"]')).message).toContain(
-      'domain cannot be none',
+      'domain is missing (file',
     );
     expect((await withQuality('domain = "example.com"')).message).toContain('at least one');
     expect((await withQuality('domain = "example.com"\nseeds = []')).message).toContain('quality number 1');
+    expect((await withQuality('domain = "-a.com"\nseeds = ["https://a.com/"]')).code).toBe('invalid-domain');
+    expect((await withQuality('domain = "example.com"\nseeds = ["https://a.example.com/"]')).code).toBe(
+      'seed-elsewhere',
+    );
     expect((await withQuality('domain = "example.com"\nseeds = ["http://example.com/"]')).message).toContain(
       'expected a list of https URLs',
     );
@@ -360,6 +368,68 @@ domain = "github.com"
   });
 });
 
+describe('where a crawl is kept', () => {
+  const STORE = 'postgres://sumi:secret@db.example.com:5432/crawl';
+  const storeOf = async (input: Partial<ConfigSources>) => {
+    const { store, storeAddress, storeLabel } = await loadConfig({ env: {}, ...input });
+    return { store, storeAddress, storeLabel };
+  };
+
+  it('is the file, unless a store is named', async () => {
+    expect(await storeOf({})).toEqual({ store: null, storeAddress: './sumi.db', storeLabel: './sumi.db' });
+    expect(await storeOf({ flags: { store: STORE } })).toEqual({
+      store: STORE,
+      storeAddress: STORE,
+      storeLabel: 'postgres://sumi@db.example.com:5432/crawl',
+    });
+  });
+
+  it('is what the stronger source says, whichever of the two options it uses', async () => {
+    const byFlag = { env: { SUMI_STORE: STORE }, flags: { db: 'x.db' } };
+    expect(await storeOf(byFlag)).toMatchObject({ store: null, storeAddress: 'x.db' });
+    expect((await loadConfig(byFlag)).sources.store).toEqual({ value: null, from: 'flag --db' });
+    expect(await storeOf({ env: { SUMI_DB: 'x.db' }, flags: { store: STORE } })).toMatchObject({
+      store: STORE,
+    });
+    const file = toml(`store = "${STORE}"`);
+    expect(await storeOf({ file })).toMatchObject({ store: STORE });
+    expect(await storeOf({ file, env: { SUMI_DB: 'x.db' } })).toMatchObject({ storeAddress: 'x.db' });
+    expect(await storeOf({ file, options: { store: null } })).toMatchObject({ storeAddress: './sumi.db' });
+  });
+
+  it.each([
+    ['flag', { flags: { store: STORE, db: 'x.db' } }, ['--store', '--db']],
+    ['variable', { env: { SUMI_STORE: STORE, SUMI_DB: 'x.db' } }, ['SUMI_STORE', 'SUMI_DB']],
+    ['option of a program', { options: { store: STORE, db: 'x.db' } }, ['option store']],
+  ])('cannot be two places, each given by a %s', async (_, input, words) => {
+    const error = await errorOf(input);
+    expect(error).toMatchObject({ code: 'two-stores', exitCode: 2 });
+    for (const word of words) expect(error.message).toContain(word);
+    expect(JSON.stringify([error.message, error.hint, error.details])).not.toContain('secret');
+  });
+
+  it('two places from a weaker source do not matter once a flag decides', async () => {
+    const env = { SUMI_STORE: STORE, SUMI_DB: 'x.db' };
+    expect(await storeOf({ env, flags: { db: 'y.db' } })).toMatchObject({ storeAddress: 'y.db' });
+  });
+
+  it.each([
+    ['store', 'mysql://sumi:secret@host/crawl', 'mysql://sumi:***@host/crawl'],
+    ['store', 'postgres://', 'postgres://'],
+    ['store', 'postgres://sumi:secret@/crawl', 'postgres://sumi:***@/crawl'],
+    ['store', 'postgres://sumi:sec/ret@host/crawl', 'postgres://sumi:***@host/crawl'],
+    ['store', 'postgres:///crawl?password=secret', 'postgres:///crawl?password=***'],
+    ['store', './sumi.db', './sumi.db'],
+    ['db', 'postgres://sumi:secret@host/crawl', 'postgres://sumi:***@host/crawl'],
+  ])('%s refuses %s without its password', async (option, value, shown) => {
+    const error = await errorOf({ flags: { [option]: value } });
+    expect(error).toMatchObject({ code: 'bad-value', exitCode: 2 });
+    expect(error.message).toContain(`--${option} cannot be "${shown}"`);
+    expect(error.message).toContain(option === 'db' ? 'goes to --store' : 'postgres://USER:PASSWORD@HOST');
+    expect(JSON.stringify([error.message, error.hint, error.details])).not.toMatch(/secret|sec\/ret/);
+  });
+});
+
 describe('configHash', () => {
   it('is the same wherever the values came from', async () => {
     const byFlag = await loadConfig({ env: {}, flags: { 'max-depth': '3', include: ['a', 'b'] } });
@@ -377,6 +447,7 @@ describe('configHash', () => {
     expect(await hashWith({ db: 'x.db', verbose: 2, json: true, project: 'p', proxy: 'http://p:1' })).toBe(
       plain,
     );
+    expect(await hashWith({ store: 'postgres://h/d', 'lease-seconds': '9', meta: ['a=b'] })).toBe(plain);
   });
 
   it('changes with the domain lists', async () => {

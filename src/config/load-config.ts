@@ -7,6 +7,7 @@
 
 import { createHash } from 'node:crypto';
 import { sumiError } from '../errors.ts';
+import { storeLabel } from '../primitives/store-address.ts';
 import { PATTERN_PRESETS } from '../scope/pattern-presets.ts';
 import { compileUrlPattern, InvalidPatternError } from '../scope/url-pattern.ts';
 import {
@@ -32,7 +33,13 @@ import { chooseProxies, type Proxies } from './proxies.ts';
 import { readToml, type TomlTable } from './read-toml.ts';
 import { parseResolveRule, type ResolveRule } from './resolve-rules.ts';
 import { readStartUrl } from './start-url.ts';
-import { NO_TERRAIN, readTerrainLists, type TerrainLists } from './terrain-lists.ts';
+import {
+  isTerrainTable,
+  NO_TERRAIN,
+  pathFromFile,
+  readTerrainLists,
+  type TerrainLists,
+} from './terrain-lists.ts';
 import { buildUserAgent } from './user-agent.ts';
 
 interface OptionSource {
@@ -50,6 +57,10 @@ export interface Config extends Omit<OptionValues, 'userAgent'> {
   readonly proxies: Proxies;
   /** The domain lists of a terrain file; empty without. */
   readonly terrain: TerrainLists;
+  /** Where the crawl is kept: `store`, else `db`. May hold a password. */
+  readonly storeAddress: string;
+  /** The same for messages and output, without password. */
+  readonly storeLabel: string;
   readonly sources: Readonly<Record<OptionName, OptionSource>>;
 }
 
@@ -58,6 +69,8 @@ export interface ConfigSources {
   profile?: ProfileName;
   /** The TOML file when no flag or variable names one. */
   file?: string;
+  /** Defaults of a front door, in place of those of the table. */
+  defaults?: Partial<Readonly<Record<OptionName, OptionValue>>>;
   env: Readonly<Record<string, string | undefined>>;
   /** Flags really given, by flag name (flagsGiven). */
   flags?: Readonly<Record<string, unknown>>;
@@ -72,16 +85,46 @@ export async function loadConfig(input: ConfigSources): Promise<Config> {
   const direct = [...environment, ...flags, ...program];
   const file = lastGiven(direct, 'config', input.file ?? null);
   const table: TomlTable = file === null ? {} : await readToml(file);
-  const given = [...(file === null ? [] : givenByFile(file, table)), ...direct];
+  const inFile = file === null ? [] : fromItsFolder(file, table, givenByFile(file, table));
+  const given = [...inFile, ...direct];
 
   const profile = chooseProfile(given, input.profile ?? 'site');
-  const sources = defaultSources(profile);
+  const sources = defaultSources(profile, input.defaults ?? {});
   for (const entry of given) {
     sources[entry.option] = { value: readGiven(entry, profile), from: entry.from };
   }
+  chooseStore([program, flags, environment, inFile], sources);
   if (file !== null && sources.config.value === null) sources.config = { value: file, from: 'argument' };
   if (sources.profile.from === 'default') sources.profile = { value: profile, from: 'default' };
   return finish(sources, table, file, input.env);
+}
+
+/** A terrain file may be used from any folder: the files it names are found from its own. */
+function fromItsFolder(file: string, table: TomlTable, given: GivenValue[]): GivenValue[] {
+  if (!isTerrainTable(table)) return given;
+  return given.map((entry) => {
+    const { option, raw } = entry;
+    if (typeof raw !== 'string' || raw === '') return entry;
+    if (option === 'db' && !raw.includes('://')) return { ...entry, raw: pathFromFile(file, raw) };
+    if (option === 'bodies' && raw.startsWith('files:'))
+      return { ...entry, raw: `files:${pathFromFile(file, raw.slice('files:'.length))}` };
+    return entry;
+  });
+}
+
+/** A crawl is kept in one place: whichever of `db` and `store` the strongest source names. */
+function chooseStore(strongestFirst: GivenValue[][], sources: Record<OptionName, OptionSource>): void {
+  for (const given of strongestFirst) {
+    const db = given.find(({ option }) => option === 'db');
+    const store = given.find(({ option, raw }) => option === 'store' && raw !== null);
+    if (db !== undefined && store !== undefined)
+      throw sumiError('two-stores', { option: store.written, other: db.written, place: store.from });
+    if (store !== undefined) return;
+    if (db !== undefined) {
+      sources.store = { value: null, from: db.from };
+      return;
+    }
+  }
 }
 
 function lastGiven(
@@ -103,11 +146,14 @@ function chooseProfile(given: readonly GivenValue[], otherwise: ProfileName): Pr
   throw sumiError('unknown-profile', { name, place: entry.place, known: PROFILE_NAMES.join(', '), nearest });
 }
 
-function defaultSources(profile: ProfileName): Record<OptionName, OptionSource> {
+function defaultSources(
+  profile: ProfileName,
+  defaults: NonNullable<ConfigSources['defaults']>,
+): Record<OptionName, OptionSource> {
   const sources = {} as Record<OptionName, OptionSource>;
   const profiled: Partial<Record<OptionName, OptionValue>> = PROFILES[profile].defaults;
   for (const name of OPTION_NAMES) {
-    const value = OPTIONS[name].default;
+    const value = defaults[name] ?? OPTIONS[name].default;
     sources[name] =
       value === undefined
         ? { value: profiled[name as ProfiledName]!, from: `profile ${profile}` }
@@ -116,7 +162,7 @@ function defaultSources(profile: ProfileName): Record<OptionName, OptionSource> 
   return sources;
 }
 
-function readGiven(entry: GivenValue, profile: ProfileName): OptionValue {
+export function readGiven(entry: GivenValue, profile: ProfileName): OptionValue {
   const limits = PROFILES[profile].limits[entry.option];
   const spec: OptionSpec = { ...OPTIONS[entry.option], ...limits };
   if (entry.option === 'config' && entry.place.startsWith('file ')) {
@@ -168,6 +214,8 @@ function finish(
     resolveRules: Object.freeze(options.resolve.map((text) => readResolveRule(text, sources.resolve.from))),
     proxies: Object.freeze(chooseProxies(options.proxy, sources.proxy.from, env)),
     terrain: file === null ? NO_TERRAIN : readTerrainLists(file, table, options.allowHttp),
+    storeAddress: options.store ?? options.db,
+    storeLabel: storeLabel(options.store ?? options.db),
     sources: Object.freeze(sources),
   };
   return Object.freeze(config);

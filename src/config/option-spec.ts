@@ -34,8 +34,11 @@ export interface OptionSpec {
   min?: number;
   max?: number;
   choices?: readonly string[];
-  /** How one text splits into items: at commas, at commas outside brackets (patterns), or at white space (URLs). */
-  split?: 'comma' | 'pattern' | 'space';
+  /**
+   * How one text splits into items: at commas, at commas outside brackets (patterns), at white space (URLs), or at
+   * commas before the next NAME= (pairs).
+   */
+  split?: 'comma' | 'pattern' | 'space' | 'pair';
   /** Says whether a text (each item of a list) is acceptable; `expected` then says what is. */
   check?: (text: string) => boolean;
   expected?: string;

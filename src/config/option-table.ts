@@ -10,18 +10,30 @@ import { pageOptions } from './options/page-options.ts';
 import { politenessOptions } from './options/politeness-options.ts';
 import { runOptions } from './options/run-options.ts';
 import { scopeOptions } from './options/scope-options.ts';
+import { sitemapOptions } from './options/sitemap-options.ts';
+import { workerOptions } from './options/worker-options.ts';
 
 export const OPTION_GROUPS = {
   scope: { title: 'What is crawled', options: scopeOptions },
   politeness: { title: 'Politeness and retries', options: politenessOptions },
   fetch: { title: 'Requests', options: fetchOptions },
   page: { title: 'Pages', options: pageOptions },
+  sitemap: { title: 'Sitemaps', options: sitemapOptions },
   run: { title: 'Run and output', options: runOptions },
+  workers: { title: 'Many workers', options: workerOptions },
 } as const;
 
 export type GroupName = keyof typeof OPTION_GROUPS;
 
-const table = { ...scopeOptions, ...politenessOptions, ...fetchOptions, ...pageOptions, ...runOptions };
+const table = {
+  ...scopeOptions,
+  ...politenessOptions,
+  ...fetchOptions,
+  ...pageOptions,
+  ...sitemapOptions,
+  ...runOptions,
+  ...workerOptions,
+};
 
 type Table = typeof table;
 export type OptionName = keyof Table;

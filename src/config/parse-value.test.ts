@@ -9,6 +9,17 @@ function readWith(spec: Omit<OptionSpec, 'doc'>, raw: unknown): unknown {
   return 'value' in parsed ? parsed.value : 'refused';
 }
 
+describe('a list of pairs', () => {
+  const spec = { type: 'list', split: 'pair', doc: '' } as const;
+
+  it('splits at the next name, so that values may hold commas', () => {
+    expect(parseValue(spec, 'why=first, second,ticket=4=2')).toEqual({
+      value: ['why=first, second', 'ticket=4=2'],
+    });
+    expect(parseValue(spec, ['a=1', 'b=2,c=3'])).toEqual({ value: ['a=1', 'b=2', 'c=3'] });
+  });
+});
+
 describe('parseValue', () => {
   it.each([
     [0.25, 0.25],

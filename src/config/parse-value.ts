@@ -93,10 +93,12 @@ function parseList(spec: OptionSpec, raw: unknown): ParsedValue {
   return bad === undefined ? { value: [...new Set(items)] } : { bad, expected };
 }
 
+const SEPARATORS = { comma: ',', space: /\s+/, pair: /,(?=\s*[\w.-]+=)/ } as const;
+
 function splitItems(spec: OptionSpec, text: string): string[] {
   if (spec.split === 'pattern') return splitPatterns(text);
   return text
-    .split(spec.split === 'space' ? /\s+/ : ',')
+    .split(SEPARATORS[spec.split ?? 'comma'])
     .map((item) => item.trim())
     .filter((item) => item !== '');
 }
@@ -139,11 +141,15 @@ function describeLimits({ min, max }: OptionSpec): string {
 /** A value as an error or a table shows it: passwords masked, long texts cut. */
 export function showValue(value: unknown, spec?: OptionSpec): string {
   if (value === null || value === undefined) return 'none';
-  const text = typeof value === 'string' && spec?.secret ? maskPassword(value) : value;
+  // An address may stand where none belongs: then too its password is nobody's business.
+  const isMasked = typeof value === 'string' && (spec?.secret || value.includes('://'));
+  const text = isMasked ? maskPassword(value) : value;
   const shown = typeof text === 'object' || typeof text === 'string' ? JSON.stringify(text) : String(text);
   return shown.length > 120 ? `${shown.slice(0, 117)}…` : shown;
 }
 
 export function maskPassword(text: string): string {
-  return text.replace(/^([a-z][a-z\d+.-]*:\/\/)?([^/@:]*):.*@/i, '$1$2:***@');
+  return text
+    .replace(/^([a-z][a-z\d+.-]*:\/\/)?([^/@:]*):.*@/i, '$1$2:***@')
+    .replace(/([?&](?:ssl)?(?:password|passphrase)=)[^&#]*/gi, '$1***');
 }

@@ -36,6 +36,7 @@ export const PROFILES: Readonly<Record<ProfileName, Profile>> = {
       timeout: 60,
       'respect-nofollow': true,
       'respect-noindex': false,
+      'store-text': true,
     },
     limits: {},
   },
@@ -60,6 +61,8 @@ export const PROFILES: Readonly<Record<ProfileName, Profile>> = {
       timeout: 30,
       'respect-nofollow': false,
       'respect-noindex': false,
+      // A map is of links; their pages' words can be had with --store-text.
+      'store-text': false,
     },
     // Specification 004 section 2.2.
     limits: { concurrency: { max: 100 }, delay: { min: 0.1 } },
@@ -85,6 +88,7 @@ export const PROFILES: Readonly<Record<ProfileName, Profile>> = {
       timeout: 30,
       'respect-nofollow': true,
       'respect-noindex': true,
+      'store-text': true,
     },
     limits: {},
   },

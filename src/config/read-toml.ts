@@ -6,7 +6,16 @@ import { sumiError } from '../errors.ts';
 export type TomlTable = Record<string, unknown>;
 
 export async function readToml(file: string): Promise<TomlTable> {
+  return (await readTomlText(file)).table;
+}
+
+/** With the text itself, for those who tell on which line something stands. */
+export async function readTomlText(file: string): Promise<{ text: string; table: TomlTable }> {
   const text = decode(file, await readBytes(file));
+  return { text, table: await parseToml(file, text) };
+}
+
+async function parseToml(file: string, text: string): Promise<TomlTable> {
   const { parse, TomlError } = await import('smol-toml');
   try {
     return parse(text);

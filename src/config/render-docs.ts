@@ -45,6 +45,8 @@ export function renderOptionsDoc(): string {
     '## Other environment variables',
     '',
     '`HTTP_PROXY`, `HTTPS_PROXY`, `ALL_PROXY` and `NO_PROXY` (also in small letters) are obeyed; `NO_COLOR` turns colour off.',
+    '`PGPASSWORD` gives the password that the address of `store` leaves out. `AWS_ENDPOINT_URL` (or `AWS_ENDPOINT_URL_S3`),',
+    '`AWS_REGION`, `AWS_ACCESS_KEY_ID` and `AWS_SECRET_ACCESS_KEY` say how to reach `s3://` bodies.',
     `Not options, and ignored as such: ${OTHER_ENVIRONMENT.map((name) => `\`${name}\``).join(', ')}.`,
   ].join('\n')}\n`;
 }

@@ -1,14 +1,16 @@
 /** Reads a URL that the operator gave, or throws the SumiError that says what is wrong with it. */
 
 import { sumiError } from '../errors.ts';
+import { maskPassword } from './parse-value.ts';
 
 export function readStartUrl(text: string): URL {
   const url = text.trim();
   // "example.com:8080/x" has no scheme although it looks like one; the others are common enough to name.
   const scheme = /^(?:([a-z][a-z\d+.-]*):\/\/|(mailto|tel|javascript|data|file|about|ftp):)/i.exec(url);
   const name = (scheme?.[1] ?? scheme?.[2])?.toLowerCase();
+  // The address of a database, given in the wrong place, must not put its password on the screen.
   if (name !== undefined && name !== 'http' && name !== 'https')
-    throw sumiError('url-scheme', { url, scheme: name });
+    throw sumiError('url-scheme', { url: maskPassword(url), scheme: name });
   // The WHATWG parser would take the path of https:///path for a host.
   if (/^https?:(?!\/\/[^/?#\\])/i.test(url) || /^https?:\/\/([^/?#\\]*@)?(:\d*)?([/?#\\]|$)/i.test(url)) {
     throw sumiError('url-no-host', { url });

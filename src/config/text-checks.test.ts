@@ -31,7 +31,11 @@ describe('text checks', () => {
     ],
     [isExtension, ['pdf', '.pdf', 'tar.gz'], ['', '.', '*.pdf', 'a/b']],
     [isPathPrefix, ['/', '/docs/'], ['docs', '/a b', '/a?b', '']],
-    [isBodiesRule, ['none', 'files:./x'], ['files:', 'files', 's3://b', '']],
+    [
+      isBodiesRule,
+      ['none', 'files:./x', 's3://crawl', 's3://crawl-1.bodies/2024/raw'],
+      ['files:', 'files', 's3://', 's3:///x', 's3://b', 's3://key:secret@crawl', 's3://crawl?x', ''],
+    ],
     [isVersionToken, ['1.0', '2.0-beta+1'], ['', '1 0', '1/0', '1(0)']],
   ])('%o accepts and refuses the right texts', (check, good, bad) => {
     for (const text of good) expect(check(text), text).toBe(true);

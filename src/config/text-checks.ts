@@ -44,5 +44,9 @@ export function isHostRule(text: string): boolean {
 }
 
 export function isBodiesRule(text: string): boolean {
-  return text === 'none' || /^files:./s.test(text);
+  return (
+    text === 'none' ||
+    /^files:./s.test(text) ||
+    /^s3:\/\/[a-z\d][\w.-]{1,62}(\/[^\s?#]*)?(\?addressing=(path|virtual))?$/i.test(text)
+  );
 }

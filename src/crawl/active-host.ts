@@ -35,6 +35,8 @@ export class ActiveHost implements Schedulable {
   readonly parked: PageTurn[] = [];
   /** Monotonic time after which nothing may be sent under this lease. */
   leaseEnds = Number.POSITIVE_INFINITY;
+  /** The lease could not be renewed in time: the host rests until it is, or until it is known to be somebody else's. */
+  isLapsed = false;
   /** By origin (scheme, name, port) of this host. */
   readonly robots = new Map<string, OriginRobots>();
   /** Origins whose robots.txt is being asked. */
@@ -57,6 +59,9 @@ export class ActiveHost implements Schedulable {
   }
 
   readyAt(): number {
+    if (this.isLapsed) return Number.POSITIVE_INFINITY;
+    // It goes back when what is open has ended.
+    if (this.lease.isWanted && this.openTurns > 0) return Number.POSITIVE_INFINITY;
     if (this.errands.length > 0) return this.pace.readyAt();
     if (this.isWaiting || this.isOutOfBudget()) return Number.POSITIVE_INFINITY;
     if (this.turns.length > 0) return this.pace.readyAt();

@@ -69,12 +69,14 @@ export function createLinkDiscovery(options: DiscoverOptions): LinkDiscovery {
 
   function judge(
     found: NormalizedUrl,
-    depth: number,
+    linkDepth: number,
     linkKind: LinkKind,
     isNofollow: boolean,
     isStart: boolean,
   ): Candidate {
     const { url, fetchUrl, host } = found;
+    // However far the page that links it is: depth is counted from here.
+    const depth = scope.isOrigin(host) ? 0 : linkDepth;
     const verdict = scope.classify({ url, fetchUrl, host, depth, isStart, isNofollow, linkKind });
     const state = PAGE_STATES[verdict.state];
     if (state === PAGE_STATES.Queued && !options.followLinks && !isStart && linkKind === 'link') {
@@ -130,7 +132,9 @@ export function createLinkDiscovery(options: DiscoverOptions): LinkDiscovery {
     remember(misses, candidateIds) {
       for (let i = 0; i < misses.length; i++) {
         const { base, hash, href } = misses[i];
-        if (base !== 0) cache.put(base, href, 0, href.length, hash, candidateIds[i]);
+        const pageId = candidateIds[i];
+        // 0: the store will only know the id when it commits, and tells it with a later page.
+        if (base !== 0 && pageId !== 0) cache.put(base, href, 0, href.length, hash, pageId);
       }
     },
   };

@@ -82,8 +82,7 @@ export function logRequest(
 ): void {
   const { outcome, sentAt } = exchange;
   if (sentAt === null) return;
-  around.report.counters.requests++;
-  around.report.counters.bytes += outcome.wireBytes;
+  around.report.request(outcome.head?.status ?? 0, outcome.failure, outcome.wireBytes);
   around.store.log({
     kind,
     hostId: host.lease.hostId,

@@ -9,85 +9,119 @@ import { HostPace } from '../politeness/host-pace.ts';
 import { openRobotsGate } from '../politeness/robots-gate.ts';
 import type { HostLease } from '../store/port.ts';
 import { ActiveHost, type PageTurn } from './active-host.ts';
+import { keepLeases } from './keep-leases.ts';
 import type { CrawlParts } from './parts.ts';
 
-const LEASE_MS = 60_000;
-const RENEW_EVERY_MS = 20_000;
-/** The clock of whoever judges the lease may differ from ours by so much. */
-const LEASE_MARGIN_MS = 2_000;
 const LEASES_AT_ONCE = 256;
 /** Pages set aside for a robots.txt on its way; with more the host waits as a whole. */
 const MAX_PARKED = 16;
+/** Timers that run so late are those of a process with more work than its processor can do. */
+const BUSY_LAG_MS = 25;
+/** Hosts change places with those in the store at most so often. */
+const SWAP_EVERY_MS = 1_000;
 
 export interface HostDesk {
   readonly size: number;
   /** A lease is on its way back; what was queued for its host meanwhile can only be leased after that. */
   readonly isReleasing: boolean;
-  /** Leases hosts with pages waiting; false when there are none to have. */
-  leaseMore(): Promise<boolean>;
+  /** Leases hosts with pages waiting, enough for so many requests; false when there are none to have. */
+  leaseMore(free: number): Promise<boolean>;
+  /** Others may have queued pages or given hosts back. */
+  lookAgain(): void;
+  /** Hosts that could be asked now but for which no request is free go back, for whoever has more room. */
+  giveBackUnserved(): Promise<void>;
   /** Pages were queued for a host. */
   wake(host: string): void;
   /** Gets the host's robots.txt; pages wait until it is here. */
   openGate(host: ActiveHost, turn: PageTurn, origin: string): void;
   close(host: ActiveHost, state: PageState, reason: string): Promise<void>;
   releaseIfIdle(host: ActiveHost): Promise<void>;
+  /** The host goes back as soon as nothing is under way there: another project waits for it. */
+  giveBack(host: ActiveHost): Promise<void>;
   all(): Iterable<ActiveHost>;
-  /** Lets waiting robots.txt questions end and stops renewing. */
+  /** Lets waiting robots.txt questions end. */
   stop(): void;
+  /** Renews no more; what is held is left to run out, or given back. */
+  end(): void;
   releaseAll(): Promise<void>;
 }
 
-export function createHostDesk(
-  parts: CrawlParts,
-  schedule: HostSchedule<ActiveHost>,
-  isOutOfBudget: () => boolean,
-  onChange: () => void,
-  onFailure: (error: unknown) => void,
-): HostDesk {
+export interface DeskSurroundings {
+  schedule: HostSchedule<ActiveHost>;
+  /** No page may be asked for now. */
+  isOutOfBudget: () => boolean;
+  /** Something may be possible that was not. */
+  onChange: () => void;
+  /** A host was lost: this worker was away for longer than others wait. */
+  onLost: () => void;
+  onFailure: (error: unknown) => void;
+}
+
+export function createHostDesk(parts: CrawlParts, around: DeskSurroundings): HostDesk {
+  const { schedule, isOutOfBudget, onChange, onFailure } = around;
   const { store, clock, owner, policy, report } = parts;
+  const { leaseMs, maxHosts } = parts.limits;
   const hosts = new Map<string, ActiveHost>();
   const pauses = new Set<() => void>();
   let mayHaveMore = true;
   let isStopped = false;
   let releasing = 0;
-  let cancelRenewal = scheduleRenewal();
-
-  function scheduleRenewal(): () => void {
-    return clock.after(RENEW_EVERY_MS, () => {
-      renew().catch(onFailure);
-      if (!isStopped) cancelRenewal = scheduleRenewal();
-    });
-  }
-
-  async function renew(): Promise<void> {
-    const held = [...hosts.values()];
-    const askedAt = clock.monotonic();
-    const until = clock.now() + LEASE_MS;
-    await store.renew(
-      owner,
-      held.map(({ lease }) => lease),
-      until,
-    );
-    for (const host of held)
-      if (host.lease.until === until) host.leaseEnds = askedAt + LEASE_MS - LEASE_MARGIN_MS;
-  }
+  let cancelSwap: (() => void) | null = null;
+  const keeper = keepLeases({
+    store,
+    clock,
+    owner,
+    leaseMs,
+    hosts: () => hosts.values(),
+    onGood(host) {
+      host.isLapsed = false;
+      schedule.place(host);
+      onChange();
+    },
+    onLost: leave,
+    onFailure,
+  });
 
   function activate(lease: HostLease): ActiveHost {
     const pace = new HostPace(lease.host, lease.state, parts.pace, clock, lease.takenOver);
     const host = new ActiveHost(lease, pace, isOutOfBudget);
-    host.leaseEnds = clock.monotonic() + LEASE_MS - LEASE_MARGIN_MS;
+    host.leaseEnds = keeper.endsAt(lease);
     hosts.set(lease.host, host);
     return host;
   }
 
-  async function leaseMore(): Promise<boolean> {
-    if (!mayHaveMore || isStopped) return false;
+  /** The host is somebody else's now, and whoever took it has its pages too: nothing is given back. */
+  function leave(host: ActiveHost): void {
+    if (hosts.get(host.lease.host) !== host) return;
+    host.isLapsed = true;
+    hosts.delete(host.lease.host);
+    schedule.remove(host);
+    parts.fetcher.forgetHost(host.lease.host);
+    host.turns.length = 0;
+    host.parked.length = 0;
+    for (const errand of host.errands.splice(0)) errand.done(abortedOutcome(clock.now()));
+    report.host({
+      host: host.lease.host,
+      what: 'lost',
+      detail: 'the lease is another worker’s',
+      until: null,
+    });
+    around.onLost();
+    lookAgain();
+  }
+
+  function lookAgain(): void {
+    mayHaveMore = true;
+    onChange();
+  }
+
+  async function leaseMore(free: number): Promise<boolean> {
+    if (!mayHaveMore || isStopped || isTooBusy()) return false;
     mayHaveMore = false;
-    const { maxHosts } = parts.limits;
-    if (hosts.size >= maxHosts) await giveBackFurthest();
-    const count = Math.min(LEASES_AT_ONCE, maxHosts - hosts.size);
+    if (hosts.size >= maxHosts && cancelSwap === null) await giveBackFurthest();
+    const count = Math.min(leasesWanted(free), maxHosts - hosts.size);
     if (count <= 0) return false;
-    const leases = await store.lease(owner, count, clock.now(), LEASE_MS);
+    const leases = await store.lease(owner, count, clock.now(), leaseMs);
     if (leases.length > 0) mayHaveMore = true;
     for (const lease of leases) {
       const host = activate(lease);
@@ -97,11 +131,38 @@ export function createHostDesk(
     return leases.length > 0;
   }
 
+  /** Hosts that this process would only serve late are left to others; the next look tells whether any want them. */
+  function isTooBusy(): boolean {
+    return store.isShared && hosts.size > 0 && parts.lag.lagMs > BUSY_LAG_MS;
+  }
+
+  /** Where others are at work, no more than can be asked at once: what we hold is lost to them. */
+  function leasesWanted(free: number): number {
+    if (!store.isShared) return LEASES_AT_ONCE;
+    const { delayMs, perHost } = parts.pace;
+    return Math.min(LEASES_AT_ONCE, Math.max(1, delayMs > 0 ? free : Math.ceil(free / perHost)));
+  }
+
   /** Room for hosts that may ask sooner: those that must wait longest, and have nothing open, go back to the store. */
   async function giveBackFurthest(): Promise<void> {
+    cancelSwap = clock.after(SWAP_EVERY_MS, () => {
+      cancelSwap = null;
+      lookAgain();
+    });
     const resting = [...hosts.values()].filter((host) => host.place === 'heap' && host.isResting);
     resting.sort((a, b) => b.readyAt() - a.readyAt());
-    for (const host of resting.slice(0, LEASES_AT_ONCE)) {
+    await giveBackAll(resting.slice(0, LEASES_AT_ONCE));
+  }
+
+  async function giveBackUnserved(): Promise<void> {
+    const unserved = [...hosts.values()].filter((host) => host.place === 'ring' && host.isResting);
+    await giveBackAll(unserved.slice(parts.slots.total, parts.slots.total + LEASES_AT_ONCE));
+  }
+
+  async function giveBackAll(given: ActiveHost[]): Promise<void> {
+    for (const host of given) {
+      // It may have got a turn while others were given back.
+      if (host.place === 'out' || !host.isResting) continue;
       schedule.remove(host);
       await giveBack(host);
     }
@@ -142,8 +203,7 @@ export function createHostDesk(
     await store.release(host.lease);
     releasing--;
     // Pages may have been queued while the lease was on its way back.
-    mayHaveMore = true;
-    onChange();
+    lookAgain();
   }
 
   /** A request on the next slot of the URL's host, whoever's page asked for it. */
@@ -152,7 +212,7 @@ export function createHostDesk(
     let host = hosts.get(name);
     while (host === undefined) {
       if (isStopped) return abortedOutcome(clock.now());
-      const lease = await store.leaseHost(owner, name, clock.now(), LEASE_MS);
+      const lease = await store.leaseHost(owner, name, clock.now(), leaseMs);
       if (lease === null) await pause(1000);
       else host = hosts.get(name) ?? activate(lease);
     }
@@ -183,7 +243,8 @@ export function createHostDesk(
       productToken: robots!.productToken,
       whenUnreachable: robots!.whenUnreachable,
       retries: robots!.retries,
-      connectRetries: retryRefused ? retry.retries : 0,
+      connectRetries: retry.retries,
+      refusedRetries: retryRefused ? retry.retries : 0,
       ttlMs: robots!.ttlMs,
       clock,
       load: (key) => store.robots(key),
@@ -216,6 +277,8 @@ export function createHostDesk(
       return releasing > 0;
     },
     leaseMore,
+    lookAgain,
+    giveBackUnserved,
     wake(name) {
       const host = hosts.get(name);
       if (host === undefined) {
@@ -238,14 +301,18 @@ export function createHostDesk(
     },
     close,
     releaseIfIdle,
+    giveBack: (host) => giveBackAll([host]),
     all: () => hosts.values(),
     stop() {
       isStopped = true;
-      cancelRenewal();
       for (const end of [...pauses]) end();
       for (const host of hosts.values()) {
         for (const errand of host.errands.splice(0)) errand.done(abortedOutcome(clock.now()));
       }
+    },
+    end() {
+      keeper.stop();
+      cancelSwap?.();
     },
     async releaseAll() {
       for (const host of hosts.values()) {

@@ -1,4 +1,5 @@
 /** Gives a body to the body store. A store that answers at once costs no promise; one that takes its time is awaited. */
+import { SumiError } from '../errors.ts';
 import type { BodyStore } from '../store/bodies.ts';
 import type { PageFacts, Settlement } from '../store/port.ts';
 
@@ -6,7 +7,16 @@ import type { PageFacts, Settlement } from '../store/port.ts';
 export type KeptBody = string | Promise<string>;
 
 export function keepBody(facts: PageFacts, bytes: Uint8Array, bodies: BodyStore | null): KeptBody | null {
-  return bodies === null ? null : bodies.put(facts.contentHash!, bytes, facts.contentType);
+  if (bodies === null) return null;
+  const kept = bodies.put(facts.contentHash!, bytes, facts.contentType);
+  // Whoever settles the page hears of it; where the page comes to nothing before, nobody would.
+  if (typeof kept !== 'string') kept.catch(() => {});
+  return kept;
+}
+
+/** The body was given up because the store of bodies is being closed. */
+export function isClosing(error: unknown): boolean {
+  return error instanceof SumiError && error.code === 'bodies-closed';
 }
 
 /** Copies what points into the parser's buffers, which the next page uses again. */

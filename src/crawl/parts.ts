@@ -8,9 +8,12 @@ import type { Report } from '../report/report.ts';
 import type { Scope } from '../scope/classify.ts';
 import type { BodyStore } from '../store/bodies.ts';
 import type { Store } from '../store/port.ts';
+import type { ReadSide } from '../store/read-side.ts';
 import type { NormalizedUrl, Normalizer } from '../url/normalize.ts';
+import type { MapLists } from './compute-depths.ts';
 import type { LinkDiscovery } from './discover-links.ts';
 import type { RetryOptions } from './retry-policy.ts';
+import type { Slots } from './slots.ts';
 
 /** Reads a body of another content type than HTML: what it gives becomes the page's facts, text and links. */
 export type ContentParser = (input: ContentInput) => ParsedContent;
@@ -31,7 +34,10 @@ export interface ParsedContent {
 }
 
 export interface CrawlLimits {
-  concurrency: number;
+  /** How long a host is leased. */
+  leaseMs: number;
+  /** How long requests under way are waited for when the crawl is told to stop. */
+  drainMs: number;
   /** Most hosts held in memory at once. */
   maxHosts: number;
   maxPages: number | null;
@@ -61,6 +67,12 @@ export interface CrawlPolicy {
   wantsType: (essence: string | null) => boolean;
 }
 
+/** A crawl with quality domains makes a map: depth is counted from each of them. */
+export interface MapParts extends MapLists {
+  /** The stored links, beside the store that is written. */
+  openSide: () => Promise<ReadSide>;
+}
+
 export interface CrawlParts {
   owner: string;
   startUrls: NormalizedUrl[];
@@ -68,6 +80,7 @@ export interface CrawlParts {
   isStartUrl: (url: string) => boolean;
   isFetchOnly: boolean;
   limits: CrawlLimits;
+  slots: Slots;
   policy: CrawlPolicy;
   pace: PaceOptions;
   clock: Clock;
@@ -79,6 +92,8 @@ export interface CrawlParts {
   normalizer: Normalizer;
   scope: Scope;
   discovery: LinkDiscovery;
+  /** Null without quality domains, and where a program's own store is in the place of ours. */
+  map: MapParts | null;
   report: Report;
   agentToken: string;
   lag: LoopLag;

@@ -2,8 +2,9 @@
  * The crawl as a loop: whose turn is it, give it the turn, and when nobody can go, wait for the next answer or slot.
  *
  * It promises that a host with a free slot and a waiting page is never left idle while a connection is free, and that
- * it returns only when nothing waits, the limit of pages is reached, or it is told to stop. The stages are functions of
- * their own: frontier/ decides the order, politeness/ the moment, visit-page.ts does one page.
+ * it returns only when nothing waits, here or at any other worker on the run, the limit of pages is reached, or it is
+ * told to stop. Nothing is sent under a lease that ran out. The stages are functions of their own: frontier/ decides the
+ * order, politeness/ the moment, visit-page.ts does one page.
  */
 
 import { HostSchedule } from '../frontier/host-schedule.ts';
@@ -14,9 +15,11 @@ import { exchangeWith, logRequest } from './exchange.ts';
 import { createHostDesk } from './host-desk.ts';
 import type { CrawlParts } from './parts.ts';
 import { skipped, tellPage, type VisitSurroundings, visitPage } from './visit-page.ts';
+import { watchOthers } from './watch-others.ts';
 
 const LOWERED_PAGES_AT_ONCE = 64;
 const CLAIMS_AT_ONCE = 16;
+const PERMITS_AT_ONCE = 64;
 
 interface Refusal {
   state: PageState;
@@ -28,8 +31,8 @@ interface Refusal {
 export type LoopEnd = 'done' | 'limit' | 'stopped';
 
 export interface CrawlLoop {
-  run(pagesDone: number): Promise<LoopEnd>;
-  /** Finish what is in flight, start nothing new. */
+  run(): Promise<LoopEnd>;
+  /** Finish what is in flight, but wait no longer for it than the drain time; start nothing new. */
   stop(): void;
   /** Ends the loop with an error that no call can answer for. */
   fail(error: unknown): void;
@@ -38,16 +41,23 @@ export interface CrawlLoop {
 }
 
 export function createCrawlLoop(parts: CrawlParts): CrawlLoop {
-  const { store, clock, limits, policy } = parts;
-  const budget = createBudget(limits.maxPages, () => placeAll());
+  const { store, clock, limits, policy, slots } = parts;
+  const budget = createBudget(limits.maxPages, {
+    store,
+    // Many at once spare the store; of few, no worker keeps more than it can use from the others.
+    block: Math.min(PERMITS_AT_ONCE, Math.max(slots.total, Math.ceil((limits.maxPages ?? 0) / 50))),
+    onMore: () => placeAll(),
+    onFailure: fail,
+  });
   const schedule = new HostSchedule<ActiveHost>(clock, () => wake());
-  const desk = createHostDesk(
-    parts,
+  const desk = createHostDesk(parts, {
     schedule,
-    () => budget.isSpent,
-    () => wake(),
-    fail,
-  );
+    isOutOfBudget: () => budget.isDry,
+    onChange: () => wake(),
+    // Others may have been given what we were permitted.
+    onLost: () => void budget.returnUnused().catch(fail),
+    onFailure: fail,
+  });
   const around: VisitSurroundings = {
     ...parts,
     budget,
@@ -59,8 +69,11 @@ export function createCrawlLoop(parts: CrawlParts): CrawlLoop {
     wakeHost: (host) => desk.wake(host),
     closeHost: (host, state, reason) => desk.close(host, state, reason),
   };
+  const others = watchOthers(store, clock, look);
   let inFlight = 0;
   let isStopped = false;
+  let isAtLimit = false;
+  let cancelDrain: () => void = () => {};
   let failure: { error: unknown } | null = null;
   let isAwake = false;
   let endSleep: () => void = () => {};
@@ -71,19 +84,34 @@ export function createCrawlLoop(parts: CrawlParts): CrawlLoop {
     endSleep();
   }
 
-  async function run(pagesDone: number): Promise<LoopEnd> {
-    budget.begin(pagesDone);
+  async function run(): Promise<LoopEnd> {
+    const leaveSlots = slots.onFree(wake);
+    try {
+      await giveTurns();
+      if (failure !== null) throw failure.error;
+      await desk.releaseAll();
+      await budget.returnUnused();
+    } finally {
+      leaveSlots();
+      others.stop();
+      cancelDrain();
+      desk.end();
+    }
+    return isStopped ? 'stopped' : isAtLimit ? 'limit' : 'done';
+  }
+
+  async function giveTurns(): Promise<void> {
     for (;;) {
       if (failure !== null) break;
       isAwake = false;
-      const host = isStopped || inFlight >= limits.concurrency ? null : schedule.next();
+      const hasSlot = !isStopped && slots.free > 0;
+      const host = hasSlot ? schedule.next() : null;
       if (host !== null) {
         takeTurn(host);
         continue;
       }
-      const hasRoom = !isStopped && inFlight < limits.concurrency && !budget.isSpent;
-      if (hasRoom && ((await lowerDepths()) || (await desk.leaseMore()))) continue;
-      if (inFlight === 0 && (isStopped || isOver())) break;
+      if (hasSlot && (await findMore())) continue;
+      if (inFlight === 0 && (isStopped || (isOver() && (await isOverForAll())))) break;
       if (isAwake) continue;
       await new Promise<void>((resolve) => {
         endSleep = resolve;
@@ -91,22 +119,53 @@ export function createCrawlLoop(parts: CrawlParts): CrawlLoop {
     }
     schedule.stop();
     desk.stop();
-    if (failure !== null) throw failure.error;
-    await desk.releaseAll();
-    return isStopped ? 'stopped' : budget.isSpent ? 'limit' : 'done';
+  }
+
+  /** Nobody can go: permits, depths to pass on, hosts to lease. */
+  async function findMore(): Promise<boolean> {
+    if (budget.isDry && desk.size > 0 && (await budget.refill())) return true;
+    if (budget.isSpent) return false;
+    return (await lowerDepths()) || (await desk.leaseMore(slots.free));
+  }
+
+  /** Nothing is left to do here. Others may be at work on the run, and find more, or give permits back. */
+  async function isOverForAll(): Promise<boolean> {
+    if (budget.isSpent) {
+      // Kept: a look at others makes the budget worth asking again, though the run is over.
+      isAtLimit = await others.isRunOver(limits.maxPages);
+      // Nothing is in flight: permits that the store still counts as ours were in an answer that got lost.
+      if (!isAtLimit) await store.returnPages(limits.maxPages!);
+      return isAtLimit;
+    }
+    await budget.returnUnused();
+    return others.isRunOver(null);
+  }
+
+  /** Time to look whether others left something for us, or could use something of ours. */
+  function look(): void {
+    budget.askAgain();
+    if (slots.free === 0) desk.giveBackUnserved().catch(fail);
+    desk.lookAgain();
   }
 
   /** One turn of a host: an errand, a page that is on its way, or a newly claimed one. Never throws. */
   function takeTurn(host: ActiveHost): void {
+    if (host.leaseEnds <= clock.monotonic()) {
+      host.isLapsed = true; // until the lease is renewed
+      return;
+    }
     inFlight++;
+    slots.take();
     host.openTurns++;
     const errand = host.errands.shift();
     const turn = errand ? runErrand(host, errand) : takePage(host);
     turn.catch(fail).finally(() => {
       inFlight--;
+      slots.give();
       host.openTurns--;
       schedule.place(host);
       if (host.isIdle) desk.releaseIfIdle(host).catch(fail);
+      else if (host.lease.isWanted) desk.giveBack(host).catch(fail);
       wake();
     });
   }
@@ -116,8 +175,9 @@ export function createCrawlLoop(parts: CrawlParts): CrawlLoop {
     if (closed !== null) return desk.close(host, pageStateName(closed.state), closed.reason);
     const turn = host.turns.shift() ?? (await claimPage(host));
     if (turn === null) return;
-    if (isStopped || budget.isSpent || host.pace.readyAt() > clock.monotonic()) {
-      // Claimed ahead of its slot, or others went ahead while it was claimed.
+    const now = clock.monotonic();
+    if (isStopped || budget.isDry || host.leaseEnds <= now || host.pace.readyAt() > now) {
+      // Claimed ahead of its slot, or others went ahead while it was claimed, or the claim outlasted the lease.
       host.turns.unshift(turn);
       return;
     }
@@ -136,7 +196,7 @@ export function createCrawlLoop(parts: CrawlParts): CrawlLoop {
   async function claimPage(host: ActiveHost): Promise<PageTurn | null> {
     host.isWaiting = true;
     const { pace } = host;
-    const count = pace.delayMs > 0 ? 1 : Math.min(CLAIMS_AT_ONCE, pace.perHost, limits.concurrency);
+    const count = pace.delayMs > 0 ? 1 : Math.min(CLAIMS_AT_ONCE, pace.perHost, slots.total);
     host.isDrained = true; // a page queued while we ask takes this back
     const { claims, nextRetryAt } = await store.claim(host.lease, count, clock.now());
     host.isWaiting = false;
@@ -222,7 +282,13 @@ export function createCrawlLoop(parts: CrawlParts): CrawlLoop {
     run,
     fail,
     stop() {
+      if (isStopped) return;
       isStopped = true;
+      cancelDrain = clock.after(limits.drainMs, () => {
+        parts.fetcher.abortAll();
+        // Bodies that are still on their way are given up: their pages are fetched again.
+        parts.bodies?.close().catch(fail);
+      });
       desk.stop();
       wake();
     },

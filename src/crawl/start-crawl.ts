@@ -1,24 +1,32 @@
 /**
- * A run from its first moment to its last: begin or go on, put known pages before the scope where that is due, offer
- * the start URLs, run the loop, finish with a status and a summary. Every front door starts crawls here.
+ * Where every front door starts crawls: `startCrawl` begins a run or goes on with one, `joinCrawl` takes part in one
+ * that others have begun. Both open the store, wire the parts and run the same loop; what they give back is a handle.
  */
+import { randomBytes } from 'node:crypto';
+import { hostname } from 'node:os';
 import { type Config, configHash } from '../config/load-config.ts';
-import { OPTION_NAMES, OPTIONS } from '../config/option-table.ts';
-import { readStartUrl } from '../config/start-url.ts';
-import { SumiError, sumiError } from '../errors.ts';
-import { PAGE_STATES, type PageState, pageStateName } from '../frontier/page-state.ts';
 import { systemClock } from '../primitives/clock.ts';
-import type { EventListener, RunStatus, SummaryEvent } from '../report/events.ts';
+import type { EventListener, SummaryEvent } from '../report/events.ts';
+import type { LoopReading } from '../report/metrics.ts';
 import { attachSink, type OutputSink } from '../report/output-sink.ts';
-import { startProgress } from '../report/progress.ts';
 import { createReport, type Report } from '../report/report.ts';
+import type { BodyStore } from '../store/bodies.ts';
 import { openBodies, openStore } from '../store/open-store.ts';
-import type { Reconsidered, RunCounts, RunStart, Store, Verdict } from '../store/port.ts';
-import type { NormalizedUrl } from '../url/normalize.ts';
+import type { Store } from '../store/port.ts';
 import { extensionFailed, guardExtensions } from './guard-extensions.ts';
 import type { CrawlParts } from './parts.ts';
-import { type CrawlLoop, createCrawlLoop, type LoopEnd } from './run-crawl.ts';
+import {
+  prepareRun,
+  prepareToJoin,
+  projectOf,
+  readStartUrls,
+  storedNotes,
+  storedOptions,
+} from './prepare-run.ts';
+import { type CrawlLoop, createCrawlLoop } from './run-crawl.ts';
+import type { Slots } from './slots.ts';
 import { type Extensions, wireNormalizer, wireParts } from './wire.ts';
+import { type RunWork, workOnRun } from './work-on-run.ts';
 
 export interface CrawlRequest {
   config: Config;
@@ -27,87 +35,214 @@ export interface CrawlRequest {
   listeners?: readonly EventListener[];
 }
 
+export interface JoinRequest {
+  runId: number;
+  /** Where and how this worker works: its store, and how long it waits for it. */
+  worker: Pick<Config, 'storeAddress' | 'storePatience'>;
+  /** Makes the options that are stored with the run into a configuration. */
+  configOf: (run: { config: string }) => Promise<Config>;
+  /** Shared with other crawls of this process. */
+  slots?: Slots;
+  extensions?: Extensions;
+  listeners?: readonly EventListener[];
+}
+
 export interface CrawlHandle {
   readonly runId: number;
+  readonly project: string;
   /** Finish what is in flight, commit, and end as interrupted. */
   stop(): void;
   /** Requests that are under way now. */
   readonly inFlight: number;
+  /** How it stands now, for metrics. */
+  read(): LoopReading;
   /** Commits what is settled, at once, for a process that must end now. */
   flush(): Promise<void>;
   readonly finished: Promise<SummaryEvent>;
 }
 
-const DEPTHS_AT_ONCE = 1024;
-
-/** Pages in these states were asked for; a run that only goes on leaves them as they are. */
-const ASKED: ReadonlySet<PageState> = new Set([
-  'Processed',
-  'DeadLink',
-  'Unreachable',
-  'Failed',
-  'ContentMismatch',
-  'Gone',
-  'RateLimited',
-]);
+/** What a crawl has before it knows its run. */
+interface Stage {
+  report: Report;
+  extensions: Extensions;
+  failures: unknown[];
+  store: Store;
+  /** Null for a program's own store. */
+  storeAddress: string | null;
+  owner: string;
+  /** From now on a failure that no call can answer for ends this loop. */
+  watch(loop: CrawlLoop): void;
+}
 
 export async function startCrawl(request: CrawlRequest): Promise<CrawlHandle> {
   const { config } = request;
-  const extensions = guardExtensions(request.extensions ?? {});
-  const clock = extensions.clock ?? systemClock;
   const normalizer = wireNormalizer(config);
   const startUrls = readStartUrls(request.startUrls, (text) => normalizer.normalize(text));
+  const extensions = guardExtensions(request.extensions ?? {});
+  // First, so that a folder that cannot be used leaves no database behind.
+  const bodies = await bodiesOf(config, extensions);
+  const stage = await openStage(extensions, request.listeners, config);
+  const { store, owner } = stage;
+  const { clock } = store;
+  const project = projectOf(config, startUrls, clock.now());
+  const start = await orClose(stage, () =>
+    store.begin({
+      project,
+      owner,
+      configHash: configHash(config),
+      config: JSON.stringify(storedOptions(config, startUrls, clock.now())),
+      fresh: config.fresh,
+      metadata: storedNotes(config.meta),
+      now: clock.now(),
+    }),
+  );
+  const parts = wire(stage, { config, startUrls, bodies, normalizer, slots: undefined });
+  const hasChanged = start.previousConfigHash !== null && start.previousConfigHash !== configHash(config);
+  return begin(stage, parts, {
+    start,
+    project,
+    configChanged: hasChanged,
+    isJoined: false,
+    prepare: () => prepareRun(parts, start, { project, configChanged: hasChanged }),
+  });
+}
+
+/** Null when the run is over, or not yet ready for others. */
+export async function joinCrawl(request: JoinRequest): Promise<CrawlHandle | null> {
+  const stage = await openStage(guardExtensions(request.extensions ?? {}), request.listeners, request.worker);
+  const { store, owner } = stage;
+  const joined = await orClose(stage, () => store.join(request.runId, owner));
+  if (joined === null) {
+    await store.close();
+    return null;
+  }
+  const parts = await orClose(stage, async () => {
+    const config = await request.configOf(joined);
+    const normalizer = wireNormalizer(config);
+    const startUrls = readStartUrls(config.startUrls, (text) => normalizer.normalize(text));
+    const bodies = await bodiesOf(config, stage.extensions);
+    return wire(stage, { config, startUrls, bodies, normalizer, slots: request.slots });
+  });
+  return begin(stage, parts, {
+    start: joined,
+    project: joined.project,
+    configChanged: false,
+    isJoined: true,
+    prepare: () => prepareToJoin(parts, joined),
+  });
+}
+
+async function bodiesOf(config: Config, extensions: Extensions): Promise<BodyStore | null> {
+  const options = { clock: extensions.clock, patienceMs: config.storePatience * 1000 };
+  return extensions.bodies ?? (await openBodies(config.bodies, options));
+}
+
+async function openStage(
+  extensions: Extensions,
+  listeners: readonly EventListener[] = [],
+  { storeAddress, storePatience }: Pick<Config, 'storeAddress' | 'storePatience'>,
+): Promise<Stage> {
   const report = createReport();
-  let loop: CrawlLoop | null = null;
   const failures: unknown[] = [];
+  let loop: CrawlLoop | null = null;
   const fail = (error: unknown) => {
     failures.push(error);
     loop?.fail(error);
   };
-  for (const listener of request.listeners ?? [])
+  for (const listener of listeners)
     report.listen((event) => attempt('event listener', () => listener(event), fail));
   for (const sink of extensions.sinks ?? [])
     attachSink(report, sink, (call) => attempt('output sink', call, fail));
-  // First, so that a folder that cannot be used leaves no database behind.
-  const bodies = extensions.bodies ?? (await openBodies(config.bodies));
-  const store = extensions.store ?? (await openStore({ address: config.db, clock, onFailure: fail }));
-  let start: RunStart;
-  const project = config.project ?? projectName(startUrls);
+  const clock = extensions.clock ?? systemClock;
+  const store =
+    extensions.store ??
+    (await openStore({
+      address: storeAddress,
+      clock,
+      onFailure: fail,
+      patienceMs: storePatience * 1000,
+    }));
+  return {
+    report,
+    extensions,
+    failures,
+    store,
+    storeAddress: extensions.store === undefined ? storeAddress : null,
+    owner: `${hostname()}:${process.pid}:${randomBytes(4).toString('hex')}`,
+    watch(found) {
+      loop = found;
+      if (failures.length > 0) loop.fail(failures[0]);
+    },
+  };
+}
+
+/** Whatever goes wrong before the loop runs must not leave the store open. */
+async function orClose<T>({ store }: Stage, work: () => Promise<T>): Promise<T> {
   try {
-    start = await store.begin({
-      project,
-      configHash: configHash(config),
-      config: JSON.stringify(storedOptions(config, startUrls, clock.now())),
-      fresh: config.fresh,
-      now: clock.now(),
-    });
+    return await work();
   } catch (error) {
     await store.close();
     throw error;
   }
-  const parts = wireParts({ config, startUrls, extensions, clock, store, bodies, report, normalizer });
-  loop = createCrawlLoop(parts);
-  const configChanged = start.previousConfigHash !== null && start.previousConfigHash !== configHash(config);
+}
+
+function wire(
+  stage: Stage,
+  rest: Pick<Parameters<typeof wireParts>[0], 'config' | 'startUrls' | 'normalizer' | 'slots'> & {
+    bodies: BodyStore | null;
+  },
+): CrawlParts {
+  const { owner, extensions, store, storeAddress, report } = stage;
+  return wireParts({ ...rest, owner, extensions, store, storeAddress, report, clock: store.clock });
+}
+
+function begin(
+  stage: Stage,
+  parts: CrawlParts,
+  run: Pick<RunWork, 'start' | 'project' | 'isJoined' | 'prepare'> & { configChanged: boolean },
+): CrawlHandle {
+  const { start, project } = run;
+  const { report, store, extensions, failures } = stage;
+  const { clock } = parts;
+  const loop = createCrawlLoop(parts);
+  stage.watch(loop);
   report.tell({
     type: 'run',
     run: start.runId,
     project,
     resumed: start.resumed,
-    config_changed: configChanged,
+    config_changed: run.configChanged,
     known_urls: start.knownUrls,
   });
+  let answeredAt = clock.monotonic();
+  let answerMs: number | null = null;
+  const onAnswer = (tookMs: number) => {
+    answeredAt = clock.monotonic();
+    answerMs = tookMs;
+  };
+  const work = workOnRun({ ...run, parts, loop, onAnswer });
   return {
     runId: start.runId,
+    project,
     stop: () => loop.stop(),
     get inFlight() {
       return loop.now.inFlight;
     },
+    read: () => ({
+      run: start.runId,
+      project,
+      pages: report.counters.pages - start.pagesDone,
+      states: report.counters.states,
+      outcomes: report.counters.outcomes,
+      waiting: store.waiting(),
+      ...loop.now,
+      lagMs: parts.lag.lagMs,
+      // One file, written by this very thread: there is nobody to wait for.
+      storeSilentMs: store.isShared ? clock.monotonic() - answeredAt : 0,
+      storeAnswerMs: answerMs,
+    }),
     flush: () => store.flush(),
-    finished: finalizeSinks(
-      runToEnd(parts, loop, start, project, configChanged),
-      extensions.sinks ?? [],
-      failures,
-    ),
+    finished: finalizeSinks(work, extensions.sinks ?? [], failures),
   };
 }
 
@@ -142,140 +277,4 @@ async function finalizeSinks(
   }
   if (summary === null || failures.length > 0) throw failures[0];
   return summary;
-}
-
-async function runToEnd(
-  parts: CrawlParts,
-  loop: CrawlLoop,
-  start: RunStart,
-  project: string,
-  configChanged: boolean,
-): Promise<SummaryEvent> {
-  const { store, clock, report, limits } = parts;
-  const startedAt = clock.monotonic();
-  const { counters } = report;
-  counters.pages = start.pagesDone;
-  counters.requests = start.requestsDone;
-  counters.bytes = start.bytesDone;
-  const look = () => ({ waiting: store.waiting(), ...loop.now });
-  const summarize = (status: RunStatus, error: string | null, counts: RunCounts): SummaryEvent => ({
-    type: 'summary',
-    run: start.runId,
-    project,
-    status,
-    pages: counters.pages,
-    requests: counters.requests,
-    bytes: counters.bytes,
-    duration_ms: Math.round(clock.monotonic() - startedAt),
-    by_state: counts.byState,
-    known_urls: counts.known,
-    waiting: counts.waiting,
-    error,
-  });
-  const progress = startProgress({ clock, report, maxPages: limits.maxPages, look });
-  try {
-    await prepare(parts, start, configChanged);
-    const end = await loop.run(start.pagesDone);
-    if (end === 'limit') {
-      while ((await store.lowerDepths(DEPTHS_AT_ONCE)) !== null);
-      await store.closeWaiting(PAGE_STATES.Skipped, `limit: max-pages ${limits.maxPages}`);
-    }
-    const status = statusOf(end, report, start);
-    const error = status === 'failed' ? 'no start URL gave any HTTP answer' : null;
-    await store.finish(status, clock.now(), error);
-    const summary = summarize(status, error, await store.counts());
-    report.tell(summary);
-    return summary;
-  } catch (error) {
-    const message = error instanceof Error ? error.message : String(error);
-    if (error instanceof SumiError && error.code === 'extension-failed') {
-      // The store works: the run can say why it ended, and goes on when it is called again.
-      await store.finish('interrupted', clock.now(), message);
-    } else {
-      // Who reads lines of events hears that no more come.
-      report.tell(summarize('interrupted', message, await countsIfAny(store)));
-    }
-    throw error;
-  } finally {
-    progress.stop();
-    parts.lag.stop();
-    await parts.fetcher.close();
-    await parts.bodies?.close();
-    await store.close();
-  }
-}
-
-/** A store that failed may refuse the question. */
-async function countsIfAny(store: Store): Promise<RunCounts> {
-  try {
-    return await store.counts();
-  } catch {
-    return { byState: {}, known: 0, waiting: 0 };
-  }
-}
-
-function statusOf(end: LoopEnd, report: Report, start: RunStart): RunStatus {
-  if (end === 'stopped') return 'interrupted';
-  return report.counters.answers === 0 && start.pagesDone === 0 ? 'failed' : 'completed';
-}
-
-/** Puts known pages before the scope when a new run begins or the configuration changed, then offers the start URLs. */
-async function prepare(parts: CrawlParts, start: RunStart, configChanged: boolean): Promise<void> {
-  const { store, discovery, startUrls, isStartUrl } = parts;
-  const judge = (row: Reconsidered): Verdict => {
-    const isNofollow = row.reason?.startsWith('nofollow') === true;
-    const { state, priority, reason } = discovery.judge(
-      row,
-      row.depth,
-      'link',
-      isNofollow,
-      isStartUrl(row.url),
-    );
-    return { state, priority, reason };
-  };
-  store.onLowered(judge);
-  const isNewRun = !start.resumed;
-  if (start.knownUrls > 0 && (isNewRun || configChanged)) {
-    await store.reconsider((row) => {
-      if (parts.isFetchOnly && !isStartUrl(row.url)) return null;
-      if (!isNewRun && ASKED.has(pageStateName(row.state))) return null;
-      return judge(row);
-    });
-  }
-  // A start URL is welcome even where links to it were not.
-  await store.offer(
-    startUrls.map((found) => ({ ...discovery.judge(found, 0, 'link', false, true), reopens: true })),
-  );
-  await store.flush();
-}
-
-/** One a page: two spellings of a page are one start URL. */
-function readStartUrls(
-  texts: readonly string[],
-  normalize: (text: string) => NormalizedUrl | null,
-): NormalizedUrl[] {
-  const found = new Map<string, NormalizedUrl>();
-  for (const text of texts) {
-    const url = normalize(readStartUrl(text).href);
-    if (url === null) throw sumiError('url-invalid', { url: text });
-    if (!found.has(url.url)) found.set(url.url, url);
-  }
-  if (found.size === 0) throw sumiError('no-url');
-  return [...found.values()];
-}
-
-function projectName(startUrls: NormalizedUrl[]): string {
-  return [...new Set(startUrls.map(({ host }) => host))].sort().join(' ');
-}
-
-/** What `sumi resume` needs to go on without the command's own words, and audit to know since when they hold. */
-function storedOptions(config: Config, startUrls: NormalizedUrl[], now: number): Record<string, unknown> {
-  // Passwords stay out of the file: whoever goes on gives them again.
-  const values = OPTION_NAMES.map((name) => [name, OPTIONS[name].secret ? null : config.sources[name].value]);
-  return {
-    ...Object.fromEntries(values),
-    'start-urls': startUrls.map(({ fetchUrl }) => fetchUrl),
-    terrain: config.terrain,
-    'configured-at': now,
-  };
 }

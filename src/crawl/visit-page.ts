@@ -19,7 +19,7 @@ import type { ActiveHost, PageTurn } from './active-host.ts';
 import type { Miss } from './discover-links.ts';
 import { type Exchange, type ExchangeSurroundings, exchangeWith, logRequest } from './exchange.ts';
 import { type Answer, judgeAnswer } from './judge-answer.ts';
-import { detachFromBuffers, type KeptBody, keepBody } from './keep-body.ts';
+import { detachFromBuffers, isClosing, type KeptBody, keepBody } from './keep-body.ts';
 import { factsOf, fillFacts, resolveUrl } from './page-facts.ts';
 import type { CrawlParts } from './parts.ts';
 import { readContent } from './read-content.ts';
@@ -33,7 +33,7 @@ export interface VisitSurroundings extends CrawlParts, ExchangeSurroundings {
   closeHost: (host: ActiveHost, state: PageState, reason: string) => Promise<void>;
   /** Pages were queued for this host. */
   wakeHost: (host: string) => void;
-  budget: { take(): void; giveBack(): void; spend(): void };
+  budget: { take(): void; giveBack(): void };
 }
 
 export async function visitPage(host: ActiveHost, turn: PageTurn, around: VisitSurroundings): Promise<void> {
@@ -58,24 +58,37 @@ export async function visitPage(host: ActiveHost, turn: PageTurn, around: VisitS
       state: 'ContentMismatch',
       reason: `type: ${outcome.head?.contentType ?? 'none'}`,
     };
-  const settlement = settlementOf(claim, answer, exchange, around);
+  let settlement = settlementOf(claim, answer, exchange, around);
+  let unkept: { error: unknown } | null = null;
+  if (typeof settlement.body === 'string') settlement.facts!.bodyKey = settlement.body;
+  else if (settlement.body !== null) {
+    // While the body store is busy other pages are parsed into the same buffers.
+    detachFromBuffers(settlement);
+    try {
+      settlement.facts!.bodyKey = await settlement.body;
+    } catch (error) {
+      // Never a row that points nowhere: the page is fetched again, whenever the run goes on.
+      unkept = { error };
+      settlement = again(claim, { attempts: claim.attempts, notBefore: null, priority: null });
+    }
+  }
   const isFinal = settlement.requeue === null;
   // A HEAD that decides is no page fetched.
   if (isHead) settlement.countsAsPage = false;
-  else if (settlement.countsAsPage) around.budget.spend();
-  else around.budget.giveBack();
-  if (settlement.countsAsPage) around.report.counters.pages++;
-  const { facts, body } = settlement;
-  if (typeof body === 'string') facts!.bodyKey = body;
-  else if (body !== null) {
-    // While the body store is busy other pages are parsed into the same buffers.
-    detachFromBuffers(settlement);
-    facts!.bodyKey = await body;
-  }
-  logRequest(host, around, exchange, isHead ? 'HEAD' : 'GET', claim.pageId, facts?.contentHash ?? null);
+  else if (!settlement.countsAsPage) around.budget.giveBack();
+  const hash = settlement.facts?.contentHash ?? null;
+  logRequest(host, around, exchange, isHead ? 'HEAD' : 'GET', claim.pageId, hash);
   const settled = await around.store.settle(host.lease, settlement);
   outcome.body?.release();
-  if (settled === null) return;
+  // The run ends with it: pages fetched while no body can be kept would be fetched in vain. One that was told to drop
+  // what was on its way did as it was told.
+  if (unkept !== null && !isClosing(unkept.error)) throw unkept.error;
+  if (settled === null) {
+    // The lease is somebody else's by now, and so is the page.
+    if (settlement.countsAsPage) around.budget.giveBack();
+    return;
+  }
+  if (settlement.countsAsPage) around.report.counters.pages++;
   around.discovery.remember(settlement.misses, settled.candidateIds);
   wakeHosts(settlement.candidates, around);
   if (settlement.toldLinks !== null) around.report.links(claim.url, settlement.toldLinks);

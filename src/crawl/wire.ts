@@ -1,6 +1,4 @@
 /** Composition: the one place where configuration becomes parts. Nothing here decides anything while a crawl runs. */
-import { randomBytes } from 'node:crypto';
-import { hostname } from 'node:os';
 import type { Config } from '../config/load-config.ts';
 import { productToken } from '../config/user-agent.ts';
 import type { Fetcher } from '../fetch/fetcher.ts';
@@ -22,11 +20,13 @@ import {
 import { PATTERN_PRESETS, type PatternPresetName } from '../scope/pattern-presets.ts';
 import { SKIPPED_EXTENSIONS } from '../scope/skipped-extensions.ts';
 import type { BodyStore } from '../store/bodies.ts';
+import { openReadSide } from '../store/open-store.ts';
 import type { Store } from '../store/port.ts';
 import { HrefCache } from '../url/href-cache.ts';
 import { createNormalizer, type NormalizedUrl, type Normalizer } from '../url/normalize.ts';
-import { createLinkDiscovery } from './discover-links.ts';
-import type { ContentParser, CrawlParts, CrawlPolicy } from './parts.ts';
+import { createLinkDiscovery, type LinkDiscovery } from './discover-links.ts';
+import type { ContentParser, CrawlParts, CrawlPolicy, MapParts } from './parts.ts';
+import { createSlots, type Slots } from './slots.ts';
 
 /** What a program may put in place of, or beside, the built-in parts. */
 export interface Extensions {
@@ -49,10 +49,15 @@ export interface Extensions {
 
 export interface Wiring {
   config: Config;
+  owner: string;
+  /** Shared with other crawls of this process. */
+  slots: Slots | undefined;
   startUrls: NormalizedUrl[];
   extensions: Extensions;
   clock: Clock;
   store: Store;
+  /** Where its links are read from; null for a program's own store. */
+  storeAddress: string | null;
   bodies: BodyStore | null;
   report: Report;
   normalizer: Normalizer;
@@ -65,7 +70,42 @@ export function wireParts(wiring: Wiring): CrawlParts {
   const token = productToken(config.userAgent);
   const starts = new Set(startUrls.map(({ url }) => url));
   const lag = watchLoopLag(clock);
-  const discovery = createLinkDiscovery({
+  const isStartUrl = (url: string) => starts.has(url);
+  return {
+    owner: wiring.owner,
+    startUrls,
+    isStartUrl,
+    isFetchOnly: config.fetchOnly,
+    limits: {
+      leaseMs: config.leaseSeconds * 1000,
+      drainMs: config.drainSeconds * 1000,
+      maxHosts: config.maxHosts,
+      maxPages: config.maxPages,
+      maxHostRequests: config.maxDomainRequests,
+      maxBodyBytes: config.maxBodyBytes,
+      maxRedirects: config.maxRedirects,
+    },
+    slots: wiring.slots ?? createSlots(config.concurrency),
+    policy: wirePolicy(config, token, [...contentParsers.keys()]),
+    pace: wirePace(config, extensions.pacing, () => lag.lagMs),
+    clock,
+    store,
+    bodies: bodies && closedOnce(bodies),
+    fetcher: extensions.fetcher ?? wireFetcher(config, clock),
+    parsePage: createPageParser(),
+    contentParsers,
+    normalizer,
+    scope,
+    discovery: wireDiscovery(config, scope, normalizer),
+    map: wireMap(config, scope, isStartUrl, wiring.storeAddress),
+    report,
+    agentToken: token,
+    lag,
+  };
+}
+
+export function wireDiscovery(config: Config, scope: Scope, normalizer: Normalizer): LinkDiscovery {
+  return createLinkDiscovery({
     cache: new HrefCache(),
     normalizer,
     scope,
@@ -74,33 +114,29 @@ export function wireParts(wiring: Wiring): CrawlParts {
     keepAnchors: config.anchorText,
     followLinks: !config.fetchOnly,
   });
+}
+
+function wireMap(
+  config: Config,
+  scope: Scope,
+  isStartUrl: (url: string) => boolean,
+  address: string | null,
+): MapParts | null {
+  const origins = [...new Set(config.terrain.quality.map(({ domain }) => domain))];
+  if (origins.length === 0 || address === null) return null;
+  return { origins, scope, isStartUrl, openSide: () => openReadSide(address) };
+}
+
+/** A crawl that had to drain closes them before its end. */
+function closedOnce(bodies: BodyStore): BodyStore {
+  let closing: Promise<void> | null = null;
   return {
-    owner: `${hostname()}:${process.pid}:${randomBytes(4).toString('hex')}`,
-    startUrls,
-    isStartUrl: (url) => starts.has(url),
-    isFetchOnly: config.fetchOnly,
-    limits: {
-      concurrency: config.concurrency,
-      maxHosts: config.maxHosts,
-      maxPages: config.maxPages,
-      maxHostRequests: config.maxDomainRequests,
-      maxBodyBytes: config.maxBodyBytes,
-      maxRedirects: config.maxRedirects,
+    put: (hash, bytes, contentType) => bodies.put(hash, bytes, contentType),
+    get: (key) => bodies.get(key),
+    close() {
+      closing ??= bodies.close();
+      return closing;
     },
-    policy: wirePolicy(config, token, [...contentParsers.keys()]),
-    pace: wirePace(config, extensions.pacing, () => lag.lagMs),
-    clock,
-    store,
-    bodies,
-    fetcher: extensions.fetcher ?? wireFetcher(config, clock),
-    parsePage: createPageParser(),
-    contentParsers,
-    normalizer,
-    scope,
-    discovery,
-    report,
-    agentToken: token,
-    lag,
   };
 }
 
@@ -114,7 +150,7 @@ export function wireNormalizer(config: Config): Normalizer {
 
 const HOST_MODES: ReadonlySet<string> = new Set(['host', 'subdomains', 'domain', 'any']);
 
-function wireScope(config: Config, startUrls: NormalizedUrl[], extensions: Extensions): Scope {
+export function wireScope(config: Config, startUrls: NormalizedUrl[], extensions: Extensions): Scope {
   const presets = config.preset.map((name) => PATTERN_PRESETS[name as PatternPresetName]);
   const modes = config.allowedHosts.filter((word) => HOST_MODES.has(word));
   return createScope({

@@ -40,4 +40,10 @@ describe('messageOf', () => {
   it('gives the code where the message is empty', () => {
     expect(messageOf(Object.assign(new AggregateError([]), { code: 'ECONNREFUSED' }))).toBe('ECONNREFUSED');
   });
+
+  it('takes the reason alone from what OpenSSL says', () => {
+    const told =
+      '803C2381987F0000:error:0A00010B:SSL routines:ssl3_get_record:wrong version number:../record.c:350:\n';
+    expect(messageOf(new Error(told))).toBe('wrong version number');
+  });
 });

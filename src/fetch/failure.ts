@@ -74,7 +74,9 @@ export function failureOf(error: unknown): FetchFailure {
 export function messageOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   // Happy-eyeballs errors (one per address tried) have a code and an empty message.
-  return error.message === '' ? (codeOf(error) ?? error.name) : error.message;
+  if (error.message === '') return codeOf(error) ?? error.name;
+  // OpenSSL tells thread, place in its sources and a line end besides: no two runs would say the same of a page.
+  return /^[0-9A-F]+:error:[0-9A-F]+:[^:]*:[^:]*:([^:]+):/.exec(error.message)?.[1] ?? error.message;
 }
 
 function codeOf(error: unknown): string | null {

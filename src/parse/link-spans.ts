@@ -75,7 +75,7 @@ function startsWithNoPage(bytes: Uint8Array, start: number, end: number): boolea
 }
 
 export function createLinkSpans(folder: TextFolder = createTextFolder()): LinkSpans {
-  let capacity = 256;
+  let capacity = 2048;
   let textStart = new Int32Array(capacity);
   let textEnd = new Int32Array(capacity);
   let kinds = new Uint8Array(capacity);

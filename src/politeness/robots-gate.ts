@@ -23,6 +23,8 @@ export interface RobotsGateOptions {
   retries: number;
   /** Tries after a failure to connect at all. */
   connectRetries: number;
+  /** The same where the connection was refused or TLS failed; as above unless given. */
+  refusedRetries?: number;
   ttlMs: number;
   clock: Clock;
   load: (origin: string) => Promise<StoredRobots | null>;
@@ -67,8 +69,7 @@ export async function openRobotsGate(origin: string, options: RobotsGateOptions)
     const { delaySeconds } = read.rules;
     await options.save({ origin, status, body, fetchedAt, expiresAt, delaySeconds });
     if (isReachable || options.whenUnreachable === 'allow') return read;
-    const tries = status === 0 ? Math.min(options.connectRetries, options.retries) : options.retries;
-    if (attempt >= tries) {
+    if (attempt >= triesAfter(answer, options)) {
       return {
         unreachable: status === 0 ? (answer.message ?? 'no answer') : String(status),
         failure: answer.failure,
@@ -76,6 +77,13 @@ export async function openRobotsGate(origin: string, options: RobotsGateOptions)
     }
     await options.pause(FIRST_PAUSE_MS * 2 ** attempt);
   }
+}
+
+function triesAfter({ status, failure }: OneAnswer, options: RobotsGateOptions): number {
+  const { retries, connectRetries, refusedRetries = connectRetries } = options;
+  if (status !== 0) return retries;
+  const isRefused = failure === 'refused' || failure === 'tls';
+  return Math.min(isRefused ? refusedRetries : connectRetries, retries);
 }
 
 interface OneAnswer {

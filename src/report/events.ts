@@ -29,7 +29,7 @@ export interface PageEvent {
 export interface HostEvent {
   type: 'host';
   host: string;
-  what: 'robots' | 'blocked' | 'breaker' | 'closed';
+  what: 'robots' | 'blocked' | 'breaker' | 'closed' | 'lost';
   detail: string;
   until: number | null;
 }

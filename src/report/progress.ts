@@ -9,6 +9,8 @@ export interface ProgressSource {
   clock: Clock;
   report: Report;
   maxPages: number | null;
+  /** Pages of the run so far, by all who work on it. */
+  pages(): number;
   /** Pages waiting, hosts held and cooling, requests in flight. */
   look(): { waiting: number; inFlight: number; hosts: number; cooling: number };
 }
@@ -16,7 +18,7 @@ export interface ProgressSource {
 export function startProgress(source: ProgressSource): { stop(): void } {
   const { clock, report } = source;
   const startedAt = clock.monotonic();
-  const pagesBefore = report.counters.pages;
+  const pagesBefore = source.pages();
   let cancel = clock.after(EVERY_MS, tick);
 
   function tick(): void {
@@ -26,7 +28,8 @@ export function startProgress(source: ProgressSource): { stop(): void } {
 
   function progressNow(): ProgressEvent {
     const { waiting, inFlight, hosts, cooling } = source.look();
-    const { pages, errors } = report.counters;
+    const { errors } = report.counters;
+    const pages = source.pages();
     const seconds = (clock.monotonic() - startedAt) / 1000;
     const perSecond = seconds > 0 ? (pages - pagesBefore) / seconds : 0;
     const total = estimatedTotal(pages, waiting + inFlight, source.maxPages);

@@ -79,6 +79,7 @@ describe('progress', () => {
       duration_ms: 1,
     } as const;
     expect(renderPage(page, plain)).toBe('200 Processed https://example.com/  Home [2J');
+    expect(renderPage({ ...page, links: 23 }, plain)).toMatch(/Home \[2J {2}\(23 links\)$/);
     expect(renderPage({ ...page, state: 'Failed', reason: 'http: 403', status_code: 403 }, plain)).toBe(
       '403 Failed    https://example.com/  http: 403',
     );
@@ -86,7 +87,7 @@ describe('progress', () => {
 });
 
 describe('a summary', () => {
-  const view = { isResumed: false, program: 'sumi', db: './sumi.db', paint: plain };
+  const view = { isResumed: false, program: 'sumi', at: '', paint: plain };
 
   it('says what came of it, by state, most first, and where to look next', () => {
     expect(renderSummary(SUMMARY, view)).toEqual([
@@ -102,7 +103,11 @@ describe('a summary', () => {
   });
 
   it('gives commands that can be typed as they stand', () => {
-    const [, , , , first] = renderSummary(SUMMARY, { ...view, program: 'npm start --', db: 'my crawl.db' });
+    const [, , , , first] = renderSummary(SUMMARY, {
+      ...view,
+      program: 'npm start --',
+      at: " --db 'my crawl.db'",
+    });
     expect(first).toMatch(/^ {2}npm start -- pages --db 'my crawl\.db' /);
     expect(shellWord("it's")).toBe("'it'\\''s'");
   });

@@ -65,7 +65,8 @@ export function renderPage(event: PageEvent, paint: Paint): string {
   const status = pad(event.status_code === null ? '–' : String(event.status_code), 3);
   const state = paint(isGood ? 'green' : 'yellow', pad(event.state, 9));
   const about = isGood ? event.title : event.reason;
-  return `${status} ${state} ${printable(event.url)}${about ? paint('dim', `  ${printable(about)}`) : ''}`;
+  const links = event.links > 0 ? paint('dim', `  (${showMany(event.links, 'link')})`) : '';
+  return `${status} ${state} ${printable(event.url)}${about ? paint('dim', `  ${printable(about)}`) : ''}${links}`;
 }
 
 export function renderHost(event: HostEvent, paint: Paint): string {

@@ -9,13 +9,13 @@ export interface SummaryView {
   isResumed: boolean;
   /** What the reader types to run sumi. */
   program: string;
-  /** The file as given. */
-  db: string;
+  /** The flag that names the store, with a space before it; empty where none is needed. */
+  at: string;
   paint: Paint;
 }
 
 export function renderSummary(summary: SummaryEvent, view: SummaryView): string[] {
-  const { program, db, paint } = view;
+  const { program, at, paint } = view;
   const seconds = summary.duration_ms / 1000;
   const rate = seconds > 0 && !view.isResumed ? ` (${(summary.pages / seconds).toFixed(1)}/s)` : '';
   const colour = summary.status === 'completed' ? 'green' : 'yellow';
@@ -25,7 +25,7 @@ export function renderSummary(summary: SummaryEvent, view: SummaryView): string[
       `${showBytes(summary.bytes)} in ${showMany(summary.requests, 'request')}.`,
     ...renderCounts(Object.fromEntries(Object.entries(summary.by_state).sort((a, b) => b[1] - a[1]))),
     '',
-    ...renderWhereNext(summary, program, db),
+    ...renderWhereNext(summary, program, at),
   ];
 }
 
@@ -37,8 +37,7 @@ export function renderCounts(counts: Readonly<Record<string, number>>): string[]
   return entries.map(([name, n]) => `  ${pad(name, nameWidth)}  ${pad(showCount(n), countWidth, 'right')}`);
 }
 
-function renderWhereNext(summary: SummaryEvent, program: string, db: string): string[] {
-  const at = dbFlag(db);
+function renderWhereNext(summary: SummaryEvent, program: string, at: string): string[] {
   const troubled = ['DeadLink', 'Failed', 'Unreachable', 'Skipped'].find(
     (state) => summary.by_state[state] > 0,
   );
@@ -51,11 +50,6 @@ function renderWhereNext(summary: SummaryEvent, program: string, db: string): st
     hints.splice(1, 0, [`${program} pages --state ${troubled}${at}`, 'what went otherwise']);
   const width = Math.max(...hints.map(([command]) => command.length));
   return hints.map(([command, about]) => `  ${pad(command, width)}   ${about}`);
-}
-
-/** Empty for the file that is taken anyway. */
-export function dbFlag(db: string): string {
-  return db === './sumi.db' ? '' : ` --db ${shellWord(db)}`;
 }
 
 export function shellWord(text: string): string {

@@ -13,6 +13,15 @@ export interface Counters {
   errors: number;
   /** Pages that were answered, or refused by a robots.txt that was, since this process began. */
   answers: number;
+  /** Pages settled since this process began. */
+  readonly states: Map<PageState, number>;
+  /** Requests made since this process began: by class of status (2xx) or kind of failure. */
+  readonly outcomes: Map<string, OutcomeCount>;
+}
+
+export interface OutcomeCount {
+  requests: number;
+  bytes: number;
 }
 
 export interface Report {
@@ -28,6 +37,8 @@ export interface Report {
   page(event: PageEvent): void;
   host(event: Omit<HostEvent, 'type'>): void;
   count(state: PageState): void;
+  /** One request is over; status 0 when there was no answer. */
+  request(statusCode: number, failure: string | null, bytes: number): void;
 }
 
 const ERROR_STATES: ReadonlySet<PageState> = new Set([
@@ -38,10 +49,20 @@ const ERROR_STATES: ReadonlySet<PageState> = new Set([
   'ContentMismatch',
 ]);
 
+const STATUS_CLASSES = ['other', '1xx', '2xx', '3xx', '4xx', '5xx'];
+
 export function createReport(): Report {
   const listeners: EventListener[] = [];
   const linkListeners: LinkListener[] = [];
-  const counters: Counters = { pages: 0, requests: 0, bytes: 0, errors: 0, answers: 0 };
+  const counters: Counters = {
+    pages: 0,
+    requests: 0,
+    bytes: 0,
+    errors: 0,
+    answers: 0,
+    states: new Map(),
+    outcomes: new Map(),
+  };
   const tell = (event: CrawlEvent) => {
     for (const listener of listeners) listener(event);
   };
@@ -63,6 +84,16 @@ export function createReport(): Report {
     host: (event) => tell({ type: 'host', ...event }),
     count(state) {
       if (ERROR_STATES.has(state)) counters.errors++;
+      counters.states.set(state, (counters.states.get(state) ?? 0) + 1);
+    },
+    request(statusCode, failure, bytes) {
+      counters.requests++;
+      counters.bytes += bytes;
+      const outcome = failure ?? STATUS_CLASSES[Math.floor(statusCode / 100)] ?? 'other';
+      const count = counters.outcomes.get(outcome) ?? { requests: 0, bytes: 0 };
+      if (count.requests === 0) counters.outcomes.set(outcome, count);
+      count.requests++;
+      count.bytes += bytes;
     },
   };
 }

@@ -68,6 +68,8 @@ export interface ScopeOptions {
 
 export interface Scope {
   classify(candidate: ScopeCandidate): Verdict;
+  /** Whether depth is counted from this host: every page of it is depth 0. */
+  isOrigin(host: string): boolean;
   /** Specification 004 section 3.3. */
   domainKind(host: string): DomainKind;
 }
@@ -83,6 +85,7 @@ export function createScope(options: ScopeOptions): Scope {
   const stub = createDomainSet(options.stub ?? []);
   const quality = createDomainSet(options.quality ?? []);
   const accept = acceptRule(options);
+  const isOrigin = originMatcher(blacklist, stub, quality);
   const rules: ScopeRule[] = [
     schemeRule(options.schemes ?? ['http', 'https']),
     ...domainListRule(blacklist, 'Blacklisted', 'blacklist'),
@@ -93,7 +96,7 @@ export function createScope(options: ScopeOptions): Scope {
     ...pathRule(options.paths ?? []),
     ...extensionRule(options.skippedExtensions ?? []),
     ...excludeRule(options.exclude ?? []),
-    ...depthRule(options.maxDepth ?? null),
+    ...depthRule(options.maxDepth ?? null, isOrigin),
   ];
   const { priorityOf } = options;
   return {
@@ -106,6 +109,7 @@ export function createScope(options: ScopeOptions): Scope {
       if (priorityOf === undefined || verdict.state !== 'Queued') return verdict;
       return { ...verdict, priority: priorityOf(candidate, verdict.priority) };
     },
+    isOrigin,
     domainKind(host) {
       if (blacklist.match(host) !== null) return 'blacklist';
       if (stub.match(host) !== null) return 'stub';
@@ -161,6 +165,21 @@ function hostRule(options: ScopeOptions, quality: DomainSet): ScopeRule[] {
       return isAllowed ? null : skipped(`scope: host ${host} is not one of ${shown}`);
     },
   ];
+}
+
+/** The order of specification 004 section 3.3: a domain that is on another list too is no origin. */
+function originMatcher(blacklist: DomainSet, stub: DomainSet, quality: DomainSet): (host: string) => boolean {
+  if (quality.size === 0) return () => false;
+  const answers = new Map<string, boolean>();
+  return (host) => {
+    let isOrigin = answers.get(host);
+    if (isOrigin === undefined) {
+      isOrigin = quality.match(host) !== null && blacklist.match(host) === null && stub.match(host) === null;
+      if (answers.size >= MAX_REMEMBERED_HOSTS) answers.clear();
+      answers.set(host, isOrigin);
+    }
+    return isOrigin;
+  };
 }
 
 function hostMatcher(
@@ -247,11 +266,11 @@ function excludeRule(texts: readonly string[]): ScopeRule[] {
   ];
 }
 
-function depthRule(maxDepth: number | null): ScopeRule[] {
+function depthRule(maxDepth: number | null, isOrigin: (host: string) => boolean): ScopeRule[] {
   if (maxDepth === null) return [];
   return [
-    ({ depth }) =>
-      depth > maxDepth
+    ({ depth, host }) =>
+      depth > maxDepth && !isOrigin(host)
         ? { state: 'DepthExceeded', priority: REST.priority, reason: `depth: ${depth} > ${maxDepth}` }
         : null,
   ];

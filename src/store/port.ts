@@ -8,17 +8,24 @@
  *  - `settle` commits the page's result, its links and the candidates they offered together, or not at all.
  *  - Settlements may be grouped into one commit (bounded by count and age); `flush` ends the open group.
  *  - Nothing here decides policy: states and reasons come in, the store only keeps them.
+ *  - Where many workers share a store (`isShared`), its time rules: `clock` tells the database's time, whatever the
+ *    worker's own clock says, and every time that goes in or out is of that clock.
  */
 import type { Candidate, Claim } from '../frontier/candidate.ts';
 import type { PageStateCode } from '../frontier/page-state.ts';
+import type { Clock } from '../primitives/clock.ts';
 
 export interface RunRequest {
   project: string;
+  /** Who works on it here: the name under which hosts are leased. */
+  owner: string;
   configHash: string;
   /** The effective options as JSON, kept with the run. */
   config: string;
   /** Closes the project's old run and clears its pages first; hosts' clocks, blocks and robots.txt stay. */
   fresh: boolean;
+  /** What the operator noted of the run, as a JSON object; null when nothing. */
+  metadata: string | null;
   now: number;
 }
 
@@ -35,6 +42,12 @@ export interface RunStart {
   bytesDone: number;
   /** Known URLs of the project before this run began. */
   knownUrls: number;
+}
+
+/** A run under way that a worker takes part in: with the configuration it was started with. */
+export interface JoinedRun extends RunStart {
+  project: string;
+  config: string;
 }
 
 /** The politeness state of a host, shared by all runs and projects of the store. Times are wall milliseconds. */
@@ -65,6 +78,8 @@ export interface HostLease {
   takenOver: boolean;
   /** Set when the host was closed for this run: its waiting pages get this state and reason. */
   closed: { state: PageStateCode; reason: string } | null;
+  /** Set by `renew`: another project's run waits for the host. Given back, it is that one's turn. */
+  isWanted?: boolean;
 }
 
 export interface StoredRobots {
@@ -163,7 +178,7 @@ export interface Settled {
   /** State and reason as stored: a redirect's may differ from the settlement's (loops, refused targets). */
   state: PageStateCode;
   reason: string | null;
-  /** The ids of the candidates, in order. */
+  /** The ids of the candidates, in order; 0 where the store will only know after the group's commit. */
   candidateIds: number[];
   /** Pages that had redirected here, or through here, and failed with this one. */
   failedSources: readonly FailedSource[];
@@ -185,10 +200,49 @@ export interface Reconsidered {
   reason: string | null;
 }
 
+/** What `reconsider` tells of a page besides. */
+export interface KnownPage extends Reconsidered {
+  pageId: number;
+  /** The last visit got an answer that was read, or led on: whatever became of the page since. */
+  wasRead: boolean;
+  /** Requests to its host in this run, or the last. */
+  hostRequests: number;
+}
+
 export interface Verdict {
   state: PageStateCode;
   priority: number;
   reason: string | null;
+}
+
+/** A verdict on a known page. */
+export interface Revision extends Verdict {
+  /** The page's new depth, null for none; absent: as it was. */
+  depth?: number | null;
+  /** Only the depth is new: state, tries and waiting redirects stay as they are. */
+  keepsState?: true;
+}
+
+/** How many pages went from one state to another. */
+export interface StateMove {
+  from: PageStateCode;
+  to: PageStateCode;
+  pages: number;
+}
+
+export interface Revised {
+  runId: number;
+  moves: StateMove[];
+  /** Pages that wait now. */
+  waiting: number;
+}
+
+/** Depths from origins, beside each other: a page, the origin's place in the list, the depth. */
+export interface DepthBatch {
+  count: number;
+  pageIds: Int32Array;
+  origins: Uint16Array;
+  depths: Uint16Array;
 }
 
 export interface ClaimAnswer {
@@ -197,19 +251,55 @@ export interface ClaimAnswer {
   nextRetryAt: number | null;
 }
 
+export type RunEnd = 'completed' | 'interrupted' | 'failed';
+
 export interface RunCounts {
   byState: Record<string, number>;
   waiting: number;
   known: number;
+  /** Of the run, by all who work on it. */
+  pages: number;
+  requests: number;
+  bytes: number;
+}
+
+/** What a worker tells of itself, for `sumi workers`. */
+export interface WorkerReport {
+  hosts: number;
+  pages: number;
 }
 
 export interface Store {
+  /** The time that leases, slots and blocks are counted in. */
+  readonly clock: Clock;
+  /** More than one worker may be at work on a run. */
+  readonly isShared: boolean;
   begin(request: RunRequest): Promise<RunStart>;
-  /** Puts every page of the project that is not in flight before the judge; null leaves it. Answers how many changed. */
-  reconsider(judge: (row: Reconsidered) => Verdict | null): Promise<number>;
+  /** Takes part in a run that is under way; null when it is not (any more). */
+  join(runId: number, owner: string): Promise<JoinedRun | null>;
+  /** Puts every page of the project that is not in flight before the judge, by growing id; null leaves it. Answers how many changed. */
+  reconsider(judge: (row: KnownPage) => Revision | null): Promise<number>;
+  /**
+   * The same without a crawl: the project's last run gets the configuration, and goes on with the next `begin` if pages
+   * wait. Null when there is no such project or run; refused while somebody is at work on it.
+   */
+  revise(request: RunRequest, judge: (row: KnownPage) => Revision | null): Promise<Revised | null>;
+  /** Replaces what is stored of depths per origin in the project, as one; each origin's name as written in the list. */
+  saveDepths(origins: readonly string[], batches: Iterable<DepthBatch>): Promise<void>;
   /** Called for a page whose depth was lowered while it was shut out by depth or nofollow. */
   onLowered(judge: (row: Reconsidered) => Verdict): void;
-  finish(status: 'completed' | 'interrupted' | 'failed', now: number, error: string | null): Promise<void>;
+  /** Ends the run; one that others are still at work on is only left. Answers the status the run has then. */
+  finish(status: RunEnd, now: number, error: string | null): Promise<RunEnd | 'running'>;
+  /** True when no page of the run waits or is in flight, here or at any other worker. */
+  isDone(): Promise<boolean>;
+  /** Calls when another worker may have queued pages or given a host back. One listener. */
+  onWork(listener: () => void): void;
+  /** Permits for up to `count` more page GETs, so that all workers together stay within `limit`; 0 when none is left. */
+  reservePages(count: number, limit: number): Promise<number>;
+  /** Gives permits back that were not used. */
+  returnPages(count: number): Promise<void>;
+  /** Says that the worker is alive. */
+  heartbeat(report: WorkerReport): Promise<void>;
 
   /** New → a row; known → the shallower depth (and queued again where the candidate reopens). Answers the ids. */
   offer(candidates: Candidate[]): Promise<number[]>;

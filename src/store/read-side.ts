@@ -8,7 +8,9 @@
  *  - Nothing here decides: identity comes in normalized, states and reasons go out as stored.
  */
 import type { PageState } from '../frontier/page-state.ts';
+import type { MapErrors } from './map-errors.ts';
 import type { StoredRobots } from './port.ts';
+import type { RunReport } from './run-report.ts';
 
 export interface ProjectRow {
   id: number;
@@ -26,6 +28,8 @@ export interface RunRow {
   bytes: number;
   config_hash: string;
   error: string | null;
+  /** What the operator noted with --meta, as a JSON object. */
+  metadata: string | null;
 }
 
 /** A run with the options it was made with, as JSON by option name. */
@@ -129,6 +133,22 @@ export interface VisitRow {
   failure: string | null;
 }
 
+/** One worker and the run it is at work on. */
+export interface WorkerRow {
+  worker: string;
+  /** Machine and process. */
+  process: string;
+  run: number;
+  project: string;
+  started_at: string;
+  seen_at: string;
+  /** late: it has not been heard of for longer than its heartbeat allows. */
+  state: 'alive' | 'late' | 'ended';
+  hosts: number;
+  pages: number;
+  pages_per_second: number;
+}
+
 /** One line of the request log, as the audit replays it. Times are wall milliseconds. */
 export interface RequestRow {
   id: number;
@@ -142,6 +162,34 @@ export interface RequestRow {
   perHost: number;
   statusCode: number;
   blockedUntil: number | null;
+}
+
+/** A page as a node of the link graph. */
+export interface GraphPage {
+  id: number;
+  project_id: number;
+  url: string;
+  host: string;
+  state: PageState;
+  title: string | null;
+  status_code: number | null;
+  /** The least over all origins; null where no followed link leads to it. */
+  depth: number | null;
+  discovered_run: number;
+  /** The page it redirects to, by id. */
+  redirect_to: number | null;
+}
+
+/** The links of one page, each target once. */
+export interface GraphLinks {
+  from: number;
+  targets: readonly number[];
+  /** Beside the targets: LINK_FLAGS and UNFOLLOWED; null when no link has any. */
+  flags: readonly number[] | null;
+}
+
+export interface GraphFilter {
+  project?: string;
 }
 
 export interface StoreTotals {
@@ -170,10 +218,20 @@ export interface ReadSide {
   links(filter: LinkFilter): AsyncIterable<LinkRow>;
   /** The links from a page, then the links to it. */
   linksOf(pageId: number, filter: LinkFilter): AsyncIterable<LinkRow>;
+  /** Every known page in batches, by id; a batch is never empty. */
+  graphPages(filter: GraphFilter): AsyncIterable<readonly GraphPage[]>;
+  /** The links of every page that has some, by page id. */
+  graphLinks(filter: GraphFilter): AsyncIterable<GraphLinks>;
   hosts(filter: { project?: string; limit?: number }): AsyncIterable<HostRow>;
   visits(pageId: number): Promise<VisitRow[]>;
   robots(origin: string): Promise<StoredRobots | null>;
+  /** Who works, or worked, on which run; by start. */
+  workers(): AsyncIterable<WorkerRow>;
   totals(project: string | undefined): Promise<StoreTotals>;
+  /** The figures of one run; null when there is no such run. */
+  report(runId: number): Promise<RunReport | null>;
+  /** What went wrong on the project's map; of requests those of the run count. */
+  mapErrors(projectId: number, runId: number): Promise<MapErrors>;
   /** By host, then in the order in which requests were sent. */
   requests(): AsyncIterable<RequestRow>;
   /** Identities that stand more than once in their project; there must be none. */

@@ -63,6 +63,19 @@ describe('a domain set', () => {
     expect(set.match('com')).toBeNull();
   });
 
+  it('takes a name with www. for the one without too, unless that is listed itself', () => {
+    const set = createDomainSet(['www.example.com', 'www.b.test', 'b.test', '*.www.c.test']);
+    expect([set.match('example.com'), set.match('www.example.com')]).toEqual([
+      'www.example.com',
+      'www.example.com',
+    ]);
+    expect([set.match('b.test'), set.match('c.test'), set.match('d.c.test')]).toEqual([
+      'b.test',
+      '*.www.c.test',
+      null,
+    ]);
+  });
+
   it('matches nothing when empty and refuses what is no pattern', () => {
     expect(createDomainSet([]).match('example.com')).toBeNull();
     expect(() => createDomainSet(['https://x.test/'])).toThrow('https://x.test/');

@@ -1,6 +1,7 @@
 /**
  * Domain patterns of specification 004 section 2.3: `example.com` is that host alone, `*.example.com` is the bare
- * domain and everything under it. Case, a trailing dot and the script of an international name do not count.
+ * domain and everything under it. Case, a trailing dot and the script of an international name do not count, and
+ * `www.example.com` means `example.com` too: the identity of a page in a map has no `www.`.
  *
  * A set answers by looking up the host's own suffixes, so its cost does not grow with the number of patterns.
  * Never asks DNS and knows nothing of public suffixes: `*.com` is a pattern like any other.
@@ -35,7 +36,7 @@ export function compileDomainPattern(text: string): DomainPattern | null {
 
 export function matchesDomain(pattern: DomainPattern, host: string): boolean {
   const name = canonicalHost(host);
-  if (name === pattern.name) return true;
+  if (name === pattern.name || pattern.name === `www.${name}`) return true;
   return (
     pattern.isWildcard && name.endsWith(pattern.name) && name[name.length - pattern.name.length - 1] === '.'
   );
@@ -51,6 +52,8 @@ export function createDomainSet(patterns: readonly string[]): DomainSet {
     const map = pattern.isWildcard ? suffixes : exact;
     if (!map.has(pattern.name)) map.set(pattern.name, text);
   }
+  for (const [name, text] of [...exact]) addBare(exact, name, text);
+  for (const [name, text] of [...suffixes]) addBare(exact, name, text);
   return {
     size: patterns.length,
     match(host) {
@@ -67,6 +70,12 @@ export function createDomainSet(patterns: readonly string[]): DomainSet {
       }
     },
   };
+}
+
+/** What is listed under its own name stays what it is. */
+function addBare(exact: Map<string, string>, name: string, text: string): void {
+  const bare = name.startsWith('www.') ? name.slice(4) : '';
+  if (bare !== '' && !exact.has(bare)) exact.set(bare, text);
 }
 
 /** Hosts of identities are canonical already: the first line lets them pass. Empty where the text is no host. */

@@ -53,6 +53,43 @@ describe('a crawl that was asked for wrongly says why and writes nothing', () =>
     });
   }
 
+  const SECRET = 'postgres://sumi:s3cret@db.example.com/crawl';
+  const stores: [string, string[], string, string[]][] = [
+    [
+      'a store of another kind',
+      ['--store', 'mysql://sumi:s3cret@host/crawl'],
+      'bad-value',
+      ['postgres://USER'],
+    ],
+    ['a store without host', ['--store', 'postgres://'], 'bad-value', ['postgres://USER']],
+    [
+      'a store without host but with password',
+      ['--store', 'postgres://sumi:s3cret@/x'],
+      'bad-value',
+      ['***'],
+    ],
+    ['a store and a file', ['--store', SECRET, '--db', 'sumi.db'], 'two-stores', ['--store and --db']],
+    ['a store as the file', ['--db', SECRET], 'bad-value', ['--store']],
+    ['a misspelt --store', ['--stor', SECRET], 'unknown-option', ['--store']],
+    ['a misspelt --store with =', [`--stor=${SECRET}`], 'unknown-option', ['--store']],
+  ];
+  for (const [what, args, code, words] of stores) {
+    it(`${what}, and no password is shown`, async () => {
+      for (const command of [['crawl', NOWHERE], ['workers']]) {
+        const finished = await run(...command, ...args);
+        expectRefusal(finished, code, ...words);
+        expect(finished.stderr).not.toContain('s3cret');
+      }
+      expect(readdirSync(folder.path)).toEqual([]);
+    });
+  }
+
+  it('a store where a URL belongs, and no password is shown', async () => {
+    const finished = await run('crawl', SECRET);
+    expectRefusal(finished, 'url-scheme', 'postgres://sumi:***@');
+    expect(finished.stderr).not.toContain('s3cret');
+  });
+
   it('a directory as the database', async () => {
     mkdirSync(folder.file('data'));
     expectRefusal(await run('crawl', NOWHERE, '--db', 'data'), 'db-is-directory', 'data');
@@ -136,7 +173,17 @@ describe('a database that somebody else has', () => {
 
 describe('a question that cannot be answered', () => {
   it('names the database that is missing, and makes none', async () => {
-    for (const command of ['pages', 'links', 'hosts', 'runs', 'stats', 'audit', 'resume'])
+    for (const command of [
+      'pages',
+      'links',
+      'hosts',
+      'runs',
+      'stats',
+      'audit',
+      'resume',
+      'report',
+      'workers',
+    ])
       expectRefusal(await run(command, '--db', 'none.db'), 'db-missing', 'none.db');
     expect(readdirSync(folder.path)).toEqual([]);
   });

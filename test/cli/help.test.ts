@@ -5,15 +5,23 @@ import { sumi } from './run-sumi.ts';
 
 const COMMANDS = [
   'crawl',
+  'map',
   'resume',
   'stats',
   'pages',
   'links',
+  'export',
+  'reclassify',
+  'sitemap',
   'hosts',
   'runs',
+  'worker',
+  'report',
+  'workers',
   'cat',
   'why',
   'audit',
+  'copy',
   'config',
   'demo',
 ];
@@ -42,8 +50,30 @@ describe('help', () => {
     const flags =
       '--db --config --profile --max-pages --max-depth --delay --concurrency --per-host --include --exclude ' +
       '--include-mode --preset --allowed-hosts --project --resolve --user-agent --bodies --fetch-only --urls ' +
-      '--no-robots --fresh --json -q -v';
+      '--no-robots --fresh --json -q -v --store --lease-seconds --isolated --meta';
     for (const flag of flags.split(' ')) expect(stdout).toMatch(new RegExp(`^ {2,}(-\\w, )?${flag}\\b`, 'm'));
+  });
+
+  it('shows --store beside --db in every command that has a store', async () => {
+    for (const name of COMMANDS.filter((name) => name !== 'demo' && name !== 'copy' && name !== 'worker')) {
+      const { stdout } = await sumi([name, '--help']);
+      expect([name, stdout]).toEqual([
+        name,
+        expect.stringMatching(/^ +--db <FILE> .*\n(?: {10,}.*\n)* +--store <URL> /m),
+      ]);
+    }
+  });
+
+  it('says what a project is where no start host is given', async () => {
+    for (const [name, words] of [
+      ['map', 'Name of the map'],
+      ['reclassify', 'Name of the map'],
+      ['export', 'Which project'],
+    ]) {
+      const { stdout } = await sumi([name, '--help']);
+      expect(stdout).toMatch(new RegExp(`--project <NAME> +${words}`));
+      expect(stdout).not.toContain('start hosts');
+    }
   });
 
   it('is wrong usage to give no command, and shows the help', async () => {

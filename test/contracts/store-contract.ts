@@ -8,10 +8,12 @@ import { describeDepths } from './store/depth-contract.ts';
 import type { StartHarness, StoreHarness } from './store/harness.ts';
 import { describeLeases } from './store/lease-contract.ts';
 import { describeLinks } from './store/link-contract.ts';
+import { describeMaps } from './store/map-contract.ts';
 import { describeOffers } from './store/offer-contract.ts';
 import { describeRedirects } from './store/redirect-contract.ts';
 import { describeRuns } from './store/run-contract.ts';
 import { describeSettlements } from './store/settle-contract.ts';
+import { describeWorkers } from './store/worker-contract.ts';
 
 export function describeStore(name: string, start: StartHarness): void {
   describe(`the store on ${name}`, () => {
@@ -28,6 +30,8 @@ export function describeStore(name: string, start: StartHarness): void {
     describeLinks(now);
     describeRedirects(now);
     describeDepths(now);
+    describeMaps(now);
     describeRuns(now);
+    describeWorkers(now);
   });
 }

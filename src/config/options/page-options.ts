@@ -27,16 +27,14 @@ export const pageOptions = {
   'anchor-text': { type: 'boolean', default: false, doc: 'Record the text of links.' },
   'store-text': {
     type: 'boolean',
-    default: true,
     doc: 'Keep the main text of pages in the database.',
-    offDoc: 'Keep no text of pages.',
   },
   bodies: {
     type: 'string',
     default: 'none',
     check: isBodiesRule,
-    expected: 'none or files:DIR',
-    placeholder: 'none|files:DIR',
-    doc: 'Where bodies are kept. files: a folder, compressed, equal bodies once.',
+    expected: 'none, files:DIR or s3://BUCKET/PREFIX',
+    placeholder: 'none|files:DIR|s3://BUCKET/PREFIX',
+    doc: 'Where bodies are kept: a folder, or a bucket of any S3-compatible store (endpoint, region and credentials from AWS_… variables). Compressed, equal bodies once.',
   },
 } as const satisfies OptionGroup;

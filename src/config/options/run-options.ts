@@ -1,5 +1,6 @@
 /** Options about the run as a whole: where it is kept and what is printed. None of them changes what is crawled. */
 
+import { isStoreAddress } from '../../primitives/store-address.ts';
 import type { OptionGroup } from '../option-spec.ts';
 import { PROFILE_NAMES } from '../program.ts';
 
@@ -25,11 +26,22 @@ export const runOptions = {
   db: {
     type: 'string',
     default: './sumi.db',
-    check: isFilled,
-    expected: 'the path of a file',
+    check: (text) => isFilled(text) && !/^[a-z][a-z+]*:\/\//i.test(text),
+    expected: 'the path of a file (the address of a PostgreSQL database goes to --store)',
     placeholder: 'FILE',
     hashed: false,
-    doc: 'The database.',
+    doc: 'The database, an SQLite file.',
+  },
+  store: {
+    type: 'string',
+    nullable: true,
+    default: null,
+    check: isStoreAddress,
+    expected: 'postgres://USER:PASSWORD@HOST:PORT/DATABASE',
+    placeholder: 'URL',
+    hashed: false,
+    secret: true,
+    doc: 'A PostgreSQL database that many workers share, in place of --db.',
   },
   project: {
     type: 'string',
@@ -40,6 +52,22 @@ export const runOptions = {
     placeholder: 'NAME',
     hashed: false,
     doc: 'Name of the corpus in the database. Without it: the start hosts.',
+  },
+  isolated: {
+    type: 'boolean',
+    default: false,
+    hashed: false,
+    doc: 'A project of its own for this run: nothing is shared with other runs but the hosts’ clocks.',
+  },
+  meta: {
+    type: 'list',
+    default: [],
+    split: 'pair',
+    check: (text) => /^[\w.-]+=/.test(text),
+    expected: 'NAME=VALUE',
+    placeholder: 'NAME=VALUE',
+    hashed: false,
+    doc: 'Notes kept with the run and shown by `sumi runs` and `sumi report`; may be repeated.',
   },
   fresh: {
     type: 'boolean',

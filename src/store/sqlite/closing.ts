@@ -1,5 +1,6 @@
 /** Giving up: waiting pages of a host, or of the whole project, get their state for the rest of the run. */
-import type { PageStateCode } from '../../frontier/page-state.ts';
+import { PAGE_STATES, type PageStateCode } from '../../frontier/page-state.ts';
+import { checkTransition } from '../../frontier/page-transitions.ts';
 import type { HostLease } from '../port.ts';
 import { addWaiting, type Session } from './session.ts';
 import type { WaitingPages } from './waiting-pages.ts';
@@ -36,6 +37,7 @@ export function createClosing(
 
   return {
     closeHost(lease: HostLease, state: PageStateCode, reason: string): number {
+      checkTransition('closed', PAGE_STATES.Queued, state);
       if (!isHeld(lease)) return 0;
       lease.closed = { state, reason };
       closeHostQueue.run(session.projectId, lease.hostId, state, reason);
@@ -51,6 +53,7 @@ export function createClosing(
     },
 
     closeWaiting(state: PageStateCode, reason: string): number {
+      checkTransition('closed', PAGE_STATES.Queued, state);
       session.window.commit();
       const closed = closeAllWaiting.run(state, reason, session.projectId).changes;
       forgetWaiting.run(session.projectId);

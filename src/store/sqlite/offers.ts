@@ -6,6 +6,7 @@
  */
 import type { Candidate } from '../../frontier/candidate.ts';
 import { PAGE_STATES, type PageStateCode } from '../../frontier/page-state.ts';
+import { checkTransition } from '../../frontier/page-transitions.ts';
 import { UNFOLLOWED } from '../port.ts';
 import { NO_DEPTH } from './known-urls.ts';
 import { unpackNumbers } from './pack-links.ts';
@@ -44,9 +45,10 @@ export function createOffers(session: Session, waiting: WaitingPages): Offers {
   const setDepth = db.prepare('UPDATE url SET depth = ? WHERE id = ?');
   const setVerdict = db.prepare('UPDATE url SET state = ?, priority = ?, reason = ? WHERE id = ?');
   const addLowering = db.prepare('INSERT OR IGNORE INTO lowering VALUES (?)');
+  // CROSS JOIN keeps SQLite from reading all pages to find the few that were lowered.
   const takeLowering = db
     .prepare(
-      `DELETE FROM lowering WHERE page_id IN (SELECT l.page_id FROM lowering l JOIN url u ON u.id = l.page_id
+      `DELETE FROM lowering WHERE page_id IN (SELECT l.page_id FROM lowering l CROSS JOIN url u ON u.id = l.page_id
          WHERE u.project_id = ? LIMIT ?) RETURNING page_id`,
     )
     .pluck();
@@ -67,6 +69,7 @@ export function createOffers(session: Session, waiting: WaitingPages): Offers {
       if (candidate.reopens && candidate.state === PAGE_STATES.Queued) open(knownId, candidate.priority);
       return knownId;
     }
+    checkTransition('found', PAGE_STATES.Discovered, candidate.state);
     const hostId = session.hosts.idOf(candidate.host);
     const id = ++lastId;
     known.addLast(id, depth);
@@ -101,6 +104,7 @@ export function createOffers(session: Session, waiting: WaitingPages): Offers {
       state: row.state,
       reason: null,
     });
+    checkTransition('reopened', row.state, verdict.state);
     setVerdict.run(verdict.state, verdict.priority, verdict.reason, pageId);
     if (verdict.state === PAGE_STATES.Queued) {
       waiting.add(row.host_id, verdict.priority, pageId);

@@ -47,6 +47,21 @@ describe('opening for writing', () => {
     expect(codeOf(() => openForWriting(path))).toBe('none');
   });
 
+  it('brings a file of the first version on: rows stay, views are made anew', () => {
+    openForWriting(path).close();
+    makeWith(`DROP VIEW runs; DROP VIEW page_depths; DROP TABLE origin; DROP TABLE page_depth; ALTER TABLE run DROP COLUMN metadata; CREATE VIEW runs AS SELECT id FROM run;
+      INSERT INTO project (id, name, created_at) VALUES (1, 'old', 0);
+      INSERT INTO run (project_id, started_at, status, config_hash, config) VALUES (1, 0, 'completed', '', '{}');
+      PRAGMA user_version = 1`);
+    openForWriting(path).close();
+    const db = new Sqlite(path, { readonly: true });
+    expect(db.pragma('user_version', { simple: true })).toBe(SCHEMA_VERSION);
+    expect(db.prepare('SELECT project, status, metadata FROM runs').all()).toEqual([
+      { project: 'old', status: 'completed', metadata: null },
+    ]);
+    db.close();
+  });
+
   it('takes an empty file for a new database', () => {
     writeFileSync(path, '');
     expect(codeOf(() => openForWriting(path))).toBe('none');

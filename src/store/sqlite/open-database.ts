@@ -150,7 +150,7 @@ function holderError(db: Database, path: string): SumiError | null {
   return sumiError('db-in-use', { file: path, pid });
 }
 
-function isAlive(pid: number): boolean {
+export function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0);
     return true;

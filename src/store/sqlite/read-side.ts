@@ -6,6 +6,7 @@
 import type { Database } from 'better-sqlite3';
 import { sumiError } from '../../errors.ts';
 import { PAGE_STATES, pageStateName } from '../../frontier/page-state.ts';
+import { explainFailures } from '../explain-failures.ts';
 import type { StoredRobots } from '../port.ts';
 import { REQUEST_KINDS } from '../port.ts';
 import type {
@@ -21,8 +22,11 @@ import type {
 } from '../read-side.ts';
 import { NO_DEPTH } from './known-urls.ts';
 import { openForReading, storeError } from './open-database.ts';
+import { createGraphReader } from './read-graph.ts';
 import { createLinkReader } from './read-links.ts';
+import { readErrors, readReport } from './read-report.ts';
 import { readTotals } from './read-totals.ts';
+import { workersOf } from './read-workers.ts';
 
 const BATCH = 1000;
 
@@ -40,9 +44,17 @@ const PAGE_COLUMNS = `u.url, u.state, u.reason, f.status_code, f.title, f.h1, NU
 const PAGES = `url u JOIN host h ON h.id = u.host_id JOIN project p ON p.id = u.project_id
   LEFT JOIN fetched f ON f.page_id = u.id`;
 
-const RUN_COLUMNS = `r.id AS run, p.name AS project, r.status, ${iso('r.started_at')} AS started_at,
-  ${iso('r.finished_at')} AS finished_at, r.pages, r.requests, r.bytes, r.config_hash, r.error`;
+const runColumns = (
+  db: Database,
+) => `r.id AS run, p.name AS project, r.status, ${iso('r.started_at')} AS started_at,
+  ${iso('r.finished_at')} AS finished_at, r.pages, r.requests, r.bytes, r.config_hash, r.error,
+  ${hasMetadata(db) ? 'r.metadata' : 'NULL AS metadata'}`;
 const RUNS = 'run r JOIN project p ON p.id = r.project_id';
+
+/** Reading never migrates: a file of the first version has no such column until a crawl has it. */
+function hasMetadata(db: Database): boolean {
+  return db.prepare("SELECT 1 FROM pragma_table_info('run') WHERE name = 'metadata'").get() !== undefined;
+}
 
 const ERROR_STATES = [
   PAGE_STATES.DeadLink,
@@ -67,12 +79,12 @@ export function openSqliteReadSide(path: string): ReadSide {
       db.prepare('SELECT id, name AS project FROM project ORDER BY id').all() as ProjectRow[],
     runs: (filter) => runsOf(db, filter),
     run: async (id) =>
-      (db.prepare(`SELECT ${RUN_COLUMNS}, r.config FROM ${RUNS} WHERE r.id = ?`).get(id) as StoredRun) ??
+      (db.prepare(`SELECT ${runColumns(db)}, r.config FROM ${RUNS} WHERE r.id = ?`).get(id) as StoredRun) ??
       null,
     lastRun: async (projectId) =>
       (db
         .prepare(
-          `SELECT ${RUN_COLUMNS}, r.config FROM ${RUNS} WHERE r.project_id = ? ORDER BY r.id DESC LIMIT 1`,
+          `SELECT ${runColumns(db)}, r.config FROM ${RUNS} WHERE r.project_id = ? ORDER BY r.id DESC LIMIT 1`,
         )
         .get(projectId) as StoredRun) ?? null,
     pages: (filter) => pagesOf(db, filter),
@@ -80,6 +92,7 @@ export function openSqliteReadSide(path: string): ReadSide {
     pageById: async (id) => named(onePage.get(id)),
     links: links.all,
     linksOf: links.of,
+    ...createGraphReader(db),
     hosts: (filter) => hostsOf(db, filter),
     visits: async (pageId) => visitsOf(db, pageId),
     robots: async (origin) =>
@@ -89,12 +102,15 @@ export function openSqliteReadSide(path: string): ReadSide {
              delay_seconds AS delaySeconds FROM robots_txt WHERE origin = ?`,
         )
         .get(origin) as StoredRobots) ?? null,
+    workers: () => workersOf(db),
     totals: async (project) => readTotals(db, project),
+    report: (runId) => readReport(db, runId),
+    mapErrors: (projectId, runId) => readErrors(db, projectId, runId),
     requests: () => requestsOf(db),
     repeatedUrls: () => repeatedUrlsOf(db),
     close: async () => void db.close(),
   };
-  return explained(side, path);
+  return explainFailures(side, (error) => storeError(error, path));
 }
 
 type RawPage = Omit<PageRow, 'state'> & { state: number };
@@ -138,7 +154,7 @@ async function* pagesOf(db: Database, filter: PageFilter): AsyncGenerator<PageRo
 
 async function* runsOf(db: Database, filter: { project?: string; limit?: number }): AsyncGenerator<RunRow> {
   const read = db.prepare(
-    `SELECT ${RUN_COLUMNS} FROM ${RUNS} WHERE r.id > ? AND (? IS NULL OR p.name = ?) ORDER BY r.id LIMIT ?`,
+    `SELECT ${runColumns(db)} FROM ${RUNS} WHERE r.id > ? AND (? IS NULL OR p.name = ?) ORDER BY r.id LIMIT ?`,
   );
   const project = filter.project ?? null;
   let left = filter.limit ?? Number.POSITIVE_INFINITY;
@@ -221,29 +237,4 @@ async function* repeatedUrlsOf(
        GROUP BY u.project_id, u.url HAVING count(*) > 1`,
     )
     .iterate() as IterableIterator<{ project: string; url: string; count: number }>;
-}
-
-/** Every question answers SQLite's errors in the words of errors.ts, streams while they flow too. */
-function explained(side: ReadSide, path: string): ReadSide {
-  const isStream = (answer: unknown): answer is AsyncIterable<unknown> =>
-    typeof answer === 'object' && answer !== null && Symbol.asyncIterator in answer;
-  async function* stream(rows: AsyncIterable<unknown>): AsyncGenerator<unknown> {
-    try {
-      yield* rows;
-    } catch (error) {
-      throw storeError(error, path);
-    }
-  }
-  const explain =
-    (ask: (...args: never[]) => unknown) =>
-    (...args: never[]) => {
-      const answer = ask(...args);
-      if (isStream(answer)) return stream(answer);
-      return (answer as Promise<unknown>).catch((error) => {
-        throw storeError(error, path);
-      });
-    };
-  return Object.fromEntries(
-    Object.entries(side).map(([name, ask]) => [name, explain(ask)]),
-  ) as unknown as ReadSide;
 }

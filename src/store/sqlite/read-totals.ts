@@ -23,7 +23,7 @@ export function readTotals(db: Database, project: string | undefined): StoreTota
       .prepare(sql)
       .pluck()
       .get(...values) as number | null) ?? 0;
-  const byState = count('u.state', 'url u', 'ORDER BY n DESC');
+  const byState = count('u.state', 'url u', 'ORDER BY n DESC, k');
   const visited = 'url u JOIN fetched f ON f.page_id = u.id';
   const ofRuns = 'FROM run r JOIN project p ON p.id = r.project_id WHERE ? IS NULL OR p.name = ?';
   return {
@@ -45,9 +45,9 @@ export function readTotals(db: Database, project: string | undefined): StoreTota
     by_content_type: count(
       "lower(trim(substr(f.content_type, 1, instr(f.content_type || ';', ';') - 1)))",
       visited,
-      'ORDER BY n DESC',
+      'ORDER BY n DESC, k',
     ),
-    by_reason: count('u.reason', 'url u', `ORDER BY n DESC LIMIT ${MOST_REASONS}`),
+    by_reason: count('u.reason', 'url u', `ORDER BY n DESC, k LIMIT ${MOST_REASONS}`),
     by_depth: count(`NULLIF(u.depth, ${NO_DEPTH})`, 'url u', 'ORDER BY k'),
   };
 }

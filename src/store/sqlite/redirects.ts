@@ -5,7 +5,9 @@
  */
 import type { Database } from 'better-sqlite3';
 import { PAGE_STATES, type PageStateCode } from '../../frontier/page-state.ts';
+import { isAllowed } from '../../frontier/page-transitions.ts';
 import type { FailedSource } from '../port.ts';
+import { refusalOf } from '../redirect-end.ts';
 
 /** [page id, hops from that page to here] */
 type Chain = [number, number][];
@@ -31,24 +33,6 @@ export interface RedirectResult {
 
 const NONE: readonly FailedSource[] = [];
 const { Queued, Fetching, Processed, Failed } = PAGE_STATES;
-/** States of a target that was refused rather than asked: the chain fails. */
-const REFUSED: ReadonlySet<number> = new Set([
-  PAGE_STATES.Skipped,
-  PAGE_STATES.Blacklisted,
-  PAGE_STATES.Stubbed,
-  PAGE_STATES.DepthExceeded,
-  PAGE_STATES.RequestLimitHit,
-  PAGE_STATES.Discovered,
-]);
-
-/** Why a chain that comes to this page fails, or null when it ends there. Beside refusals: a loop or a broken Location. */
-function refusalOf(url: string, state: PageStateCode, reason: string | null): string | null {
-  if (state === Failed && reason?.startsWith('redirect:')) return reason;
-  // In terrain maps a page that robots.txt denies is Failed.
-  const isRefused = REFUSED.has(state) || (state === Failed && reason?.startsWith('robots:') === true);
-  return isRefused ? `redirect: to ${url} refused, ${reason ?? 'out of scope'}` : null;
-}
-
 export type Redirects = ReturnType<typeof createRedirects>;
 
 /** `hurry` puts a waiting page at the head of its host's queue. */
@@ -65,7 +49,7 @@ export function createRedirects(db: Database, hurry: (hostId: number, pageId: nu
   const setEnd = db.prepare('UPDATE fetched SET final_url = ?, redirect_count = ? WHERE page_id = ?');
   const setFailed = db.prepare('UPDATE url SET state = ?, reason = ? WHERE id = ?');
   const setError = db.prepare('UPDATE fetched SET error = ? WHERE page_id = ?');
-  const readSource = db.prepare('SELECT url, depth FROM url WHERE id = ?');
+  const readSource = db.prepare('SELECT url, depth, state FROM url WHERE id = ?');
   /** Pages in flight that got a chain after they were claimed: their claims do not know of it. */
   const waitedFor = new Set<number>();
 
@@ -95,13 +79,20 @@ export function createRedirects(db: Database, hurry: (hostId: number, pageId: nu
     for (const [id, hops] of chain) setEnd.run(finalUrl, hops + beyond, id);
   }
 
-  /** Fails the whole chain; `self` is the page at hand, whose own state the caller writes and tells. */
+  /** Fails the whole chain; `self` is the page at hand, which the caller tells of. */
   function fail(chain: Chain, reason: string, self: number | null): RedirectResult {
     const failed: FailedSource[] = [];
     for (const [id] of chain) {
+      const { url, depth, state } = readSource.get(id) as {
+        url: string;
+        depth: number;
+        state: PageStateCode;
+      };
+      // What became of it since, by a new run or other lists, stands.
+      if (!isAllowed('chainFailed', state, Failed)) continue;
       setFailed.run(Failed, reason, id);
       setError.run(reason, id);
-      if (id !== self) failed.push({ ...(readSource.get(id) as { url: string; depth: number }), reason });
+      if (id !== self) failed.push({ url, depth, reason });
     }
     return { state: Failed, reason, failed };
   }

@@ -1,13 +1,12 @@
-/** The life of projects and runs: begin, go on after a crash, put known pages before the scope again, finish. */
+/** The life of projects and runs: begin, go on after a crash, take part, be opened to be judged anew. */
 import type { Database } from 'better-sqlite3';
-import { PAGE_STATES, type PageStateCode } from '../../frontier/page-state.ts';
-import type { Reconsidered, RunRequest, RunStart, Verdict } from '../port.ts';
+import { PAGE_STATES } from '../../frontier/page-state.ts';
+import type { JoinedRun, RunRequest, RunStart } from '../port.ts';
 import { REQUEST_KINDS } from '../port.ts';
-import { type KnownUrls, NO_DEPTH } from './known-urls.ts';
+import type { KnownUrls } from './known-urls.ts';
 import type { Session } from './session.ts';
-import { rebuildWaiting, type WaitingPages } from './waiting-pages.ts';
+import type { WaitingPages } from './waiting-pages.ts';
 
-const BATCH = 5000;
 const GAP = REQUEST_KINDS.indexOf('gap');
 
 interface RunRow {
@@ -48,8 +47,9 @@ export function beginRun(session: Session, waiting: WaitingPages, request: RunRe
   if (resumed && isChanged) reopenLimitedHosts(session);
   if (goesOn) {
     db.prepare(
-      "UPDATE run SET status = 'running', finished_at = NULL, config_hash = ?, config = ? WHERE id = ?",
-    ).run(request.configHash, request.config, last.id);
+      `UPDATE run SET status = 'running', finished_at = NULL, config_hash = ?, config = ?,
+         metadata = COALESCE(?, metadata) WHERE id = ?`,
+    ).run(request.configHash, request.config, request.metadata, last.id);
   }
   recoverLeases(session, waiting, request.now);
   session.window.commit();
@@ -61,6 +61,70 @@ export function beginRun(session: Session, waiting: WaitingPages, request: RunRe
     pagesDone: resumed ? last.pages : 0,
     requestsDone: resumed ? last.requests : 0,
     bytesDone: resumed ? last.bytes : 0,
+    knownUrls: session.known.size,
+  };
+}
+
+/** The project's last run, opened for its pages to be judged anew without a crawl. False when there is none. */
+export function openRun(session: Session, waiting: WaitingPages, request: RunRequest): boolean {
+  const { db } = session;
+  const last = db
+    .prepare(
+      `SELECT r.id, r.project_id FROM run r JOIN project p ON p.id = r.project_id WHERE p.name = ?
+       ORDER BY r.id DESC LIMIT 1`,
+    )
+    .get(request.project) as { id: number; project_id: number } | undefined;
+  if (last === undefined) return false;
+  session.projectId = last.project_id;
+  session.runId = last.id;
+  session.isFirstRun = false;
+  db.prepare('UPDATE run SET config_hash = ?, config = ? WHERE id = ?').run(
+    request.configHash,
+    request.config,
+    last.id,
+  );
+  reopenLimitedHosts(session);
+  recoverLeases(session, waiting, request.now);
+  return true;
+}
+
+/** A run whose pages wait again goes on with the next `begin`. */
+export function leaveOpen({ db, runId }: Session): void {
+  db.prepare("UPDATE run SET status = 'interrupted', error = NULL WHERE id = ?").run(runId);
+}
+
+/** The file has one writer, so to take part in a run under way is to go on with it as it is. */
+export function joinRun(
+  session: Session,
+  waiting: WaitingPages,
+  runId: number,
+  now: number,
+): JoinedRun | null {
+  const row = session.db
+    .prepare(
+      `SELECT r.project_id, p.name AS project, r.config, r.config_hash, r.pages, r.requests, r.bytes
+       FROM run r JOIN project p ON p.id = r.project_id WHERE r.id = ? AND r.status = 'running'`,
+    )
+    .get(runId) as (RunRow & { project_id: number; project: string; config: string }) | undefined;
+  if (row === undefined) return null;
+  session.projectId = row.project_id;
+  session.runId = runId;
+  // Whoever began it has not judged the known pages yet, and only he may.
+  if (readUnprepared(session, runId) !== null) return null;
+  const runs = session.db.prepare('SELECT count(*) FROM run WHERE project_id = ?').pluck();
+  session.isFirstRun = runs.get(row.project_id) === 1;
+  recoverLeases(session, waiting, now);
+  session.window.commit();
+  return {
+    runId,
+    projectId: row.project_id,
+    project: row.project,
+    config: row.config,
+    resumed: true,
+    previousConfigHash: row.config_hash,
+    pagesDone: row.pages,
+    requestsDone: row.requests,
+    bytesDone: row.bytes,
     knownUrls: session.known.size,
   };
 }
@@ -109,9 +173,9 @@ function newRun(session: Session, request: RunRequest): number {
   return Number(
     db
       .prepare(
-        "INSERT INTO run (project_id, started_at, status, config_hash, config) VALUES (?, ?, 'running', ?, ?)",
+        "INSERT INTO run (project_id, started_at, status, config_hash, config, metadata) VALUES (?, ?, 'running', ?, ?, ?)",
       )
-      .run(projectId, request.now, request.configHash, request.config).lastInsertRowid,
+      .run(projectId, request.now, request.configHash, request.config, request.metadata).lastInsertRowid,
   );
 }
 
@@ -145,7 +209,7 @@ function clearProject(db: Database, projectId: number, now: number): void {
   db.prepare(
     "UPDATE run SET status = 'interrupted', finished_at = COALESCE(finished_at, ?) WHERE project_id = ? AND status = 'running'",
   ).run(now, projectId);
-  for (const table of ['fetched', 'page_text', 'link_set', 'link_change', 'lowering']) {
+  for (const table of ['fetched', 'page_text', 'link_set', 'link_change', 'page_depth', 'lowering']) {
     db.prepare(`DELETE FROM ${table} WHERE page_id IN (SELECT id FROM url WHERE project_id = ?)`).run(
       projectId,
     );
@@ -156,7 +220,7 @@ function clearProject(db: Database, projectId: number, now: number): void {
   db.prepare(
     'UPDATE request SET page_id = NULL WHERE page_id IN (SELECT id FROM url WHERE project_id = ?)',
   ).run(projectId);
-  for (const table of ['url', 'host_queue', 'wait_block']) {
+  for (const table of ['url', 'host_queue', 'wait_block', 'origin']) {
     db.prepare(`DELETE FROM ${table} WHERE project_id = ?`).run(projectId);
   }
   db.prepare(
@@ -183,62 +247,4 @@ export function loadKnownUrls(db: Database, projectId: number, known: KnownUrls)
     }
     after = last;
   }
-}
-
-export function reconsider(
-  session: Session,
-  waiting: WaitingPages,
-  judge: (row: Reconsidered) => Verdict | null,
-): number {
-  const { db } = session;
-  const read = db.prepare(
-    `SELECT u.id, u.url, COALESCE(u.fetch_url, u.url) AS fetchUrl, h.name AS host, u.state, u.reason, u.hops,
-       CASE WHEN u.depth = ${NO_DEPTH} THEN COALESCE((SELECT r.depth + 1 FROM url r WHERE r.id = u.referrer_id), 0)
-         ELSE u.depth END AS depth
-     FROM url u JOIN host h ON h.id = u.host_id WHERE u.project_id = ? AND u.id > ? AND u.state <> 2 ORDER BY u.id LIMIT ${BATCH}`,
-  );
-  const write = db.prepare(
-    'UPDATE url SET state = ?, priority = ?, reason = ?, attempts = 0, retry_at = NULL, hops = 0 WHERE id = ?',
-  );
-  const forgetRedirects = db.prepare('DELETE FROM redirect_wait WHERE target_id = ?');
-  const setPriority = db.prepare('UPDATE url SET priority = ? WHERE id = ?');
-  const setDepth = db.prepare('UPDATE url SET depth = ? WHERE id = ?');
-  let changed = 0;
-  for (let after = 0; ; ) {
-    const rows = read.all(session.projectId, after) as (Reconsidered & {
-      id: number;
-      hops: number;
-      state: PageStateCode;
-    })[];
-    if (rows.length === 0) break;
-    for (const row of rows) {
-      const verdict = judge(row);
-      if (verdict === null) continue;
-      // A page that goes on waiting keeps its tries and the redirects that wait for it.
-      if (row.state === PAGE_STATES.Queued && verdict.state === PAGE_STATES.Queued)
-        setPriority.run(verdict.priority, row.id);
-      else {
-        write.run(verdict.state, verdict.priority, verdict.reason, row.id);
-        if (row.hops > 0) forgetRedirects.run(row.id);
-      }
-      // A page behind nofollow links only had no depth until it was let in.
-      if (verdict.state === PAGE_STATES.Queued && session.known.depthOf(row.id) === NO_DEPTH) {
-        session.known.setDepth(row.id, row.depth);
-        setDepth.run(row.depth, row.id);
-      }
-      changed++;
-    }
-    after = rows[rows.length - 1].id;
-  }
-  db.prepare('UPDATE host_queue SET waiting = 0 WHERE project_id = ?').run(session.projectId);
-  db.prepare(
-    `INSERT INTO host_queue (project_id, host_id, waiting) SELECT project_id, host_id, count(*) FROM url
-     WHERE project_id = ? AND state = ${PAGE_STATES.Queued} GROUP BY host_id
-     ON CONFLICT DO UPDATE SET waiting = excluded.waiting`,
-  ).run(session.projectId);
-  session.waitingDelta.clear();
-  rebuildWaiting(session, waiting);
-  setPrepared(session);
-  session.window.commit();
-  return changed;
 }

@@ -177,6 +177,23 @@ CREATE TABLE request (
   failure TEXT
 );
 `,
+  // What the operator noted of a run.
+  'ALTER TABLE run ADD COLUMN metadata TEXT;',
+  // The domains that depth is counted from, by their place in the project's list, and the pages each of them reaches.
+  `
+CREATE TABLE origin (
+  project_id INTEGER NOT NULL,
+  number INTEGER NOT NULL,
+  name TEXT NOT NULL,
+  PRIMARY KEY (project_id, number)
+) WITHOUT ROWID;
+CREATE TABLE page_depth (
+  page_id INTEGER NOT NULL,
+  origin INTEGER NOT NULL,
+  depth INTEGER NOT NULL,
+  PRIMARY KEY (page_id, origin)
+) WITHOUT ROWID;
+`,
 ];
 
 export const SCHEMA_VERSION = MIGRATIONS.length;
@@ -187,7 +204,14 @@ export function migrate(db: Database, path: string): void {
   if (found > SCHEMA_VERSION) throw sumiError('db-newer', { file: path, found, known: SCHEMA_VERSION });
   for (let version = found; version < SCHEMA_VERSION; version++) db.exec(MIGRATIONS[version]);
   if (found < SCHEMA_VERSION) {
+    dropViews(db);
     db.exec(VIEWS);
     db.pragma(`user_version = ${SCHEMA_VERSION}`);
   }
+}
+
+/** Views hold no data: those of an older version are made anew. */
+function dropViews(db: Database): void {
+  const names = db.prepare("SELECT name FROM sqlite_schema WHERE type = 'view'").pluck().all() as string[];
+  for (const name of names) db.exec(`DROP VIEW "${name}"`);
 }

@@ -27,6 +27,8 @@ export interface Session {
   /** Hosts whose state must be written with the next commit. */
   readonly dirtyHosts: Set<HostLease>;
   readonly runDelta: { pages: number; bytes: number; requests: number };
+  /** Page GETs that were permitted and have neither counted nor been given back. */
+  permits: number;
 }
 
 export function addWaiting(session: Session, hostId: number, delta: number): void {

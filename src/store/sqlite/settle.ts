@@ -1,5 +1,6 @@
 /** Settling: a page's result, its links and the candidates they offered, written into one commit group. */
 import { PAGE_STATES } from '../../frontier/page-state.ts';
+import { checkTransition } from '../../frontier/page-transitions.ts';
 import type { HostLease, LinkTargets, PageFacts, RequestEntry, Settled, Settlement } from '../port.ts';
 import { REQUEST_KINDS, UNFOLLOWED } from '../port.ts';
 import type { Offers } from './offers.ts';
@@ -8,7 +9,7 @@ import type { Redirects } from './redirects.ts';
 import { addWaiting, type Session } from './session.ts';
 import type { WaitingPages } from './waiting-pages.ts';
 
-const { Queued } = PAGE_STATES;
+const { Queued, Fetching } = PAGE_STATES;
 const NO_SOURCES: Settled['failedSources'] = [];
 
 export function createSettling(
@@ -19,10 +20,12 @@ export function createSettling(
   isHeld: (lease: HostLease) => boolean,
 ) {
   const { db } = session;
-  const setUrl = db.prepare('UPDATE url SET state = ?, reason = ?, attempts = ? WHERE id = ?');
+  const setUrl = db.prepare('UPDATE url SET state = ?, reason = ?, attempts = ? WHERE id = ? AND state = 2');
   const requeue = db.prepare(
-    'UPDATE url SET state = 1, reason = NULL, attempts = ?, retry_at = ?, priority = COALESCE(?, priority) WHERE id = ?',
+    `UPDATE url SET state = 1, reason = NULL, attempts = ?, retry_at = ?, priority = COALESCE(?, priority)
+     WHERE id = ? AND state = 2`,
   );
+  const stateOf = db.prepare('SELECT state FROM url WHERE id = ?').pluck();
   const putFacts = db.prepare(
     `INSERT OR REPLACE INTO fetched (page_id, run_id, visited_at, status_code, content_type, content_length, title, h1,
        description, lang, charset, canonical, noindex, nofollow, word_count, content_hash, simhash, etag, last_modified,
@@ -98,8 +101,21 @@ export function createSettling(
     return old.run_id;
   }
 
+  /** First of all, so that a page that is not in flight changes nothing. */
+  function giveState({ claim, state, reason, requeue: again }: Settlement): void {
+    const to = again === null ? state : Queued;
+    checkTransition('settled', Fetching, to);
+    const { changes } =
+      again === null
+        ? setUrl.run(state, reason, claim.attempts, claim.pageId)
+        : requeue.run(again.attempts, again.notBefore, again.priority, claim.pageId);
+    // It throws: whatever the page is, it is not being fetched.
+    if (changes === 0) checkTransition('settled', stateOf.get(claim.pageId) as typeof Queued, to);
+  }
+
   function settle(lease: HostLease, settlement: Settlement): Settled | null {
     if (!isHeld(lease)) return null;
+    giveState(settlement);
     const { claim, facts, candidates, redirect } = settlement;
     const { pageId } = claim;
     const candidateIds = candidates.map((candidate) => offers.offer(candidate, pageId));
@@ -111,8 +127,7 @@ export function createSettling(
     let { state, reason } = settlement;
     let failedSources: Settled['failedSources'] = NO_SOURCES;
     if (settlement.requeue !== null) {
-      const { attempts, notBefore, priority } = settlement.requeue;
-      requeue.run(attempts, notBefore, priority, pageId);
+      const { notBefore, priority } = settlement.requeue;
       if (notBefore === null) waiting.add(lease.hostId, priority ?? claim.priority, pageId);
       addWaiting(session, lease.hostId, 1);
       state = Queued;
@@ -124,13 +139,13 @@ export function createSettling(
       const leadsOn = !candidates[redirect.candidate].onlyNofollow;
       if (leadsOn && session.known.depthOf(targetId) > depth) offers.lower(targetId, depth);
       ({ state, reason, failed: failedSources } = redirects.redirect(pageId, targetId, redirect.maxHops));
-      setUrl.run(state, reason, claim.attempts, pageId);
-    } else {
-      setUrl.run(state, reason, claim.attempts, pageId);
-      if (claim.hops > 0 || redirects.isWaitedFor(pageId))
-        failedSources = redirects.settled(pageId, state, reason);
+    } else if (claim.hops > 0 || redirects.isWaitedFor(pageId)) {
+      failedSources = redirects.settled(pageId, state, reason);
     }
-    if (settlement.countsAsPage) session.runDelta.pages++;
+    if (settlement.countsAsPage) {
+      session.runDelta.pages++;
+      if (session.permits > 0) session.permits--;
+    }
     session.dirtyHosts.add(lease);
     session.window.count();
     return { state, reason, candidateIds, failedSources };

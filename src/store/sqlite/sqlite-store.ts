@@ -15,8 +15,10 @@ import { KnownUrls } from './known-urls.ts';
 import { createLeases } from './leases.ts';
 import { createOffers } from './offers.ts';
 import { openForWriting, storeError } from './open-database.ts';
+import { reconsider } from './reconsider.ts';
 import { createRedirects } from './redirects.ts';
-import { beginRun, loadKnownUrls, reconsider, setPrepared } from './runs.ts';
+import { beginRun, joinRun, leaveOpen, loadKnownUrls, openRun, setPrepared } from './runs.ts';
+import { saveDepths } from './save-depths.ts';
 import { createHostIds, type Session } from './session.ts';
 import { createSettling } from './settle.ts';
 import { createWaitingPages } from './waiting-pages.ts';
@@ -45,21 +47,63 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Stor
     `SELECT origin, status, body, fetched_at AS fetchedAt, expires_at AS expiresAt, delay_seconds AS delaySeconds
      FROM robots_txt WHERE origin = ?`,
   );
+  const isBusy = db
+    .prepare(
+      `SELECT EXISTS (SELECT 1 FROM url WHERE project_id = @project AND state IN (1, 2)) OR EXISTS
+         (SELECT 1 FROM lowering l JOIN url u ON u.id = l.page_id WHERE u.project_id = @project)`,
+    )
+    .pluck();
+  const runTotals = db.prepare('SELECT pages, requests, bytes FROM run WHERE id = ?');
+  const totals = (): RunTotals => {
+    const stored = runTotals.get(session.runId) as RunTotals | undefined;
+    const { pages, requests, bytes } = session.runDelta;
+    return {
+      pages: (stored?.pages ?? 0) + pages,
+      requests: (stored?.requests ?? 0) + requests,
+      bytes: (stored?.bytes ?? 0) + bytes,
+    };
+  };
+  const openProject = () => {
+    offers.begin();
+    loadKnownUrls(db, session.projectId, session.known);
+    session.waiting = countWaiting(db, session.projectId);
+  };
   const writeRobots = db.prepare('INSERT OR REPLACE INTO robots_txt VALUES (?, ?, ?, ?, ?, ?, ?)');
 
   const store: Store = {
+    clock: options.clock,
+    // The file has one writer: nobody else can be at work on it.
+    isShared: false,
     async begin(request) {
       const start = beginRun(session, waiting, request);
-      offers.begin();
-      loadKnownUrls(db, session.projectId, session.known);
-      session.waiting = countWaiting(db, session.projectId);
+      openProject();
+      return { ...start, knownUrls: session.known.size };
+    },
+    async join(runId) {
+      const start = joinRun(session, waiting, runId, session.now());
+      if (start === null) return null;
+      openProject();
       return { ...start, knownUrls: session.known.size };
     },
     async reconsider(judge) {
       session.window.commit();
-      const changed = reconsider(session, waiting, judge);
+      const { changed } = reconsider(session, waiting, judge);
+      session.window.commit();
       session.waiting = countWaiting(db, session.projectId);
       return changed;
+    },
+    async revise(request, judge) {
+      if (!openRun(session, waiting, request)) return null;
+      openProject();
+      const { moves } = reconsider(session, waiting, judge);
+      session.waiting = countWaiting(db, session.projectId);
+      if (session.waiting > 0) leaveOpen(session);
+      session.window.commit();
+      return { runId: session.runId, moves, waiting: session.waiting };
+    },
+    async saveDepths(origins, batches) {
+      session.window.commit();
+      saveDepths(session, origins, batches);
     },
     onLowered(judge) {
       session.judgeLowered = judge;
@@ -73,7 +117,23 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Stor
         session.runId,
       );
       session.window.commit();
+      return status;
     },
+    async isDone() {
+      offers.flush();
+      return isBusy.get({ project: session.projectId }) === 0;
+    },
+    onWork() {},
+    async reservePages(count, limit) {
+      const left = limit - totals().pages - session.permits;
+      const given = Math.max(0, Math.min(count, left));
+      session.permits += given;
+      return given;
+    },
+    async returnPages(count) {
+      session.permits = Math.max(0, session.permits - count);
+    },
+    async heartbeat() {},
     async offer(candidates) {
       setPrepared(session);
       const ids = candidates.map((candidate) => offers.offer(candidate, null));
@@ -102,7 +162,7 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Stor
     waiting: () => session.waiting,
     async counts() {
       offers.flush();
-      return countStates(db, session.projectId);
+      return { ...countStates(db, session.projectId), ...totals() };
     },
     flush: async () => session.window.commit(),
     async close() {
@@ -177,6 +237,7 @@ function openSession(
     held: new Map<number, HostLease>(),
     dirtyHosts: new Set<HostLease>(),
     runDelta: { pages: 0, bytes: 0, requests: 0 },
+    permits: 0,
   };
   return session;
 }
@@ -192,7 +253,7 @@ function countWaiting(db: Database, projectId: number): number {
   return (sum as number | null) ?? 0;
 }
 
-function countStates(db: Database, projectId: number): RunCounts {
+function countStates(db: Database, projectId: number): Omit<RunCounts, keyof RunTotals> {
   const rows = db
     .prepare('SELECT state, count(*) AS n FROM url WHERE project_id = ? GROUP BY state')
     .all(projectId) as {
@@ -203,6 +264,8 @@ function countStates(db: Database, projectId: number): RunCounts {
   const waiting = (byState.Queued ?? 0) + (byState.Fetching ?? 0);
   return { byState, waiting, known: rows.reduce((sum, { n }) => sum + n, 0) };
 }
+
+type RunTotals = Pick<RunCounts, 'pages' | 'requests' | 'bytes'>;
 
 interface FailureGuard {
   /** What the first failure said; null while all is well. */
@@ -254,6 +317,9 @@ function guarded(store: Store, guard: FailureGuard): Store {
       }
     };
   return Object.fromEntries(
-    Object.entries(store).map(([name, verb]) => [name, guardVerb(name, verb)]),
+    Object.entries(store).map(([name, part]) => [
+      name,
+      typeof part === 'function' ? guardVerb(name, part) : part,
+    ]),
   ) as unknown as Store;
 }

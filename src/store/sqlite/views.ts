@@ -19,24 +19,35 @@ const iso = (column: string) =>
 const hash = (column: string) => `lower(hex(${column}))`;
 const orNull = (text: string) => `NULLIF(${text}, '')`;
 
+/** A host may have answered by several origins (www., a port); a domain is one row, with what was asked last (the row of the max). */
+const ROBOTS = `(SELECT host_id, status, body, delay_seconds, max(fetched_at) AS fetched_at FROM robots_txt GROUP BY host_id) r
+    ON r.host_id = h.id`;
+
+/** Redirects besides the links: one whose page still links there counts once. */
+const LED_ON = `redirect_to IS NOT NULL AND NOT EXISTS
+      (SELECT 1 FROM link_set l, json_each(l.targets) j WHERE l.page_id = f.page_id AND j.value = f.redirect_to)`;
+/** As in `referrers`, without what counting does not need. CAST, because values of JSON have no type that an index could have. */
+const TARGETS = `SELECT CAST(j.value AS INTEGER) AS to_page_id FROM link_set l, json_each(l.targets) j
+      UNION ALL SELECT redirect_to FROM fetched f WHERE ${LED_ON}`;
+
 /** Referenced but never visited URLs (blacklist, stub): the same two shapes twice. */
 function referenced(kind: 'blacklisted' | 'stubbed', state: number): string {
   return `
 CREATE VIEW ${kind}_urls AS
-  SELECT u.id, u.url, h.name AS domain,
-    (SELECT count(*) FROM link_set l, json_each(l.targets) j WHERE j.value = u.id) AS reference_count,
-    u.discovered_run AS first_seen_run
-  FROM url u JOIN host h ON h.id = u.host_id WHERE u.state = ${state};
+  SELECT u.id, u.url, h.name AS domain, COALESCE(r.count, 0) AS reference_count, u.discovered_run AS first_seen_run
+  FROM url u JOIN host h ON h.id = u.host_id
+    LEFT JOIN (SELECT to_page_id, count(*) AS count FROM (${TARGETS}) GROUP BY to_page_id) r ON r.to_page_id = u.id
+  WHERE u.state = ${state};
 CREATE VIEW ${kind}_referrers AS
-  SELECT l.from_page_id * 1000000 + l.to_page_id AS id, l.to_page_id AS ${kind}_url_id,
+  SELECT l.id, l.to_page_id AS ${kind}_url_id,
     l.from_page_id AS referrer_page_id, l.discovered_run
-  FROM links l JOIN url u ON u.id = l.to_page_id WHERE u.state = ${state};`;
+  FROM referrers l JOIN url u ON u.id = l.to_page_id WHERE u.state = ${state};`;
 }
 
 export const VIEWS = `
 CREATE VIEW runs AS
   SELECT r.id, p.name AS project, ${iso('r.started_at')} AS started_at, ${iso('r.finished_at')} AS finished_at,
-    r.config_hash, r.status, r.pages, r.bytes, r.requests, r.error
+    r.config_hash, r.status, r.pages, r.bytes, r.requests, r.error, r.metadata
   FROM run r JOIN project p ON p.id = r.project_id;
 
 CREATE VIEW pages AS
@@ -51,8 +62,13 @@ CREATE VIEW pages AS
   FROM url u JOIN host h ON h.id = u.host_id LEFT JOIN fetched f ON f.page_id = u.id;
 
 CREATE VIEW page_depths AS
-  SELECT u.id, u.id AS page_id, p.name AS quality_origin, u.depth
-  FROM url u JOIN project p ON p.id = u.project_id WHERE u.depth < ${NO_DEPTH};
+  SELECT d.page_id * 1000000 + d.origin AS id, d.page_id, o.name AS quality_origin, d.depth
+  FROM page_depth d JOIN url u ON u.id = d.page_id
+    JOIN origin o ON o.project_id = u.project_id AND o.number = d.origin
+  UNION ALL
+  SELECT u.id * 1000000, u.id, p.name, u.depth
+  FROM url u JOIN project p ON p.id = u.project_id
+  WHERE u.depth < ${NO_DEPTH} AND NOT EXISTS (SELECT 1 FROM origin o WHERE o.project_id = u.project_id);
 
 CREATE VIEW links AS
   SELECT l.page_id * 1000000 + j.key AS id, l.page_id AS from_page_id, j.value AS to_page_id,
@@ -62,6 +78,11 @@ CREATE VIEW links AS
     COALESCE(json_extract(l.flags, '$[' || j.key || ']'), 0) & 1 AS nofollow,
     json_extract(l.anchors, '$[' || j.key || ']') AS anchor
   FROM link_set l, json_each(l.targets) j;
+
+-- Who leads to a page: by a link, or by a redirect that ended there.
+CREATE VIEW referrers AS
+  SELECT from_page_id * 1000000 + to_page_id AS id, from_page_id, to_page_id, discovered_run FROM links
+  UNION ALL SELECT f.page_id * 1000000 + f.redirect_to, f.page_id, f.redirect_to, f.run_id FROM fetched f WHERE ${LED_ON};
 ${referenced('blacklisted', code.Blacklisted)}
 ${referenced('stubbed', code.Stubbed)}
 
@@ -86,13 +107,13 @@ CREATE VIEW domains AS
   SELECT h.id, h.name AS domain, CAST(r.body AS TEXT) AS robots_txt, r.status AS robots_status,
     ${iso('r.fetched_at')} AS robots_fetched_at, max(h.adaptive_ms / 1000.0, COALESCE(r.delay_seconds, 0)) AS crawl_delay,
     ${iso('NULLIF(h.blocked_until, 0)')} AS blocked_until, h.consecutive_429, h.average_ms, h.failures
-  FROM host h LEFT JOIN robots_txt r ON r.host_id = h.id;
+  FROM host h LEFT JOIN ${ROBOTS};
 
 CREATE VIEW domain_states AS
   SELECT h.id, h.name AS domain, COALESCE((SELECT sum(q.requests) FROM host_queue q WHERE q.host_id = h.id), 0) AS request_count,
     EXISTS (SELECT 1 FROM host_queue q WHERE q.host_id = h.id AND q.closed_state = ${code.RateLimited}) AS rate_limited,
     CAST(r.body AS TEXT) AS robots_txt, ${iso('r.fetched_at')} AS robots_fetched_at
-  FROM host h LEFT JOIN robots_txt r ON r.host_id = h.id;
+  FROM host h LEFT JOIN ${ROBOTS};
 
 CREATE VIEW visits AS
   SELECT q.id, q.page_id, q.run_id, ${iso('q.sent_at')} AS visited_at, q.status_code, q.wire_bytes,

@@ -42,7 +42,10 @@ interface BlockRow {
   ids: Buffer;
 }
 
-export function createWaitingPages(session: Session): WaitingPages {
+/** What the queue needs to know of a session. */
+export type QueueScope = Pick<Session, 'db' | 'projectId'>;
+
+export function createWaitingPages(session: QueueScope): WaitingPages {
   const { db } = session;
   const insert = db.prepare('INSERT INTO wait_block VALUES (?, ?, ?, ?, ?, ?)');
   const first = db.prepare(
@@ -183,7 +186,7 @@ function idsOf(blob: Buffer): Uint32Array {
 }
 
 /** Puts every waiting row of the project into blocks again, after states changed in bulk. */
-export function rebuildWaiting(session: Session, waiting: WaitingPages): void {
+export function rebuildWaiting(session: QueueScope, waiting: WaitingPages): void {
   waiting.clear();
   const rows = session.db
     .prepare(

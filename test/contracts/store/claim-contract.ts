@@ -62,6 +62,26 @@ export function describeClaims(harness: () => StoreHarness): void {
       }
     });
 
+    it('gives no page twice while commits, settlements and claims overlap', async () => {
+      const seed = Date.now();
+      const random = seededRandom(seed);
+      const { store, lease } = await beginRun(harness());
+      await store.offer(Array.from({ length: 400 }, (_, i) => candidate(`p${i}`)));
+      const held = await lease();
+      const given: string[] = [];
+      const open: Promise<unknown>[] = [];
+      for (let rounds = 0; given.length < 400 && rounds < 400; rounds++) {
+        if (random.below(2) === 0) open.push(store.flush());
+        const { claims } = await store.claim(held, 1 + random.below(30), now());
+        given.push(...claims.map(({ url }) => url));
+        if (random.below(2) === 0) open.push(store.flush());
+        for (const claim of claims) open.push(store.settle(held, processed(claim)));
+      }
+      await Promise.all(open);
+      expect([new Set(given).size, given.length], `seed ${seed}`).toEqual([400, 400]);
+      expect(await store.claim(held, 5, now())).toEqual({ claims: [], nextRetryAt: null });
+    });
+
     it('answers what the crawl needs to know of a page', async () => {
       const { store, lease, claim } = await beginRun(harness());
       const [pageId] = await store.offer([

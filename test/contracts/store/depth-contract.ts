@@ -201,6 +201,7 @@ export function describeDepths(harness: () => StoreHarness): void {
         redirect: null,
         countsAsPage: true,
       });
+      await store.flush();
       expect(seen).toMatchObject([{ url: hidden.url, depth: 2, state: PAGE_STATES.Skipped, reason: null }]);
       expect((await claim(held)).url).toBe(hidden.url);
     });

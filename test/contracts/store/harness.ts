@@ -6,6 +6,7 @@ import type {
   HostLease,
   LinkTargets,
   PageFacts,
+  RunRequest,
   RunStart,
   Settlement,
   Store,
@@ -146,13 +147,18 @@ export interface OpenRun {
   visit(lease: HostLease, more?: Partial<Settlement>): Promise<Claim>;
 }
 
-export async function beginRun(
-  harness: StoreHarness,
-  request: { project?: string; fresh?: boolean; configHash?: string } = {},
-): Promise<OpenRun> {
+export async function beginRun(harness: StoreHarness, request: Partial<RunRequest> = {}): Promise<OpenRun> {
   const store = await harness.open();
-  const { project = 'p', fresh = false, configHash = 'hash' } = request;
-  const start = await store.begin({ project, configHash, config: '{}', fresh, now: harness.clock.now() });
+  const start = await store.begin({
+    project: 'p',
+    owner: 'me',
+    configHash: 'hash',
+    config: '{}',
+    fresh: false,
+    metadata: null,
+    now: harness.clock.now(),
+    ...request,
+  });
   const now = () => harness.clock.now();
   const run: OpenRun = {
     store,

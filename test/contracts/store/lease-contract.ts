@@ -217,5 +217,24 @@ export function describeLeases(harness: () => StoreHarness): void {
       await other.store.saveRobots(hostId, { ...stored, status: 503, body: null });
       expect(await other.store.robots('https://a.test')).toMatchObject({ status: 503, body: null });
     });
+
+    it('of several origins of a host leaves it one row in the views, with the latest', async () => {
+      const { store, lease } = await beginRun(harness());
+      const { hostId } = await lease();
+      const at = (origin: string, status: number, age: number) => ({
+        ...{ origin, status, body: null, delaySeconds: null },
+        ...{ fetchedAt: now() - age, expiresAt: now() + 1000 },
+      });
+      await store.saveRobots(hostId, at('https://a.test', 404, 5));
+      await store.saveRobots(hostId, at('https://www.a.test', 403, 1));
+      await store.saveRobots(hostId, at('http://a.test', 410, 9));
+      await store.flush();
+      expect(await harness().read("SELECT robots_status FROM domains WHERE domain = 'a.test'")).toEqual([
+        { robots_status: 403 },
+      ]);
+      expect(await harness().read("SELECT domain FROM domain_states WHERE domain = 'a.test'")).toEqual([
+        { domain: 'a.test' },
+      ]);
+    });
   });
 }

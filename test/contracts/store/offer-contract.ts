@@ -99,7 +99,11 @@ export function describeOffers(harness: () => StoreHarness): void {
     it('counts what is known, what waits and each state, at once', async () => {
       const { store } = await beginRun(harness());
       await store.offer([candidate('x'), candidate('y'), refused('z', 'Skipped', 'exclude: z')]);
-      expect(await store.counts()).toEqual({ byState: { Queued: 2, Skipped: 1 }, waiting: 2, known: 3 });
+      expect(await store.counts()).toMatchObject({
+        byState: { Queued: 2, Skipped: 1 },
+        waiting: 2,
+        known: 3,
+      });
       expect(store.waiting()).toBe(2);
     });
 

@@ -1,0 +1,46 @@
+import { describe, expect, it } from 'vitest';
+import { bandInterval, changeFrequencyAfter, priorityScore } from './change-frequency.ts';
+
+describe("specification 003's change frequency", () => {
+  it('moves three tenths of the way towards one change in the time since the last visit', () => {
+    expect(changeFrequencyAfter(0, true, 1)).toBeCloseTo(0.3, 12);
+    expect(changeFrequencyAfter(0, true, 1 / 24)).toBeCloseTo(7.2, 12);
+    expect(changeFrequencyAfter(2, true, 4)).toBeCloseTo(0.3 * 0.25 + 0.7 * 2, 12);
+  });
+
+  it('stays where it is when nothing changed, and when no time passed', () => {
+    expect(changeFrequencyAfter(2, false, 4)).toBe(2);
+    expect(changeFrequencyAfter(2, true, 0)).toBe(2);
+    expect(changeFrequencyAfter(2, true, Number.NaN)).toBe(2);
+  });
+});
+
+describe("specification 003's priority score", () => {
+  it('adds up days, frequency, depth and the bonus as its phase 5 does', () => {
+    expect(priorityScore(0, 0, 0, false)).toBeCloseTo(0.2, 12);
+    expect(priorityScore(0, 3, 10, false)).toBeCloseTo(4 + 0.05, 12);
+    expect(priorityScore(1.5, 1, 2, false)).toBeCloseTo(0.8 + 6 + 0.1, 12);
+    // Its own value for a page that was never crawled on 1 January 2025: last crawled on day 0.
+    expect(priorityScore(0, 0, 20_089, true)).toBeCloseTo(8035.6 + 0.2 + 100, 9);
+  });
+});
+
+describe("specification 003's bands", () => {
+  it.each([
+    [0, 30, 'monthly'],
+    [0.05, 7, 'weekly'],
+    [0.0999, 7, 'weekly'],
+    [0.1, 7, 'every 2 to 7 days'],
+    [0.25, 4, 'every 2 to 7 days'],
+    [0.4999, 2.0004, 'every 2 to 7 days'],
+    [0.5, 1, 'daily'],
+    [1.9999, 1, 'daily'],
+    [2, 1 / 2, 'several times a day'],
+    [4, 1 / 4, 'several times a day'],
+    [9.999, 0.1, 'several times a day'],
+    [10, 1 / 24, 'hourly'],
+    [500, 1 / 24, 'hourly'],
+  ])('visit a page of %d changes a day after %d days: %s', (frequency, days) => {
+    expect(bandInterval(frequency)).toBeCloseTo(days, 3);
+  });
+});

@@ -1,0 +1,36 @@
+/**
+ * Specification 003's own numbers: the moving average of changes a day, the priority score, and the bands of its
+ * appendix B. Formulae as written there; where its code would lose a visit's time before reading it, what it means.
+ */
+
+const NEW_WEIGHT = 0.3;
+
+/** 003 phase 4: moves only when a change is seen, towards one change in the days since the last visit. */
+export function changeFrequencyAfter(frequency: number, isChanged: boolean, elapsedDays: number): number {
+  if (!isChanged || !(elapsedDays > 0)) return frequency;
+  return NEW_WEIGHT / elapsedDays + (1 - NEW_WEIGHT) * frequency;
+}
+
+/** What a day of waiting adds to the score. */
+export const SCORE_A_DAY = 0.4;
+/** Never visited, or named by a sitemap as newer than the last visit: before everything else. */
+const FIRST_BONUS = 100;
+
+/** The part of 003's score that does not move with the time. */
+export function standingScore(frequency: number, depth: number, isFirst: boolean): number {
+  return frequency * 10 * 0.4 + (1 / (depth + 1)) * 0.2 + (isFirst ? FIRST_BONUS : 0);
+}
+
+/** 003's priority score; days since the last visit, 0 for a page never visited. */
+export function priorityScore(frequency: number, depth: number, days: number, isFirst: boolean): number {
+  return days * SCORE_A_DAY + standingScore(frequency, depth, isFirst);
+}
+
+/** Appendix B in days. Where it names a span, the page's own rhythm within the span. */
+export function bandInterval(frequency: number): number {
+  if (frequency < 0.1) return frequency > 0 ? 7 : 30;
+  if (frequency < 0.5) return Math.min(Math.max(1 / frequency, 2), 7);
+  if (frequency < 2) return 1;
+  if (frequency < 10) return Math.min(1 / frequency, 0.5);
+  return 1 / 24;
+}

@@ -1,0 +1,328 @@
+import { describe, expect, it } from 'vitest';
+import { seededRandom } from '../../../test/seeded-random.ts';
+import { crawlValue } from './crawl-value.ts';
+import { createRevisitPlan, type RevisitPlanOptions } from './create-revisit-plan.ts';
+import type { PageStates, RevisitKind, RevisitPlan } from './revisit-plan.ts';
+
+const DAY = 86_400_000;
+const START = Date.UTC(2024, 0, 1);
+const at = (days: number) => START + days * DAY;
+
+function planOf(kind: RevisitKind, options: Partial<RevisitPlanOptions> = {}): RevisitPlan {
+  return createRevisitPlan({ kind, visitsPerDay: 10, random: seededRandom(1).next, ...options });
+}
+
+/** Pages alike, each visited once at the start. */
+function visitedPages(count: number, differences: Partial<PageStates> = {}): PageStates {
+  const all = (value: number) => new Float64Array(count).fill(value);
+  return { host: all(0), weight: all(1), depth: all(0), lastVisit: all(START), ...differences };
+}
+
+const KINDS: RevisitKind[] = ['value', 'score', 'bands'];
+
+describe('every plan', () => {
+  it.each(KINDS)('by %s gives a page once, until it was visited or released', (kind) => {
+    const plan = planOf(kind);
+    plan.load(visitedPages(5));
+    const first = plan.next(at(40), 3);
+    const second = plan.next(at(40), 3);
+    expect(new Set([...first, ...second])).toEqual(new Set([0, 1, 2, 3, 4]));
+    expect(plan.next(at(40), 3)).toEqual([]);
+    plan.release(second[0]);
+    plan.observe(first[0], 'unchanged', at(40));
+    expect(plan.next(at(40), 3)).toEqual([second[0]]);
+    expect(plan.next(at(90), 3)).toEqual([first[0]]);
+  });
+
+  it.each(KINDS)('by %s visits pages never visited first, the heaviest before the others', (kind) => {
+    const plan = planOf(kind);
+    const lastVisit = [START, Number.NaN, Number.NaN, START - 300 * DAY];
+    plan.load(visitedPages(4, { lastVisit, weight: [9, 1, 2, 9] }));
+    expect(plan.next(at(1), 2)).toEqual([2, 1]);
+    expect(plan.explain(2, at(1)).chanceChanged).toBeNull();
+  });
+
+  it.each(KINDS)('by %s drops what is gone, and takes it back when a sitemap names it anew', (kind) => {
+    const plan = planOf(kind);
+    plan.load(visitedPages(1));
+    plan.observe(0, 'gone', at(1));
+    expect(plan.next(at(300), 1)).toEqual([]);
+    expect(plan.explain(0, at(300)).nextVisit).toBeNull();
+    plan.release(0);
+    expect(plan.next(at(300), 1)).toEqual([]);
+    plan.signal(0, at(299), at(300));
+    expect(plan.next(at(400), 1)).toEqual([0]);
+  });
+
+  it.each(KINDS)('by %s learns nothing from a failed visit and tries again six hours later', (kind) => {
+    const plan = planOf(kind);
+    plan.load(visitedPages(1));
+    const before = plan.savePages([0]);
+    expect(plan.next(at(40), 1)).toEqual([0]);
+    plan.observe(0, 'failed', at(40));
+    const after = plan.savePages([0]);
+    expect([after.rateShape, after.rateDays, after.lastVisit]).toEqual([
+      before.rateShape,
+      before.rateDays,
+      before.lastVisit,
+    ]);
+    plan.signal(0, at(40.1), at(40.1));
+    expect(plan.next(at(40.2), 1)).toEqual([]);
+    expect(plan.next(at(40.3), 1)).toEqual([0]);
+  });
+
+  it.each(KINDS)('by %s keeps to what each host may have, and gives the rest to others', (kind) => {
+    const plan = planOf(kind);
+    plan.load(
+      visitedPages(40, { host: Float64Array.from({ length: 40 }, (_, page) => (page < 30 ? 0 : 1)) }),
+    );
+    const chosen = plan.next(at(60), 20, (host) => (host === 0 ? 3 : 8));
+    expect(chosen.filter((page) => page < 30)).toHaveLength(3);
+    expect(chosen.filter((page) => page >= 30)).toHaveLength(8);
+    expect(plan.next(at(60), 20, () => 0)).toEqual([]);
+    expect(plan.next(at(60), 40)).toHaveLength(29);
+  });
+
+  it.each(KINDS)('by %s goes on from what was saved as if nothing had happened', (kind) => {
+    const random = seededRandom(4);
+    const [count, hosts] = [300, 6];
+    const options = { visitsPerDay: 60, random: () => 0.5 };
+    const plan = planOf(kind, options);
+    const weight = Float64Array.from({ length: count }, () => 0.1 + random.next());
+    plan.load(
+      visitedPages(count, { host: Float64Array.from({ length: count }, (_, i) => i % hosts), weight }),
+    );
+    for (let step = 1; step < 48; step++) {
+      const now = at(step / 4);
+      for (let page = 0; page < count; page += 17) plan.signal(page, now - DAY / 8, now);
+      for (const page of plan.next(now, 15)) {
+        plan.observe(page, random.below(3) === 0 ? 'changed' : 'unchanged', now);
+      }
+    }
+    const everything = Array.from({ length: count }, (_, page) => page);
+    const [pages, saved] = [plan.savePages(everything), plan.savePlan()];
+    const again = planOf(kind, { ...options, saved });
+    expect(again.load(pages)).toBe(0);
+    expect(again.pageCount).toBe(count);
+    expect(again.savePages(everything)).toEqual(pages);
+    expect(again.savePlan()).toEqual(saved);
+    const now = at(12);
+    expect(again.explain(5, now)).toEqual(plan.explain(5, now));
+    const [one, other] = [plan.next(now, 15), again.next(now, 15)];
+    expect(other).toHaveLength(one.length);
+    // The day of the next pricing is not kept, and equal keys have no order: that is all that may differ.
+    expect(other.filter((page) => one.includes(page)).length).toBeGreaterThanOrEqual(one.length - 3);
+  });
+
+  it.each(KINDS)('by %s survives clocks that jump, dates to come and dates of another age', (kind) => {
+    const plan = planOf(kind);
+    plan.load(visitedPages(3));
+    plan.observe(0, 'changed', at(-5), at(900));
+    plan.observe(1, 'changed', at(2), at(-9000));
+    plan.observe(2, 'unchanged', at(0));
+    plan.signal(2, at(500), at(1));
+    for (const page of [0, 1, 2]) {
+      const { ratePerDay, chanceChanged } = plan.explain(page, at(3));
+      expect(ratePerDay).toBeGreaterThan(0);
+      expect(ratePerDay).toBeLessThan(10);
+      expect(chanceChanged).toBeGreaterThan(0);
+      expect(chanceChanged).toBeLessThan(1);
+    }
+    expect(plan.savePages([2]).signals[0]).toBe(0);
+    expect(plan.next(at(100), 3)).toHaveLength(3);
+  });
+
+  it('never visits a page again within the least interval, whatever its score', () => {
+    const plan = planOf('score', { leastIntervalDays: 0.5 });
+    plan.load(visitedPages(2));
+    expect(plan.next(at(1), 1)).toEqual([0]);
+    plan.observe(0, 'changed', at(1));
+    expect(plan.next(at(1.4), 2)).toEqual([1]);
+    plan.observe(1, 'unchanged', at(1.4));
+    expect(plan.next(at(1.6), 2)).toEqual([0]);
+  });
+});
+
+describe('the plan by value', () => {
+  it('gives what a scan over all values would give, whatever happened before', () => {
+    const seed = Date.now() >>> 0;
+    const random = seededRandom(seed);
+    const [count, hosts, perStep] = [800, 5, 20];
+    const rates = Array.from({ length: count }, () => Math.exp(6 * random.next() - 5));
+    const plan = planOf('value', { visitsPerDay: perStep * 4 });
+    const weight = Float32Array.from({ length: count }, () => Math.exp(2 * random.next() - 1));
+    plan.load(visitedPages(count, { host: Float64Array.from(rates, (_, page) => page % hosts), weight }));
+    const last = new Array<number>(count).fill(0);
+    let [got, best] = [0, 0];
+    for (let step = 1; step <= 120; step++) {
+      const day = step / 4;
+      const { priorShape, priorDays } = plan.savePlan().hosts;
+      const states = plan.savePages(rates.map((_, page) => page));
+      const values = rates.map((_, page) => {
+        const shape = Math.max(priorShape[page % hosts] + states.rateShape[page], 0.02);
+        const days = Math.max(priorDays[page % hosts] + states.rateDays[page], 0.02);
+        const outlook = { shape, days, weight: weight[page], signals: 0, signalRate: 0, falseShare: 1 };
+        return crawlValue(outlook, day - last[page]);
+      });
+      const chosen = plan.next(at(day), perStep);
+      expect(new Set(chosen).size, `seed ${seed}`).toBe(perStep);
+      // The first weeks begin with everything fresh, where all values are near nothing.
+      if (step > 40) {
+        for (const page of chosen) got += values[page];
+        const sorted = [...values].sort((a, b) => b - a);
+        for (let i = 0; i < perStep; i++) best += sorted[i];
+      }
+      for (const page of chosen) {
+        const isChanged = random.next() < -Math.expm1(-rates[page] * (day - last[page]));
+        plan.observe(page, isChanged ? 'changed' : 'unchanged', at(day));
+        last[page] = day;
+      }
+    }
+    expect(got / best, `seed ${seed}`).toBeGreaterThan(0.98);
+  });
+
+  it('learns the rate of a page and predicts its changes', () => {
+    const random = seededRandom(9);
+    const plan = planOf('value');
+    plan.load(visitedPages(2));
+    for (let day = 1; day <= 400; day++) {
+      plan.observe(0, random.next() < -Math.expm1(-0.5) ? 'changed' : 'unchanged', at(day));
+      plan.observe(1, day % 200 === 0 ? 'changed' : 'unchanged', at(day));
+    }
+    const [busy, calm] = [plan.explain(0, at(401)), plan.explain(1, at(401))];
+    expect(busy.ratePerDay).toBeGreaterThan(0.4);
+    expect(busy.ratePerDay).toBeLessThan(0.6);
+    expect(calm.ratePerDay).toBeLessThan(0.03);
+    expect(busy.chanceChanged).toBeCloseTo(1 - Math.exp(-busy.ratePerDay), 2);
+    expect(calm.chanceChanged).toBeCloseTo(1 - Math.exp(-calm.ratePerDay), 2);
+  });
+
+  it('takes a Last-Modified as the day of the change, but not one that is the clock of the answer', () => {
+    const plan = planOf('value');
+    plan.load(visitedPages(3));
+    plan.observe(0, 'changed', at(10), at(4));
+    plan.observe(1, 'changed', at(10), at(10));
+    plan.observe(2, 'changed', at(10));
+    const { rateShape, rateDays } = plan.savePages([0, 1, 2]);
+    expect([rateShape[0], rateDays[0]]).toEqual([1, 6]);
+    expect([rateShape[1], rateDays[1]]).toEqual([rateShape[2], rateDays[2]]);
+  });
+
+  it('explains the price: with a larger budget pages are visited sooner', () => {
+    const intervals = [2, 20].map((visitsPerDay) => {
+      const plan = planOf('value');
+      plan.expectVisits(visitsPerDay);
+      plan.load(visitedPages(20));
+      expect(plan.explain(3, at(1)).intervalDays).toBeNull();
+      plan.next(at(1), 0);
+      const { intervalDays, nextVisit } = plan.explain(3, at(1));
+      expect(nextVisit).toBeCloseTo(at(intervalDays ?? Number.NaN), -1);
+      return intervalDays ?? Number.NaN;
+    });
+    // 20 pages alike: ten days with two visits a day, one with twenty.
+    expect(intervals[0]).toBeCloseTo(10, 0);
+    expect(intervals[1]).toBeCloseTo(1, 1);
+  });
+
+  it('trusts the sitemap of a host that tells the truth, and not of one that always says now', () => {
+    const random = seededRandom(11);
+    const plan = planOf('value', { visitsPerDay: 200 });
+    const count = 400;
+    plan.load(visitedPages(count, { host: Float64Array.from({ length: count }, (_, page) => page % 2) }));
+    const changedAt = new Array<number>(count).fill(-1);
+    const last = new Array<number>(count).fill(0);
+    for (let day = 1; day <= 40; day++) {
+      for (let page = 0; page < count; page++) {
+        const changes = random.next() < 0.05;
+        if (changes) changedAt[page] = day - 0.5;
+        if (page % 2 === 1 || changes) plan.signal(page, at(day - 0.5), at(day));
+      }
+      for (const page of plan.next(at(day), 200)) {
+        plan.observe(page, changedAt[page] > last[page] ? 'changed' : 'unchanged', at(day));
+        last[page] = day;
+      }
+    }
+    const chances = (page: number) => {
+      plan.observe(page, 'unchanged', at(41));
+      plan.signal(page, at(42), at(42));
+      return plan.explain(page, at(42)).chanceChanged ?? Number.NaN;
+    };
+    expect(chances(0)).toBeGreaterThan(0.85);
+    expect(chances(1)).toBeLessThan(0.2);
+    const { falseSignals, testedSignals } = plan.savePlan().hosts;
+    expect(falseSignals[0] / testedSignals[0]).toBeLessThan(0.1);
+    expect(falseSignals[1] / testedSignals[1]).toBeGreaterThan(0.8);
+  });
+
+  it('gives the same pages for the same calls', () => {
+    const runs = [1, 2].map(() => {
+      const random = seededRandom(8);
+      const plan = planOf('value');
+      plan.load(
+        visitedPages(3000, { weight: Float64Array.from({ length: 3000 }, () => random.next() + 0.1) }),
+      );
+      return Array.from({ length: 50 }, (_, step) => {
+        const chosen = plan.next(at(1 + step / 10), 30);
+        for (const page of chosen)
+          plan.observe(page, random.below(2) === 0 ? 'changed' : 'unchanged', at(1 + step / 10));
+        return chosen;
+      });
+    });
+    expect(runs[0]).toEqual(runs[1]);
+  });
+});
+
+describe('the plan by score', () => {
+  it('orders pages as a scan over 003 scores would, on any sequence of visits', () => {
+    const seed = Date.now() >>> 0;
+    const random = seededRandom(seed);
+    const count = 300;
+    const plan = planOf('score', { leastIntervalDays: 0 });
+    plan.load(visitedPages(count, { depth: Float64Array.from({ length: count }, () => random.below(6)) }));
+    for (let step = 1; step <= 300; step++) {
+      const now = at(step / 24);
+      const scores = Array.from({ length: count }, (_, page) => plan.explain(page, now).score ?? Number.NaN);
+      const chosen = plan.next(now, 4);
+      const lowest = Math.min(...chosen.map((page) => scores[page]));
+      const left = scores.filter((_, page) => !chosen.includes(page));
+      expect(chosen).toHaveLength(4);
+      expect(Math.max(...left), `seed ${seed}, step ${step}`).toBeLessThanOrEqual(lowest + 1e-6);
+      for (const page of chosen) plan.observe(page, random.below(4) === 0 ? 'changed' : 'unchanged', now);
+    }
+  });
+
+  it('names the score of its formula, and no day', () => {
+    const plan = planOf('score');
+    plan.load(visitedPages(1, { depth: [3] }));
+    plan.observe(0, 'changed', at(2));
+    expect(plan.explain(0, at(7))).toMatchObject({ intervalDays: null, nextVisit: null });
+    expect(plan.explain(0, at(7)).score).toBeCloseTo(0.4 * 5 + 4 * 0.15 + 0.05, 5);
+    plan.signal(0, at(6), at(7));
+    expect(plan.explain(0, at(7)).score).toBeCloseTo(102.65, 4);
+  });
+});
+
+describe('the plan by bands', () => {
+  it('visits a page when its interval is over and not before, however large the budget', () => {
+    const plan = planOf('bands');
+    plan.load(visitedPages(3, { changeFrequency: [0, 0.25, 12] }));
+    expect(plan.next(at(0.04), 9)).toEqual([]);
+    expect(plan.next(at(0.042), 9)).toEqual([2]);
+    expect(plan.next(at(3.9), 9)).toEqual([]);
+    expect(plan.next(at(4), 9)).toEqual([1]);
+    expect(plan.next(at(29.9), 9)).toEqual([]);
+    expect(plan.next(at(30), 9)).toEqual([0]);
+    plan.observe(0, 'changed', at(30));
+    const { intervalDays, nextVisit } = plan.explain(0, at(30));
+    expect([intervalDays, nextVisit]).toEqual([7, at(37)]);
+  });
+
+  it('visits at once what a sitemap says is newer', () => {
+    const plan = planOf('bands');
+    plan.load(visitedPages(2));
+    plan.signal(1, at(-1), at(1));
+    expect(plan.next(at(1), 2)).toEqual([]);
+    plan.signal(1, at(0.5), at(1));
+    expect(plan.next(at(1), 2)).toEqual([1]);
+  });
+});

@@ -1,0 +1,305 @@
+/**
+ * The plan of revisits: facts about pages, a queue for each host, and the rule that was chosen. Every event costs the
+ * logarithm of the number of pages; work over all pages is spread over the calls of `next`, a bounded share each.
+ * Time and chance come from the caller: the same calls give the same pages.
+ */
+import { chanceSame } from './gamma-posterior.ts';
+import { HostQueues } from './host-queues.ts';
+import { DAY_MS, PAGE_FLAGS, PageFacts } from './page-facts.ts';
+import type {
+  Explanation,
+  PageStates,
+  RevisitKind,
+  RevisitPlan,
+  SavedPlan,
+  VisitOutcome,
+} from './revisit-plan.ts';
+import { createValueRule, type ValueRule } from './value-rule.ts';
+import { createBandsRule, createScoreRule, type VisitRule } from './visit-rule.ts';
+
+export interface RevisitPlanOptions {
+  kind: RevisitKind;
+  /** Visits that are expected to be made a day: what a visit must be worth follows from it. */
+  visitsPerDay: number;
+  /** From 0 up to 1. */
+  random(): number;
+  /** No page is visited again sooner than this many days; a quarter of an hour unless said. */
+  leastIntervalDays?: number;
+  /** Every page is due after this many days; a year unless said. */
+  mostIntervalDays?: number;
+  /** A failed visit is tried again after this many days; six hours unless said. */
+  retryDays?: number;
+  saved?: SavedPlan;
+}
+
+/** Candidates looked at for each page asked for: keys are as old as the last price, values are of now. */
+const POOL = 2;
+/** A round over all pages takes a day, or longer: so many pages at most for each page asked for and each call. */
+const TENDED_PER_VISIT = 4;
+const TENDED_PER_CALL = 64;
+/** Pages passed over because they were visited a moment ago, for each page asked for: beyond, fewer are given. */
+const EARLY_PER_VISIT = 4;
+/** Keys of pages never visited: before all days, the heavier the earlier. */
+const NEVER_VISITED = -1e15;
+
+export function createRevisitPlan(options: RevisitPlanOptions): RevisitPlan {
+  return new QueuedPlan(options);
+}
+
+/** A page that may not be visited yet, out of its queue for the length of one call. */
+interface Early {
+  page: number;
+  key: number;
+}
+
+interface Candidate {
+  page: number;
+  host: number;
+  worth: number;
+}
+
+class QueuedPlan implements RevisitPlan {
+  readonly kind: RevisitKind;
+  readonly #facts = new PageFacts();
+  readonly #queues = new HostQueues();
+  readonly #rule: VisitRule;
+  readonly #valueRule: ValueRule | null = null;
+  readonly #leastInterval: number;
+  readonly #retryDays: number;
+  #visitsPerDay: number;
+  /** The rolling round over all pages: where it is, pages owed to it, and when it was last paid. */
+  #cursor = 0;
+  #owed = 0;
+  #tendedAt = Number.NaN;
+
+  constructor(options: RevisitPlanOptions) {
+    this.kind = options.kind;
+    this.#visitsPerDay = options.visitsPerDay;
+    this.#leastInterval = options.leastIntervalDays ?? 1 / 96;
+    this.#retryDays = options.retryDays ?? 1 / 4;
+    const { saved } = options;
+    if (saved !== undefined) {
+      this.#facts.restoreHosts(saved.hosts, { shape: saved.priorShape, days: saved.priorDays });
+    }
+    if (options.kind === 'value') {
+      this.#valueRule = createValueRule(this.#facts, {
+        visitsPerDay: () => this.#visitsPerDay,
+        random: options.random,
+        leastInterval: this.#leastInterval,
+        mostInterval: options.mostIntervalDays ?? 365,
+      });
+      this.#valueRule.price = saved?.price ?? null;
+      this.#rule = this.#valueRule;
+    } else {
+      this.#rule = options.kind === 'score' ? createScoreRule(this.#facts) : createBandsRule(this.#facts);
+    }
+  }
+
+  get pageCount(): number {
+    return this.#facts.count;
+  }
+
+  load(pages: PageStates): number {
+    const facts = this.#facts;
+    const first = facts.append(pages);
+    this.#queues.reserve(facts.count, facts.hostCount);
+    for (let page = first; page < facts.count; page++) {
+      const known = pages.nextVisit?.[page - first] ?? Number.NaN;
+      if (Number.isNaN(known)) this.#enqueue(page, facts.lastVisit[page]);
+      else this.#enqueueAt(page, known / DAY_MS);
+    }
+    return first;
+  }
+
+  observe(page: number, outcome: VisitOutcome, now: number, lastModified?: number): void {
+    const day = now / DAY_MS;
+    const modified = lastModified === undefined ? undefined : lastModified / DAY_MS;
+    this.#facts.observe(page, outcome, day, modified);
+    if (outcome === 'failed') this.#enqueueAt(page, day + this.#retryDays);
+    else if (outcome === 'gone') this.#queues.remove(page, this.#facts.host[page]);
+    else this.#enqueue(page, day);
+  }
+
+  signal(page: number, lastModified: number, now: number): void {
+    const day = now / DAY_MS;
+    const isOut = !this.#queues.has(page) && !this.#facts.is(page, PAGE_FLAGS.gone);
+    if (!this.#facts.signal(page, lastModified / DAY_MS, day)) return;
+    // A page that is being visited is queued by what the visit finds; one whose visit failed waits as it did.
+    if (!isOut && !this.#isWaiting(page, day)) this.#enqueue(page, day);
+  }
+
+  next(now: number, budget: number, hostBudget?: (host: number) => number): number[] {
+    const day = now / DAY_MS;
+    this.#tend(day, budget);
+    const chosen: number[] = [];
+    const left = new Map<number, number>();
+    const held: number[] = [];
+    const early: Early[] = [];
+    const leftOf = (host: number) => {
+      const known = left.get(host);
+      if (known !== undefined) return known;
+      const allowed = Math.max(0, Math.floor(hostBudget?.(host) ?? Number.POSITIVE_INFINITY));
+      left.set(host, allowed);
+      return allowed;
+    };
+    while (chosen.length < budget) {
+      const pool = this.#gather(day, budget - chosen.length, leftOf, held, early);
+      if (pool.length === 0) break;
+      for (const { page, host } of pool) {
+        const allowed = leftOf(host);
+        if (chosen.length < budget && allowed > 0) {
+          left.set(host, allowed - 1);
+          chosen.push(page);
+        } else this.#enqueue(page, day);
+      }
+    }
+    for (const { page, key } of early) this.#enqueueAt(page, key);
+    for (const host of held) this.#queues.letGo(host);
+    return chosen;
+  }
+
+  release(page: number): void {
+    if (this.#queues.has(page) || this.#facts.is(page, PAGE_FLAGS.gone)) return;
+    this.#enqueue(page, this.#facts.lastVisit[page]);
+  }
+
+  explain(page: number, now: number): Explanation {
+    const day = now / DAY_MS;
+    const facts = this.#facts;
+    const outlook = { shape: 1, days: 1, weight: 1, signals: 0, signalRate: 0, falseShare: 1 };
+    facts.outlook(page, day, outlook);
+    const isVisited = facts.isVisited(page);
+    const elapsed = Math.max(day - facts.lastVisit[page], 0);
+    const same = chanceSame(outlook, elapsed) * outlook.falseShare ** outlook.signals;
+    const interval = this.#rule.interval(page, day);
+    const isPlanned = interval !== null && !facts.is(page, PAGE_FLAGS.gone);
+    return {
+      ratePerDay: outlook.shape / outlook.days + outlook.signalRate * (1 - outlook.falseShare),
+      intervalDays: interval,
+      nextVisit: isPlanned ? (this.#queues.has(page) ? Math.max(this.#dayOf(page), 0) : day) * DAY_MS : null,
+      chanceChanged: isVisited ? 1 - same : null,
+      score: this.#rule.score(page, day),
+    };
+  }
+
+  expectVisits(perDay: number): void {
+    this.#visitsPerDay = perDay;
+  }
+
+  savePages(pages: ArrayLike<number>): Required<PageStates> {
+    // A page that is being visited has no day: it gets one anew.
+    const nextVisit = Float64Array.from(pages, (page) =>
+      this.#facts.isVisited(page) && this.#queues.has(page) ? this.#dayOf(page) * DAY_MS : Number.NaN,
+    );
+    return { ...this.#facts.save(pages), nextVisit };
+  }
+
+  savePlan(): SavedPlan {
+    const { shape, days } = this.#facts.prior;
+    return {
+      price: this.#valueRule?.price ?? null,
+      priorShape: shape,
+      priorDays: days,
+      hosts: this.#facts.saveHosts(),
+    };
+  }
+
+  /**
+   * Takes the earliest pages out of the queues of hosts with a budget left, a few more than are wanted, best first.
+   * Pages that may not be visited yet go to `early`, hosts whose budget is spent are held.
+   */
+  #gather(
+    day: number,
+    wanted: number,
+    leftOf: (host: number) => number,
+    held: number[],
+    early: Early[],
+  ): Candidate[] {
+    const worth = this.#rule.worth?.bind(this.#rule);
+    const factor = worth === undefined ? 1 : POOL;
+    const spare = worth === undefined ? 0 : 1;
+    const pool: Candidate[] = [];
+    const taken = new Map<number, number>();
+    const roundHeld: number[] = [];
+    const mostEarly = EARLY_PER_VISIT * wanted + TENDED_PER_CALL;
+    while (pool.length < factor * wanted + spare) {
+      const host = this.#queues.firstHost();
+      if (host === -1) break;
+      const allowed = leftOf(host);
+      const already = taken.get(host) ?? 0;
+      if (already >= Math.min(allowed, wanted) * factor + spare || allowed === 0) {
+        this.#queues.hold(host);
+        (allowed === 0 ? held : roundHeld).push(host);
+        continue;
+      }
+      const page = this.#queues.firstPage(host);
+      const key = this.#queues.keyOf(page, host);
+      if ((key > day && !this.#rule.spendsAll) || early.length > mostEarly) break;
+      const mustWait = this.#mustWait(page, day);
+      this.#queues.remove(page, host);
+      if (mustWait) early.push({ page, key });
+      else {
+        taken.set(host, already + 1);
+        pool.push({ page, host, worth: worth === undefined ? 0 : this.#worthNow(page, day, worth) });
+      }
+    }
+    for (const host of roundHeld) this.#queues.letGo(host);
+    // Stable: pages of equal worth stay in the order of their days.
+    return worth === undefined ? pool : pool.sort((one, other) => other.worth - one.worth);
+  }
+
+  #worthNow(page: number, day: number, worth: (page: number, day: number) => number): number {
+    return this.#facts.isVisited(page) ? worth(page, day) : 1e30 * this.#facts.weight[page];
+  }
+
+  #mustWait(page: number, day: number): boolean {
+    return this.#isWaiting(page, day) || day - this.#facts.lastVisit[page] < this.#leastInterval;
+  }
+
+  /** The day a page in its queue is queued for. */
+  #dayOf(page: number): number {
+    return this.#queues.keyOf(page, this.#facts.host[page]);
+  }
+
+  #isWaiting(page: number, day: number): boolean {
+    return this.#facts.is(page, PAGE_FLAGS.waits) && this.#dayOf(page) > day;
+  }
+
+  /** Learns and re-keys: the share of a day's round that has come due since the last call, within bounds. */
+  #tend(day: number, budget: number): void {
+    const { tending } = this.#rule;
+    if (tending === undefined) return;
+    const { count } = this.#facts;
+    if (tending.begin(day)) {
+      for (let page = 0; page < count; page++) this.#rekey(page, day);
+    }
+    const elapsed = Number.isNaN(this.#tendedAt) ? 0 : Math.max(day - this.#tendedAt, 0);
+    this.#tendedAt = day;
+    this.#owed = Math.min(this.#owed + elapsed * count, count);
+    const most = TENDED_PER_CALL + TENDED_PER_VISIT * budget;
+    for (let tended = 0; this.#owed >= 1 && tended < most; tended++) {
+      this.#owed--;
+      tending.meet(this.#cursor);
+      this.#rekey(this.#cursor, day);
+      if (++this.#cursor < count) continue;
+      this.#cursor = 0;
+      tending.finishRound();
+    }
+  }
+
+  #rekey(page: number, day: number): void {
+    if (this.#queues.has(page) && !this.#isWaiting(page, day)) this.#enqueue(page, day);
+  }
+
+  #enqueue(page: number, day: number): void {
+    const facts = this.#facts;
+    const key = facts.isVisited(page)
+      ? this.#rule.due(page, day)
+      : NEVER_VISITED * (1 + facts.weight[page] / (1 + facts.weight[page]));
+    this.#enqueueAt(page, key);
+  }
+
+  #enqueueAt(page: number, key: number): void {
+    if (!this.#facts.is(page, PAGE_FLAGS.gone)) this.#queues.set(page, this.#facts.host[page], key);
+  }
+}

@@ -1,0 +1,117 @@
+/**
+ * Revisits by crawl value: a page is due when the value of a visit reaches the price, and the price is what makes all
+ * pages together ask for the visits that are expected to be made. The price is worked out once a day on a sample, the
+ * priors once a round over all pages; both from what is known, never from what was served, which would feed back.
+ */
+import { crawlValue, intervalAt, meanCycle, type PageOutlook } from './crawl-value.ts';
+import { meanLogRate } from './gamma-posterior.ts';
+import { PAGE_FLAGS, type PageFacts } from './page-facts.ts';
+import type { VisitRule } from './visit-rule.ts';
+
+export interface ValueRuleOptions {
+  visitsPerDay(): number;
+  /** From 0 up to 1: which pages are in the sample. */
+  random(): number;
+  leastInterval: number;
+  mostInterval: number;
+}
+
+export interface ValueRule extends VisitRule {
+  price: number | null;
+  readonly tending: NonNullable<VisitRule['tending']>;
+}
+
+const SAMPLE = 2000;
+const FIRST_PRICES = { low: 1e-9, high: 1e6, rounds: 40 };
+/** A price moves at most this far in a day. */
+const STEP = { factor: 8, rounds: 12 };
+
+export function createValueRule(facts: PageFacts, options: ValueRuleOptions): ValueRule {
+  const { leastInterval, mostInterval } = options;
+  // One for all calls: ten million pages a day pass through here.
+  const outlook: PageOutlook = { shape: 1, days: 1, weight: 1, signals: 0, signalRate: 0, falseShare: 1 };
+  let nextPricing = Number.NEGATIVE_INFINITY;
+  let isFitted = false;
+
+  function sampleOutlooks(day: number): PageOutlook[] {
+    const sample: PageOutlook[] = [];
+    const size = Math.min(facts.count, SAMPLE);
+    for (let i = 0; i < size; i++) {
+      const page = facts.count <= SAMPLE ? i : Math.floor(options.random() * facts.count);
+      if (facts.is(page, PAGE_FLAGS.gone)) continue;
+      const copy = { ...outlook };
+      facts.outlook(page, day, copy);
+      // Demand is what pages ask for over a whole cycle, which begins with a visit.
+      copy.signals = 0;
+      sample.push(copy);
+    }
+    return sample;
+  }
+
+  /** Visits a day that the sample asks for at a price, as for all pages. */
+  function demand(sample: PageOutlook[], price: number): number {
+    let visits = 0;
+    for (const page of sample) {
+      visits += 1 / meanCycle(page, price, leastInterval, mostInterval);
+    }
+    return (visits * facts.count) / Math.min(facts.count, SAMPLE);
+  }
+
+  function setPrice(day: number): void {
+    const sample = sampleOutlooks(day);
+    if (sample.length === 0) return;
+    const old = rule.price;
+    let meanWeight = 0;
+    for (const { weight } of sample) meanWeight += weight / sample.length;
+    let low = old === null ? FIRST_PRICES.low * meanWeight : old / STEP.factor;
+    let high = old === null ? FIRST_PRICES.high * meanWeight : old * STEP.factor;
+    const rounds = old === null ? FIRST_PRICES.rounds : STEP.rounds;
+    for (let round = 0; round < rounds; round++) {
+      const middle = Math.sqrt(low * high);
+      if (demand(sample, middle) > options.visitsPerDay()) low = middle;
+      else high = middle;
+    }
+    rule.price = old === null ? high : Math.sqrt(old * high);
+  }
+
+  function interval(page: number, day: number): number | null {
+    if (rule.price === null) return null;
+    facts.outlook(page, day, outlook);
+    return intervalAt(outlook, rule.price, leastInterval, mostInterval);
+  }
+
+  const rule: ValueRule = {
+    price: null,
+    spendsAll: true,
+    // Before the first price any order will do: with it, all days are worked out anew.
+    due: (page, day) => facts.lastVisit[page] + (interval(page, day) ?? 0),
+    worth(page, day) {
+      facts.outlook(page, day, outlook);
+      return crawlValue(outlook, Math.max(day - facts.lastVisit[page], 1e-6));
+    },
+    interval,
+    score: () => null,
+    tending: {
+      begin(day) {
+        if (day < nextPricing) return false;
+        nextPricing = day + 1;
+        // The very first fit does not wait for a whole round: on a large plan that may be days.
+        if (!isFitted) facts.fitPriors();
+        const isFirst = rule.price === null;
+        setPrice(day);
+        return isFirst;
+      },
+      meet(page) {
+        if (!facts.hasEvidence(page)) return;
+        facts.rate(page, outlook);
+        facts.sample(page, outlook, meanLogRate(outlook));
+      },
+      finishRound() {
+        facts.fitPriors();
+        facts.beginSample();
+        isFitted = true;
+      },
+    },
+  };
+  return rule;
+}

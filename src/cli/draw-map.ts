@@ -1,0 +1,92 @@
+/** What a stored map is turned into: its numbers, the Markdown summary, the page to look at. Reads the store, never a site. */
+import { constants } from 'node:fs';
+import { access, stat } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import type { Config } from '../config/load-config.ts';
+import { PROGRAM_VERSION } from '../config/program.ts';
+import { sumiError } from '../errors.ts';
+import type { TerrainSurvey } from '../graph/survey-terrain.ts';
+import { type ReadTerrain, readTerrainFigures } from '../graph/terrain-figures.ts';
+import { renderTerrainSummary } from '../report/terrain-summary.ts';
+import { openReadSide } from '../store/open-store.ts';
+import type { ReadSide } from '../store/read-side.ts';
+import { refuseUnknownProject } from './read-command.ts';
+import { type OutputFile, writeFiles } from './write-files.ts';
+
+export interface MapOutputs {
+  /** Null: not asked for. */
+  summaryPath: string | null;
+  htmlPath: string | null;
+}
+
+/** Writes what is asked for, whole or not at all, and gives back the numbers. */
+export async function drawMap(
+  config: Pick<Config, 'storeAddress' | 'storeLabel'>,
+  project: string,
+  outputs: MapOutputs,
+): Promise<ReadTerrain['figures']> {
+  const side = await openReadSide(config.storeAddress);
+  try {
+    const { figures, survey } = await readTerrain(side, project, config.storeLabel);
+    const files: OutputFile[] = [];
+    if (outputs.summaryPath !== null)
+      files.push({
+        path: outputs.summaryPath,
+        pieces: oneOf(renderTerrainSummary(figures, PROGRAM_VERSION)),
+      });
+    if (outputs.htmlPath !== null)
+      files.push({ path: outputs.htmlPath, pieces: oneOf((await drawPage(side, project, survey)).page) });
+    if (files.length > 0) await writeFiles(files);
+    return figures;
+  } finally {
+    await side.close();
+  }
+}
+
+/** The page itself, and how many domains it shows. Only who asks for it loads what draws it. */
+export async function drawPage(
+  side: ReadSide,
+  project: string | undefined,
+  survey?: TerrainSurvey,
+): Promise<{ page: string; domains: number }> {
+  const { readTerrainMap } = await import('../graph/read-terrain-map.ts');
+  const { renderMapPage } = await import('../map-page/render-map-page.ts');
+  const map = await readTerrainMap(side, { project, survey, now: Date.now() });
+  return { page: await renderMapPage(map), domains: map.domains.length };
+}
+
+async function readTerrain(side: ReadSide, project: string, file: string): Promise<ReadTerrain> {
+  await refuseUnknownProject(side, project, file);
+  const row = (await side.projects()).find((known) => known.project === project)!;
+  const read = await readTerrainFigures(side, row, Date.now());
+  if (read === null) throw sumiError('no-map', { project, file });
+  return read;
+}
+
+export async function* oneOf(text: string): AsyncGenerator<string> {
+  yield text;
+}
+
+/** Before hours of crawling, not after them. */
+export async function refuseUnwritable({ summaryPath, htmlPath }: MapOutputs): Promise<void> {
+  for (const file of [summaryPath, htmlPath]) {
+    if (file === null) continue;
+    const reason = await whyUnwritable(file);
+    if (reason !== null) throw sumiError('export-unwritable', { file, reason });
+  }
+}
+
+async function whyUnwritable(file: string): Promise<string | null> {
+  const folder = await stat(dirname(file)).catch(() => null);
+  if (folder === null) return 'its folder does not exist';
+  if (!folder.isDirectory()) return 'its folder is no directory';
+  const found = await stat(file).catch(() => null);
+  if (found?.isDirectory()) return 'it is a directory';
+  // A device or a pipe is written to as it is; a file is replaced, which is its folder's matter.
+  const target = found === null || found.isFile() ? dirname(file) : file;
+  const mayWrite = await access(target, constants.W_OK).then(
+    () => true,
+    () => false,
+  );
+  return mayWrite ? null : 'this user may not write there';
+}

@@ -1,0 +1,135 @@
+/** `sumi export`: the link graph of pages or domains, for Gephi, Graphviz, spreadsheets and data tools. */
+import { once } from 'node:events';
+import { parse } from 'node:path';
+import { Command, Option } from 'commander';
+import { type Config, loadConfig } from '../config/load-config.ts';
+import { sumiError } from '../errors.ts';
+import { describeDomains } from '../graph/describe-domains.ts';
+import { describePages } from '../graph/describe-pages.ts';
+import { EXPORT_FORMATS, type ExportFormat, filesOf, type GraphFile } from '../graph/graph-files.ts';
+import { readStoredOrigins } from '../graph/stored-origins.ts';
+import { printable, showMany } from '../report/terminal-text.ts';
+import { openReadSide } from '../store/open-store.ts';
+import type { ReadSide } from '../store/read-side.ts';
+import { drawPage, oneOf } from './draw-map.ts';
+import { addOptionFlags, flagsGiven } from './options-to-flags.ts';
+import { refuseUnknownProject } from './read-command.ts';
+import { writeFiles } from './write-files.ts';
+
+const EXAMPLES = `
+Examples:
+  sumi export --of domains --out map.gexf         the domains, for Gephi
+  sumi export --format csv --out graph.csv        edges in graph.csv, nodes in graph-nodes.csv
+  sumi export --out map.html                      the domains as a page to look at
+  sumi export --format jsonl | jq …               nodes, then edges, one object a line
+  sumi export --of domains --format dot | sfdp -Tsvg > map.svg
+csv and parquet are tables: nodes go to a second file, NAME-nodes. On standard output csv writes the edges alone.
+Without --format the ending of --out decides. docs/decisions/0021-graph-and-exports.md explains the attributes.`;
+
+/** The page to look at is no graph file: it shows domains, whatever --of says. */
+const FORMATS = [...EXPORT_FORMATS, 'html'] as const;
+type Format = ExportFormat | 'html';
+
+const SUBJECTS = { pages: describePages, domains: describeDomains } as const;
+
+interface ExportFlags {
+  format?: Format;
+  of: keyof typeof SUBJECTS;
+  out?: string;
+}
+
+export function exportCommand(): Command {
+  const command = new Command('export')
+    .description('write the link graph of pages or domains for other programs')
+    .addOption(new Option('--format <FORMAT>', 'the format').choices(FORMATS))
+    .addOption(
+      new Option('--of <WHAT>', 'what the nodes are').choices(Object.keys(SUBJECTS)).default('pages'),
+    )
+    .option('--out <FILE>', 'the file to write; - or none is standard output');
+  addOptionFlags(command, ['db', 'store', 'config', 'project']);
+  for (const option of command.options) {
+    if (option.long === '--project')
+      option.description = 'Which project of the database; needed where it holds several.';
+  }
+  return command.addHelpText('after', EXAMPLES).action((flags: ExportFlags) => runExport(command, flags));
+}
+
+async function runExport(command: Command, flags: ExportFlags): Promise<void> {
+  const out = flags.out === undefined || flags.out === '-' ? null : flags.out;
+  const format = flags.format ?? formatOf(out);
+  if (format === 'parquet' && out === null) throw usage('parquet needs a file: give --out FILE');
+  // The formats of lists are an option of the same name.
+  const { format: _, ...own } = flagsGiven(command);
+  const config = await loadConfig({ env: process.env, flags: own });
+  const side = await openReadSide(config.storeAddress);
+  try {
+    const project = await chooseProject(side, config);
+    if (format === 'html') return await exportPage(side, project, out);
+    const origins = await readStoredOrigins(side, project);
+    const { graph, isDepthLeftOut } = await SUBJECTS[flags.of](side, { project }, origins);
+    if (isDepthLeftOut)
+      process.stderr.write(
+        `depth by origin is left out: ${showMany(origins.names.length, 'origin')} and ${showMany(graph.nodeCount, 'node')} are too many; the view page_depths has it\n`,
+      );
+    const files = await filesOf(format, graph);
+    if (out === null) return await print(files[0]);
+    const named = files.map(({ holds, pieces }) => ({ path: pathOf(out, holds), pieces }));
+    await writeFiles(named);
+    const size = `${showMany(graph.nodeCount, 'node')} and ${showMany(graph.edgeCount, 'edge')}`;
+    process.stdout.write(
+      `${printable(`${size} written to ${named.map(({ path }) => path).join(' and ')}`)}\n`,
+    );
+  } finally {
+    await side.close();
+  }
+}
+
+/** Two projects may know the same pages, each in its own state: drawn as one graph they would be neither. */
+async function chooseProject(
+  side: ReadSide,
+  { project, storeLabel }: Pick<Config, 'project' | 'storeLabel'>,
+): Promise<string | undefined> {
+  if (project !== null) {
+    await refuseUnknownProject(side, project, storeLabel);
+    return project;
+  }
+  const projects = (await side.projects()).map((row) => row.project);
+  if (projects.length > 1)
+    throw sumiError('several-projects', {
+      file: storeLabel,
+      known: projects.map((name) => `"${name}"`).join(', '),
+    });
+  return projects[0];
+}
+
+async function exportPage(side: ReadSide, project: string | undefined, out: string | null): Promise<void> {
+  const { page, domains } = await drawPage(side, project);
+  const pieces = oneOf(page);
+  if (out === null) return print({ holds: 'graph', pieces });
+  await writeFiles([{ path: out, pieces }]);
+  process.stdout.write(`${printable(`${showMany(domains, 'domain')} written to ${out}`)}\n`);
+}
+
+function formatOf(out: string | null): Format {
+  const ending = out === null ? '' : parse(out).ext.slice(1).toLowerCase();
+  const format = FORMATS.find((known) => known === ending);
+  if (format === undefined) throw usage(`--format is missing, one of ${FORMATS.join(', ')}`);
+  return format;
+}
+
+function usage(reason: string): Error {
+  return sumiError('usage', { reason, command: 'sumi export' });
+}
+
+/** The nodes of `graph.csv` are in `graph-nodes.csv`. */
+function pathOf(out: string, holds: GraphFile['holds']): string {
+  if (holds !== 'nodes') return out;
+  const { name, ext } = parse(out);
+  return `${out.slice(0, out.length - name.length - ext.length)}${name}-nodes${ext}`;
+}
+
+async function print({ pieces }: GraphFile): Promise<void> {
+  for await (const piece of pieces) {
+    if (piece.length > 0 && !process.stdout.write(piece)) await once(process.stdout, 'drain');
+  }
+}

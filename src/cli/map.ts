@@ -1,0 +1,177 @@
+/** `sumi map`: from a terrain file to a map: crawled, summed up in Markdown, and drawn. */
+import { existsSync } from 'node:fs';
+import { Command, Option } from 'commander';
+import type { Config } from '../config/load-config.ts';
+import { loadTerrain, type Terrain } from '../config/load-terrain.ts';
+import { PROGRAM_VERSION } from '../config/program.ts';
+import { planSeeds } from '../crawl/plan-terrain.ts';
+import { SumiError } from '../errors.ts';
+import type { TerrainFigures } from '../graph/terrain-figures.ts';
+import { renderTerrainPlan } from '../report/render-terrain-plan.ts';
+import { printable, showMany } from '../report/terminal-text.ts';
+import { renderTerrainStats } from '../report/terrain-summary.ts';
+import { type CrawlHooks, crawlToEnd } from './crawl-to-end.ts';
+import { drawMap, type MapOutputs, refuseUnwritable } from './draw-map.ts';
+import { addOptionFlags, flagsBesideFile } from './options-to-flags.ts';
+import { wantsJson } from './read-command.ts';
+
+const EXAMPLES = `
+Examples:
+  sumi map terrain.toml                     map, or go on with the map; the same as: sumi-ripple terrain.toml
+  sumi map terrain.toml --dry-run           check the file, say what would be crawled
+  sumi map terrain.toml --html map.html     and draw it, as one page to open in a browser
+  sumi map terrain.toml --export-summary    write the summary anew from what is stored
+Paths in the file are relative to its folder. examples/terrain.toml shows every key.
+Every option of \`sumi crawl\` may be given too, and wins over the file: --store, --delay, --resolve, …
+Ctrl-C ends a crawl in good order and writes the summary; the same command goes on with it later.`;
+
+interface MapFlags {
+  html?: string;
+  dryRun?: true;
+  stats?: true;
+  exportSummary?: true;
+}
+
+const SHOWN: readonly string[] = [
+  '--db',
+  '--store',
+  '--project',
+  '--json',
+  '--format',
+  '--quiet',
+  '--verbose',
+  '--fresh',
+];
+
+export function mapCommand(): Command {
+  const command = new Command('map')
+    .description('map the web around chosen domains, as a terrain file says')
+    .argument('<file>', 'the terrain file, in TOML')
+    .option('--html <FILE>', 'draw the map as one page that opens from disk')
+    .addOption(
+      new Option('--resume', 'go on with an unfinished run; this is what happens anyway').conflicts('fresh'),
+    )
+    .addOption(
+      new Option(
+        '--dry-run',
+        'check the file and say what would be crawled; nothing is asked or written',
+      ).conflicts(['stats', 'exportSummary', 'html']),
+    )
+    .addOption(
+      new Option('--stats', 'print the numbers of the stored map').conflicts([
+        'exportSummary',
+        'fresh',
+        'resume',
+      ]),
+    )
+    .addOption(
+      new Option('--export-summary', 'write the Markdown summary of the stored map').conflicts([
+        'fresh',
+        'resume',
+      ]),
+    );
+  addOptionFlags(command, ['scope', 'politeness', 'fetch', 'page', 'run', 'workers']);
+  for (const option of command.options) {
+    // The help is about maps; the rest is that of `sumi crawl`.
+    if (option.helpGroupHeading !== undefined && !SHOWN.includes(option.long ?? '')) option.hideHelp();
+    if (option.long === '--quiet') option.conflicts('verbose');
+    if (option.long === '--project')
+      option.description =
+        'Name of the map in the database. Without it: terrain, in a shared store the name of the file.';
+  }
+  return command
+    .addHelpText('after', EXAMPLES)
+    .action(async (file: string, flags: MapFlags) => runMap(file, flags, flagsBesideFile(command)));
+}
+
+async function runMap(file: string, flags: MapFlags, options: Record<string, unknown>): Promise<void> {
+  const terrain = await loadTerrain({ file, env: process.env, flags: options });
+  const { config, warnings, summaryPath } = terrain;
+  const tell = (line: string) => void (config.quiet || process.stderr.write(`${printable(line)}\n`));
+  for (const warning of warnings) tell(`warning: ${warning}`);
+  if (flags.dryRun) return config.quiet ? undefined : print(renderTerrainPlan(planOf(file, terrain)));
+  const isReading = flags.stats === true || flags.exportSummary === true;
+  const outputs: MapOutputs = {
+    summaryPath: flags.stats ? null : summaryPath,
+    htmlPath: flags.html ?? null,
+  };
+  await refuseUnwritable(outputs);
+  if (isReading) {
+    const figures = await drawMap(config, config.project, outputs);
+    if (flags.stats) printStats(config, figures);
+  } else await crawlMap(file, terrain, outputs, tell);
+  for (const [what, path] of [['summary', outputs.summaryPath] as const, ['map', outputs.htmlPath] as const])
+    if (path !== null) tell(`${what} written to ${path}`);
+}
+
+/** A map that nobody answered is told too: it is one page of errors. */
+async function crawlMap(
+  file: string,
+  { config }: Terrain,
+  outputs: MapOutputs,
+  tell: (line: string) => void,
+): Promise<void> {
+  const { quality, blacklist, stub } = config.terrain;
+  const seeds = quality.flatMap((entry) => entry.seeds);
+  if (config.verbose > 0) {
+    tell(
+      `sumi ${PROGRAM_VERSION}: ${file} has ${showMany(quality.length, 'quality domain')}, ` +
+        `${showMany(blacklist.length, 'blacklisted', 'blacklisted')}, ${showMany(stub.length, 'stubbed', 'stubbed')}`,
+    );
+    if (config.store === null)
+      tell(`${existsSync(config.db) ? 'database' : 'new database'} ${config.storeLabel}`);
+  }
+  let project = config.project;
+  const hooks: CrawlHooks = {
+    started(handle, isResumed, say) {
+      project = handle.project;
+      if (config.verbose === 0) return;
+      const { waiting } = handle.read();
+      say(
+        isResumed
+          ? `run ${handle.runId} was not finished: ${showMany(waiting, 'URL')} of it wait`
+          : `queued ${showMany(seeds.length, 'seed')}`,
+      );
+    },
+  };
+  try {
+    await crawlToEnd(config, seeds, hooks);
+  } catch (error) {
+    if (error instanceof SumiError && error.code === 'no-answer') await drawMap(config, project, outputs);
+    throw error;
+  }
+  await drawMap(config, project, outputs);
+}
+
+function printStats(config: Config, figures: TerrainFigures): void {
+  if (config.quiet) return;
+  if (config.json || wantsJson(config)) print([JSON.stringify(figures, null, 2)]);
+  else print(renderTerrainStats(figures));
+}
+
+function print(lines: readonly string[]): void {
+  process.stdout.write(`${lines.join('\n')}\n`);
+}
+
+function planOf(file: string, { config, summaryPath }: Terrain): Parameters<typeof renderTerrainPlan>[0] {
+  const { quality, blacklist, stub } = config.terrain;
+  return {
+    ...{ file, blacklist, stub, summaryPath },
+    seeds: planSeeds(config),
+    quality: quality.map(({ domain }) => domain),
+    maxDepth: config.maxDepth,
+    concurrency: config.concurrency,
+    delaySeconds: config.delay,
+    maxDomainRequests: config.maxDomainRequests,
+    allowHttp: config.allowHttp,
+    userAgent: config.userAgent,
+    hasContact:
+      config.contactUrl !== null ||
+      config.contactEmail !== null ||
+      config.sources['user-agent'].value !== null,
+    store: config.storeLabel,
+    storeExists: config.store === null ? existsSync(config.db) : null,
+    fresh: config.fresh,
+    project: config.project,
+  };
+}

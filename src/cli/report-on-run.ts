@@ -1,0 +1,92 @@
+/** Puts together what is told of one run: its row, the options that made it, its figures, and the audit of its requests. */
+import type { Config } from '../config/load-config.ts';
+import { OPTION_NAMES, OPTIONS, type OptionName, type ProfiledName } from '../config/option-table.ts';
+import { PROFILES } from '../config/profiles.ts';
+import type { ReadSide, StoredRun } from '../store/read-side.ts';
+import type { DomainFigures, RunReport } from '../store/run-report.ts';
+import { auditRuns } from './audit-runs.ts';
+import { configOfRun } from './stored-config.ts';
+
+export interface FullReport {
+  run: number;
+  project: string;
+  status: string;
+  error: string | null;
+  started_at: string;
+  finished_at: string | null;
+  duration_seconds: number;
+  /** False when a later run of the project may have visited pages of this one again. */
+  is_latest: boolean;
+  metadata: Record<string, string> | null;
+  config_hash: string;
+  /** What the run was told, and every other option that is not at its default. */
+  configuration: Record<string, unknown>;
+  pages: number;
+  requests: number;
+  bytes: number;
+  pages_per_second: number;
+  statistics: Omit<RunReport, 'is_latest' | 'duration_seconds' | 'domains' | 'top_errors' | 'deepest_pages'>;
+  politeness: { requests: number; violations: number; by_kind: Record<string, number>; restarts: number };
+  domains: DomainFigures[];
+  top_hosts: Pick<DomainFigures, 'host' | 'requests' | 'visits' | 'errors' | 'bytes'>[];
+  top_errors: RunReport['top_errors'];
+  deepest_pages: RunReport['deepest_pages'];
+}
+
+const MOST_HOSTS = 10;
+const ALWAYS_TOLD: ReadonlySet<OptionName> = new Set<OptionName>([
+  'start-urls',
+  'profile',
+  'max-pages',
+  'max-depth',
+  'delay',
+  'concurrency',
+  'per-host',
+  'robots',
+  'bodies',
+]);
+
+/** Null when the store does not know the run. */
+export async function reportOnRun(side: ReadSide, stored: StoredRun): Promise<FullReport | null> {
+  const figures = await side.report(stored.run);
+  if (figures === null) return null;
+  const { is_latest, duration_seconds, domains, top_errors, deepest_pages, ...statistics } = figures;
+  const { run, project, status, error, started_at, finished_at, config_hash, pages, requests, bytes } =
+    stored;
+  const audit = await auditRuns(side, run);
+  return {
+    ...{ run, project, status, error, started_at, finished_at, duration_seconds, is_latest },
+    metadata: stored.metadata === null ? null : (JSON.parse(stored.metadata) as Record<string, string>),
+    config_hash,
+    configuration: whatMatters(await configOfRun(stored)),
+    ...{ pages, requests, bytes },
+    pages_per_second: duration_seconds > 0 ? Math.round((pages / duration_seconds) * 10) / 10 : 0,
+    statistics,
+    politeness: {
+      requests: audit.requests,
+      violations: audit.allViolations,
+      by_kind: audit.allByKind,
+      restarts: audit.gaps,
+    },
+    domains,
+    top_hosts: domains
+      .slice(0, MOST_HOSTS)
+      .map(({ host, requests, visits, errors, bytes }) => ({ host, requests, visits, errors, bytes })),
+    ...{ top_errors, deepest_pages },
+  };
+}
+
+function whatMatters(config: Config): Record<string, unknown> {
+  const profiled: Partial<Record<OptionName, unknown>> = PROFILES[config.profile].defaults;
+  const told: Record<string, unknown> = {};
+  for (const name of OPTION_NAMES) {
+    const { default: usual = profiled[name as ProfiledName], hashed, secret } = OPTIONS[name];
+    const { value } = config.sources[name];
+    const isChanged = hashed !== false && JSON.stringify(value) !== JSON.stringify(usual);
+    if (!secret && (ALWAYS_TOLD.has(name) || isChanged)) told[name] = value;
+  }
+  for (const list of ['quality', 'blacklist', 'stub'] as const) {
+    if (config.terrain[list].length > 0) told[`${list}-domains`] = config.terrain[list].length;
+  }
+  return told;
+}

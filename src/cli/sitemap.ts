@@ -1,0 +1,126 @@
+/** `sumi sitemap`: what the sitemaps of a site name. Entries go to standard output, what went wrong to standard error. */
+import { Command } from 'commander';
+import { loadConfig } from '../config/load-config.ts';
+import { sumiError } from '../errors.ts';
+import type { Column } from '../report/render-table.ts';
+import type { FoundEntry, SitemapReport } from '../sitemap/find-entries.ts';
+import { listSitemap } from '../sitemap/lookup/list-sitemap.ts';
+import type { SitemapEntry } from '../sitemap/sitemap-outcome.ts';
+import { addOptionFlags, flagsGiven } from './options-to-flags.ts';
+import { readWholeNumber } from './read-command.ts';
+import { writeRows } from './write-rows.ts';
+
+const EXAMPLES = `
+Examples:
+  sumi sitemap example.com                                  robots.txt, else the usual paths, else the home page's link
+  sumi sitemap https://example.com/sitemap_index.xml        this one, and those it names
+  sumi sitemap example.com --format csv > urls.csv          every column`;
+
+interface SitemapRow extends Pick<SitemapEntry, 'images' | 'videos' | 'news' | 'alternates'> {
+  url: string;
+  lastmod: string | null;
+  changefreq: string | null;
+  priority: number | null;
+  sitemap: string;
+  kind: string;
+  /** The lastmod as a moment; null where it is no date. */
+  lastmod_at: string | null;
+}
+
+const NAMES: readonly (keyof SitemapRow)[] = [
+  'url',
+  'lastmod',
+  'changefreq',
+  'priority',
+  'sitemap',
+  'kind',
+  'lastmod_at',
+  'images',
+  'videos',
+  'news',
+  'alternates',
+];
+
+const COLUMNS: readonly Column<SitemapRow>[] = [
+  { title: 'url', value: (row) => row.url, shrinksTo: 20 },
+  { title: 'lastmod', value: (row) => row.lastmod },
+  { title: 'changefreq', value: (row) => row.changefreq },
+  { title: 'priority', value: (row) => row.priority, align: 'right' },
+  { title: 'kind', value: (row) => row.kind },
+  { title: 'sitemap', value: (row) => row.sitemap, shrinksTo: 10 },
+];
+
+export function sitemapCommand(): Command {
+  const command = new Command('sitemap')
+    .description('list what the sitemaps of a site name')
+    .argument('<url>', 'a host, a page, or a sitemap');
+  addOptionFlags(command, [
+    'db',
+    'store',
+    'config',
+    'profile',
+    'format',
+    'quiet',
+    'verbose',
+    'lease-seconds',
+    'store-patience',
+    'sitemap',
+    'politeness',
+    'fetch',
+  ]).option('--limit <N>', 'at most so many rows');
+  return command.addHelpText('after', EXAMPLES).action(async (url: string) => {
+    const config = await loadConfig({ env: process.env, flags: flagsGiven(command) });
+    const limit = readWholeNumber('--limit', command.getOptionValue('limit') as string | undefined);
+    const reports = createNotes(config.quiet ? -1 : config.verbose);
+    const found = listSitemap(config, url, reports);
+    const rows = rowsOf(found, limit ?? Number.POSITIVE_INFINITY);
+    await writeRows({ rows, format: config.format, names: NAMES, columns: COLUMNS });
+    if (reports.hits === 0) throw sumiError('no-sitemap', { url, reason: reports.reason });
+  });
+}
+
+async function* rowsOf(found: AsyncIterable<FoundEntry>, limit: number): AsyncGenerator<SitemapRow> {
+  let count = 0;
+  for await (const { entry, sitemap, kind } of found) {
+    if (count++ >= limit) return;
+    yield {
+      url: entry.url,
+      lastmod: entry.lastmod,
+      changefreq: entry.changefreq,
+      priority: entry.priority,
+      sitemap,
+      kind,
+      lastmod_at: entry.lastmodAt === null ? null : new Date(entry.lastmodAt).toISOString(),
+      images: entry.images,
+      videos: entry.videos,
+      news: entry.news,
+      alternates: entry.alternates,
+    };
+  }
+}
+
+/** Says what went wrong; with -v also what was tried in vain, and what was found. */
+function createNotes(verbosity: number) {
+  let hits = 0;
+  let reason = 'nobody names one';
+  const say = (line: string) => process.stderr.write(`${line}\n`);
+  return {
+    get hits() {
+      return hits;
+    },
+    /** Of the last one that was not found by trying. */
+    get reason() {
+      return reason;
+    },
+    onSitemap({ url, foundBy, kind, entries, problem }: SitemapReport) {
+      if (kind !== null) hits++;
+      else if (foundBy !== 'path' && foundBy !== 'link') reason = `${url}: ${problem}`;
+      const isInVain = kind === null && (foundBy === 'path' || foundBy === 'link');
+      if (problem !== null && verbosity >= (isInVain ? 1 : 0)) say(`${url}: ${problem}`);
+      else if (verbosity > 0) say(`${url} (${foundBy}): ${kind}, ${entries} entries`);
+    },
+    onWait(host: string) {
+      if (verbosity >= 0) say(`waiting for ${host}, which another worker has`);
+    },
+  };
+}

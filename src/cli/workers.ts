@@ -1,0 +1,71 @@
+/** `sumi workers`: who is at work on which run, and how fast. */
+import { Command } from 'commander';
+import type { Column } from '../report/render-table.ts';
+import type { WorkerRow } from '../store/read-side.ts';
+import { addReadFlags, type Reading, withReadSide } from './read-command.ts';
+import { writeRows } from './write-rows.ts';
+
+const EXAMPLES = `
+Examples:
+  sumi workers --store postgres://sumi@db.example.com/crawl    who is at work
+  sumi workers --all --format json                             also who has ended, for programs
+A worker is late when it has not been heard of for longer than it should; others take its hosts when its lease ends.`;
+
+const NAMES: readonly (keyof WorkerRow)[] = [
+  'worker',
+  'process',
+  'run',
+  'project',
+  'started_at',
+  'seen_at',
+  'state',
+  'hosts',
+  'pages',
+  'pages_per_second',
+];
+
+const COLUMNS: readonly Column<WorkerRow>[] = [
+  { title: 'process', value: (row) => row.process, shrinksTo: 12 },
+  { title: 'state', value: (row) => row.state, colour: stateColour },
+  { title: 'run', value: (row) => row.run, align: 'right' },
+  { title: 'project', value: (row) => row.project, shrinksTo: 12 },
+  { title: 'hosts', value: (row) => row.hosts, align: 'right' },
+  { title: 'pages', value: (row) => row.pages, align: 'right' },
+  { title: 'pages/s', value: (row) => row.pages_per_second.toFixed(1), align: 'right' },
+  { title: 'started', value: (row) => row.started_at.slice(0, 19) },
+  { title: 'seen', value: (row) => row.seen_at.slice(0, 19) },
+];
+
+function stateColour({ state }: WorkerRow): 'green' | 'yellow' | 'dim' {
+  if (state === 'alive') return 'green';
+  return state === 'late' ? 'yellow' : 'dim';
+}
+
+export function workersCommand(): Command {
+  const command = new Command('workers').description(
+    'list workers: alive or not, hosts held, pages a second',
+  );
+  return addReadFlags(command, true)
+    .option('--all', 'also those that have ended')
+    .addHelpText('after', EXAMPLES)
+    .action(() =>
+      withReadSide(command, (reading) =>
+        writeRows({
+          rows: wanted(reading, command.getOptionValue('all') === true),
+          format: reading.config.format,
+          names: NAMES,
+          columns: COLUMNS,
+        }),
+      ),
+    );
+}
+
+async function* wanted({ side, project, limit }: Reading, isAll: boolean): AsyncGenerator<WorkerRow> {
+  let left = limit ?? Number.POSITIVE_INFINITY;
+  for await (const row of side.workers()) {
+    if (!isAll && row.state === 'ended') continue;
+    if (project !== undefined && row.project !== project) continue;
+    if (left-- <= 0) return;
+    yield row;
+  }
+}

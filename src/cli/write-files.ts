@@ -1,0 +1,102 @@
+/**
+ * Writes files whole or not at all: each is written beside its place and put there at the end, all of them together.
+ * Whatever goes wrong, and when the command is interrupted, what stood there before still does and nothing is left over.
+ * A device or a pipe is written to as it is.
+ */
+import { rmSync } from 'node:fs';
+import { type FileHandle, open, realpath, rename, stat } from 'node:fs/promises';
+import { EXIT_CODES, sumiError } from '../errors.ts';
+
+export interface OutputFile {
+  readonly path: string;
+  readonly pieces: AsyncIterable<string | Uint8Array>;
+}
+
+interface Place {
+  /** Where it is written first. */
+  readonly writtenAt: string;
+  readonly end: string;
+}
+
+const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+
+export async function writeFiles(files: readonly OutputFile[]): Promise<void> {
+  const places: Place[] = [];
+  const cleanUp = () => {
+    for (const { writtenAt, end } of places) if (writtenAt !== end) rmSync(writtenAt, { force: true });
+  };
+  const leave = () => process.exit(EXIT_CODES.interrupted);
+  process.once('exit', cleanUp);
+  for (const signal of SIGNALS) process.once(signal, leave);
+  try {
+    for (const { path } of files) places.push(await placeFor(path));
+    // A file that cannot be made is better known before the first is written.
+    const handles: FileHandle[] = [];
+    try {
+      for (const [i, { writtenAt, end }] of places.entries()) {
+        const flags = writtenAt === end ? 'w' : 'wx';
+        handles.push(await explained(files[i].path, () => open(writtenAt, flags)));
+      }
+      for (const [i, file] of files.entries()) await fill(handles[i], file);
+    } finally {
+      for (const handle of handles) await handle.close();
+    }
+    for (const [i, { writtenAt, end }] of places.entries()) {
+      if (writtenAt !== end) await explained(files[i].path, () => rename(writtenAt, end));
+    }
+  } finally {
+    cleanUp();
+    process.off('exit', cleanUp);
+    for (const signal of SIGNALS) process.off(signal, leave);
+  }
+}
+
+/** Through a link to where it leads, so that the link stays one. */
+async function placeFor(path: string): Promise<Place> {
+  let end = path;
+  let isFile = true;
+  try {
+    end = await realpath(path);
+    const found = await stat(end);
+    if (found.isDirectory()) throw unwritable(path, 'it is a directory');
+    isFile = found.isFile();
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw explain(path, error);
+  }
+  return { end, writtenAt: isFile ? `${end}.${process.pid}.tmp` : end };
+}
+
+async function fill(handle: FileHandle, { path, pieces }: OutputFile): Promise<void> {
+  for await (const piece of pieces) {
+    // writeFile goes on until all is written, where write may stop halfway.
+    if (piece.length > 0) await explained(path, () => handle.writeFile(piece));
+  }
+}
+
+async function explained<T>(path: string, act: () => Promise<T>): Promise<T> {
+  try {
+    return await act();
+  } catch (error) {
+    throw explain(path, error);
+  }
+}
+
+const REASONS: Record<string, string> = {
+  ENOENT: 'its folder does not exist',
+  ENOTDIR: 'its folder is no directory',
+  EACCES: 'this user may not write there',
+  EPERM: 'this user may not write there',
+  EROFS: 'the disk is read-only',
+  ENOSPC: 'the disk is full',
+};
+
+function explain(path: string, error: unknown): unknown {
+  const { code, message } = error as NodeJS.ErrnoException;
+  return code === undefined || error instanceof TypeError
+    ? error
+    : unwritable(path, REASONS[code] ?? message, error);
+}
+
+function unwritable(file: string, reason: string, cause?: unknown): Error {
+  return sumiError('export-unwritable', { file, reason }, cause);
+}

@@ -1,0 +1,167 @@
+/** What stands before the first request of a run: the start URLs, the name of the project, the stored options, old pages judged anew. */
+import { createHash, randomBytes } from 'node:crypto';
+import type { Config } from '../config/load-config.ts';
+import { OPTION_NAMES, OPTIONS } from '../config/option-table.ts';
+import { readStartUrl } from '../config/start-url.ts';
+import { sumiError } from '../errors.ts';
+import { pageStateName } from '../frontier/page-state.ts';
+import type { KnownPage, Reconsidered, Revision, RunStart, Verdict } from '../store/port.ts';
+import type { NormalizedUrl } from '../url/normalize.ts';
+import { leastDepths, readMapGraph } from './compute-depths.ts';
+import type { LinkDiscovery } from './discover-links.ts';
+import type { CrawlParts } from './parts.ts';
+import { ASKED, isCutOff, revisePage } from './revise-page.ts';
+
+/** Puts known pages before the scope when a new run begins or the configuration changed, then offers the start URLs. */
+export async function prepareRun(
+  parts: CrawlParts,
+  start: RunStart,
+  run: { project: string; configChanged: boolean },
+): Promise<void> {
+  const judge = listenForLowered(parts);
+  const { isStartUrl } = parts;
+  const isNewRun = !start.resumed;
+  if (start.knownUrls > 0 && (isNewRun || run.configChanged)) {
+    const leastDepth = run.configChanged ? await readLeastDepths(parts, run.project) : null;
+    const judgeKnown = (row: KnownPage): Revision | null => {
+      if (parts.isFetchOnly && !isStartUrl(row.url)) return null;
+      if (leastDepth !== null)
+        return revisePage(row, {
+          judge,
+          leastDepth,
+          maxHostRequests: parts.limits.maxHostRequests,
+          isNewRun,
+        });
+      if (isCutOff(row) || (!isNewRun && ASKED.has(pageStateName(row.state)))) return null;
+      return judge(row);
+    };
+    await parts.store.reconsider(judgeKnown);
+  }
+  // Depths are worked out at the end; until then no reader may take those of the start URLs for those of an origin.
+  if (parts.map !== null && start.knownUrls === 0) await parts.store.saveDepths(parts.map.origins, []);
+  await offerStartUrls(parts);
+}
+
+/** Where pages are under the lists of this crawl; null when it makes no map. */
+async function readLeastDepths(
+  { map }: CrawlParts,
+  project: string,
+): Promise<((pageId: number) => number | null) | null> {
+  if (map === null) return null;
+  const side = await map.openSide();
+  try {
+    const graph = await readMapGraph(side, project, map);
+    const least = leastDepths(graph, map);
+    return (pageId) => {
+      const depth = least[graph.indexOf(pageId)] ?? -1;
+      return depth === -1 ? null : depth;
+    };
+  } finally {
+    await side.close();
+  }
+}
+
+/** Whoever takes part later finds everything judged; only who began it may have died before the first offer. */
+export async function prepareToJoin(parts: CrawlParts, start: RunStart): Promise<void> {
+  listenForLowered(parts);
+  if (start.knownUrls === 0) await offerStartUrls(parts);
+}
+
+function listenForLowered({ store, discovery, isStartUrl }: CrawlParts): (row: Reconsidered) => Verdict {
+  const judge = judgeOf(discovery, isStartUrl);
+  store.onLowered(judge);
+  return judge;
+}
+
+/** The scope's word on a stored page. */
+export function judgeOf(
+  discovery: Pick<LinkDiscovery, 'judge'>,
+  isStartUrl: (url: string) => boolean,
+): (row: Reconsidered) => Verdict {
+  return (row) => {
+    const isNofollow = row.reason?.startsWith('nofollow') === true;
+    const { state, priority, reason } = discovery.judge(
+      row,
+      row.depth,
+      'link',
+      isNofollow,
+      isStartUrl(row.url),
+    );
+    return { state, priority, reason };
+  };
+}
+
+async function offerStartUrls({ store, discovery, startUrls }: CrawlParts): Promise<void> {
+  // A start URL is welcome even where links to it were not.
+  await store.offer(
+    startUrls.map((found) => ({ ...discovery.judge(found, 0, 'link', false, true), reopens: true })),
+  );
+  await store.flush();
+}
+
+/** One a page: two spellings of a page are one start URL. */
+export function readStartUrls(
+  texts: readonly string[],
+  normalize: (text: string) => NormalizedUrl | null,
+): NormalizedUrl[] {
+  const found = new Map<string, NormalizedUrl>();
+  for (const text of texts) {
+    const url = normalize(readStartUrl(text).href);
+    if (url === null) throw sumiError('url-invalid', { url: text });
+    if (!found.has(url.url)) found.set(url.url, url);
+  }
+  if (found.size === 0) throw sumiError('no-url');
+  return [...found.values()];
+}
+
+/** The name of a map whose file gives none: its lists may change, and it is the same map still. */
+const MAP_PROJECT = 'terrain';
+
+/** An isolated run is a project of its own, under a name that no other has. */
+export function projectOf(config: Config, startUrls: NormalizedUrl[], now: number): string {
+  const isMap = config.terrain.quality.length > 0;
+  const hosts = () => nameOfHosts([...new Set(startUrls.map(({ host }) => host))].sort());
+  const name = config.project ?? (isMap ? MAP_PROJECT : hosts());
+  if (!config.isolated) return name;
+  const moment = new Date(now).toISOString().replace(/[-:]|\..*$/g, '');
+  return `${name} ~${moment}-${randomBytes(2).toString('hex')}`;
+}
+
+/** What `sumi resume` and workers need to go on without the command's own words, and audit to know since when they hold. */
+export function storedOptions(
+  config: Config,
+  startUrls: NormalizedUrl[],
+  now: number,
+): Record<string, unknown> {
+  // Passwords stay out of the store: whoever goes on gives them again.
+  const values = OPTION_NAMES.map((name) => [name, OPTIONS[name].secret ? null : config.sources[name].value]);
+  return {
+    ...Object.fromEntries(values),
+    'start-urls': startUrls.map(({ fetchUrl }) => fetchUrl),
+    terrain: config.terrain,
+    'configured-at': now,
+  };
+}
+
+/** The notes of `meta` (NAME=VALUE each) as a JSON object; null when there are none. */
+export function storedNotes(meta: readonly string[]): string | null {
+  if (meta.length === 0) return null;
+  const notes = meta.map((text) => {
+    const cut = text.indexOf('=');
+    return [text.slice(0, cut).trim(), text.slice(cut + 1)];
+  });
+  return JSON.stringify(Object.fromEntries(notes));
+}
+
+const MAX_NAME_CHARS = 500;
+
+/** A list of a thousand hosts is no name: the first ones, how many, and a mark of them all stand for it. */
+function nameOfHosts(hosts: string[]): string {
+  const all = hosts.join(' ');
+  if (all.length <= MAX_NAME_CHARS) return all;
+  const mark = createHash('sha256').update(all).digest('hex').slice(0, 12);
+  return `${hosts
+    .slice(0, 3)
+    .join(' ')
+    .slice(0, MAX_NAME_CHARS / 2)} and others, ${hosts.length} hosts ${mark}`;
+}

@@ -1,0 +1,169 @@
+/**
+ * A run that has begun, to its end: the loop, the heartbeat, the progress, the status and the summary. Where others
+ * work on the same run, what is told of it is the run's, not only this worker's part.
+ */
+import { SumiError } from '../errors.ts';
+import { PAGE_STATES } from '../frontier/page-state.ts';
+import type { RunStatus, SummaryEvent } from '../report/events.ts';
+import { startProgress } from '../report/progress.ts';
+import type { Report } from '../report/report.ts';
+import type { RunCounts, RunStart, Store } from '../store/port.ts';
+import type { NormalizedUrl } from '../url/normalize.ts';
+import { readMapGraph, saveOriginDepths } from './compute-depths.ts';
+import type { CrawlParts } from './parts.ts';
+import type { CrawlLoop, LoopEnd } from './run-crawl.ts';
+import { watchStore } from './watch-store.ts';
+
+const DEPTHS_AT_ONCE = 1024;
+
+export interface RunWork {
+  parts: CrawlParts;
+  loop: CrawlLoop;
+  start: RunStart;
+  project: string;
+  /** Others began the run: told to stop, this worker leaves it to whoever comes next. */
+  isJoined: boolean;
+  /** Before the first turn. */
+  prepare: () => Promise<void>;
+  /** Hears each time the store has answered, with how long it took. */
+  onAnswer: (tookMs: number) => void;
+}
+
+export async function workOnRun(work: RunWork): Promise<SummaryEvent> {
+  const { parts, loop, start } = work;
+  const { store, clock, report, limits } = parts;
+  const startedAt = clock.monotonic();
+  const { counters } = report;
+  counters.pages = start.pagesDone;
+  counters.requests = start.requestsDone;
+  counters.bytes = start.bytesDone;
+  const watch = watchStore({
+    store,
+    clock,
+    // Only for who watches the run itself: counting costs.
+    wantsCounts: report.wantsPages && !work.isJoined,
+    pagesHere: () => counters.pages,
+    report: () => ({ hosts: loop.now.hosts, pages: counters.pages - start.pagesDone }),
+    onAnswer: work.onAnswer,
+    onFailure: (error) => loop.fail(error),
+  });
+  const summarize = (status: RunStatus, error: string | null, counts: RunCounts): SummaryEvent => ({
+    type: 'summary',
+    run: start.runId,
+    project: work.project,
+    status,
+    ...(store.isShared
+      ? { pages: counts.pages, requests: counts.requests, bytes: counts.bytes }
+      : { pages: counters.pages, requests: counters.requests, bytes: counters.bytes }),
+    duration_ms: Math.round(clock.monotonic() - startedAt),
+    by_state: counts.byState,
+    known_urls: counts.known,
+    waiting: counts.waiting,
+    error,
+  });
+  const progress = startProgress({
+    clock,
+    report,
+    maxPages: limits.maxPages,
+    pages: () => counters.pages + watch.pagesOfOthers,
+    look: () => ({ waiting: store.waiting(), ...loop.now }),
+  });
+  try {
+    await work.prepare();
+    const end = await loop.run();
+    const summary = await finish(end, work, summarize);
+    report.tell(summary);
+    return summary;
+  } catch (error) {
+    const message = error instanceof Error ? error.message : String(error);
+    if (error instanceof SumiError && error.code === 'extension-failed') {
+      // The store works: the run can say why it ended, and goes on when it is called again.
+      await store.finish('interrupted', clock.now(), message);
+    } else {
+      // Who reads lines of events hears that no more come.
+      report.tell(summarize('interrupted', message, await countsIfAny(store)));
+    }
+    throw error;
+  } finally {
+    progress.stop();
+    watch.stop();
+    parts.lag.stop();
+    await parts.fetcher.close();
+    await parts.bodies?.close();
+    await store.close();
+  }
+}
+
+async function finish(
+  end: LoopEnd,
+  { parts, start, project, isJoined }: RunWork,
+  summarize: (status: RunStatus, error: string | null, counts: RunCounts) => SummaryEvent,
+): Promise<SummaryEvent> {
+  const { store, clock, report, limits } = parts;
+  if (end === 'stopped' && isJoined) {
+    // Time is short: what all have done is not counted for a goodbye.
+    await store.flush();
+    return summarize('interrupted', null, ownCounts(report, start, store.waiting()));
+  }
+  if (end === 'limit') {
+    while ((await store.lowerDepths(DEPTHS_AT_ONCE)) !== null);
+    await store.closeWaiting(PAGE_STATES.Skipped, `limit: max-pages ${limits.maxPages}`);
+  }
+  await saveDepths(parts, project);
+  const wanted = await statusOf(end, parts, start);
+  const error = wanted === 'failed' ? 'no start URL gave any HTTP answer' : null;
+  const status = await store.finish(wanted, clock.now(), error);
+  return summarize(status === 'running' ? leftAs(wanted) : status, error, await store.counts());
+}
+
+/** Before the run ends, so that one that ended has them: whoever is killed here goes on with the run. */
+async function saveDepths({ map, store }: CrawlParts, project: string): Promise<void> {
+  if (map === null) return;
+  await store.flush();
+  const side = await map.openSide();
+  try {
+    await saveOriginDepths(store, await readMapGraph(side, project, map), map);
+  } finally {
+    await side.close();
+  }
+}
+
+/** Others go on with the run: for who was told to stop it is interrupted, for who found nothing more to do it is done. */
+function leftAs(wanted: RunStatus): RunStatus {
+  return wanted === 'failed' ? 'completed' : wanted;
+}
+
+/** A run fails when no start URL gave any answer, to anybody. */
+async function statusOf(end: LoopEnd, parts: CrawlParts, start: RunStart): Promise<RunStatus> {
+  const { store, report, startUrls, discovery } = parts;
+  if (end === 'stopped') return 'interrupted';
+  if (report.counters.answers > 0 || start.pagesDone > 0) return 'completed';
+  // Nobody was to be asked: every start URL is in a list of those to leave alone.
+  const isWelcome = (url: NormalizedUrl) =>
+    discovery.judge(url, 0, 'link', false, true).state === PAGE_STATES.Queued;
+  if (!startUrls.some(isWelcome)) return 'completed';
+  if (!store.isShared) return 'failed';
+  const { pages, byState } = await store.counts();
+  // Without a page only start URLs are known: one that was skipped was refused by a robots.txt, which is an answer.
+  return pages > 0 || (byState.Skipped ?? 0) > 0 ? 'completed' : 'failed';
+}
+
+function ownCounts({ counters }: Report, start: RunStart, waiting: number): RunCounts {
+  return {
+    byState: Object.fromEntries(counters.states),
+    known: start.knownUrls,
+    waiting,
+    pages: counters.pages - start.pagesDone,
+    requests: counters.requests - start.requestsDone,
+    bytes: counters.bytes - start.bytesDone,
+  };
+}
+
+/** A store that failed may refuse the question. */
+async function countsIfAny(store: Store): Promise<RunCounts> {
+  try {
+    return await store.counts();
+  } catch {
+    return { byState: {}, known: 0, waiting: 0, pages: 0, requests: 0, bytes: 0 };
+  }
+}

@@ -1,0 +1,43 @@
+/**
+ * What every export format is given: a graph as columns, nodes in batches and edges one by one, to be written while it
+ * is read. Nodes come in the order of their ids, edges by source. Formats know nothing of pages or domains.
+ */
+export type ColumnType = 'string' | 'integer' | 'number';
+
+export interface GraphColumn {
+  readonly name: string;
+  readonly type: ColumnType;
+}
+
+export type Cell = string | number | null;
+
+export interface ExportNode {
+  readonly id: number;
+  readonly label: string;
+  /** Beside the columns. */
+  readonly cells: readonly Cell[];
+}
+
+export interface ExportEdge {
+  readonly source: number;
+  readonly target: number;
+  /** How many links it stands for. */
+  readonly weight: number;
+  /** How many of them are nofollow. */
+  readonly nofollow: number;
+}
+
+export interface ExportGraph {
+  /** Attributes of nodes besides id and label. */
+  readonly columns: readonly GraphColumn[];
+  readonly nodeCount: number;
+  readonly edgeCount: number;
+  nodes(): AsyncIterable<readonly ExportNode[]>;
+  edges(): Iterable<ExportEdge>;
+}
+
+/** Attributes of edges, in every format the same. */
+export const EDGE_COLUMNS = [
+  { name: 'weight', type: 'integer' },
+  { name: 'nofollow', type: 'integer' },
+] as const satisfies readonly GraphColumn[];

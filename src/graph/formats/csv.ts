@@ -1,0 +1,29 @@
+/** Two tables as in RFC 4180, in UTF-8: edges by the ids of their nodes, and nodes. What a node lacks is empty. */
+import { EDGE_COLUMNS, type ExportGraph } from '../export-graph.ts';
+import { edgeBatches } from './edge-batches.ts';
+
+export async function* csvEdges({ edges }: ExportGraph): AsyncGenerator<string> {
+  yield `source,target,${EDGE_COLUMNS.map(({ name }) => name).join(',')}\n`;
+  for (const batch of edgeBatches(edges())) {
+    yield batch
+      .map(({ source, target, weight, nofollow }) => `${source},${target},${weight},${nofollow}\n`)
+      .join('');
+  }
+}
+
+export async function* csvNodes({ columns, nodes }: ExportGraph): AsyncGenerator<string> {
+  yield line(['id', 'label', ...columns.map(({ name }) => name)]);
+  for await (const batch of nodes()) {
+    yield batch.map(({ id, label, cells }) => line([id, label, ...cells])).join('');
+  }
+}
+
+function line(values: readonly (string | number | null)[]): string {
+  return `${values.map(field).join(',')}\n`;
+}
+
+function field(value: string | number | null): string {
+  if (value === null) return '';
+  const text = String(value);
+  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+}

@@ -1,0 +1,14 @@
+/**
+ * The class of a page on the map, in the order of specification 004 section 3.3: what the state already says, then
+ * whether its host is one of the quality domains; the rest was discovered.
+ */
+import type { PageState } from '../frontier/page-state.ts';
+
+export const PAGE_CLASSES = ['blacklist', 'stub', 'quality', 'discovered'] as const;
+export type PageClass = (typeof PAGE_CLASSES)[number];
+
+export function pageClass(state: PageState, isQuality: boolean): PageClass {
+  if (state === 'Blacklisted') return 'blacklist';
+  if (state === 'Stubbed') return 'stub';
+  return isQuality ? 'quality' : 'discovered';
+}

@@ -1,0 +1,148 @@
+/**
+ * What there is to say about a map as a whole, gathered in one pass over its pages and links: domains with their class,
+ * numbers and depths, how often each page is referred to, and the graph of domains with what it measures. The summary
+ * and the picture are two ways to show it. Memory: that of the link graph, 8 bytes a page and some 100 a domain.
+ */
+import { PAGE_STATES } from '../frontier/page-state.ts';
+import { MAP_ERROR_STATES } from '../store/map-errors.ts';
+import type { GraphFilter, GraphPage, ReadSide } from '../store/read-side.ts';
+import { type Components, components } from './components.ts';
+import { type Degrees, degrees } from './digraph.ts';
+import { buildDomainGraph, type DomainGraph } from './domain-graph.ts';
+import { buildLinkGraph, type LinkGraph } from './link-graph.ts';
+import { PAGE_CLASSES, type PageClass, pageClass } from './page-class.ts';
+import { pageRank } from './pagerank.ts';
+import type { StoredOrigins } from './stored-origins.ts';
+
+export interface SurveyedDomain {
+  name: string;
+  class: PageClass;
+  /** Known URLs, whatever became of them. */
+  pages: number;
+  processed: number;
+  waiting: number;
+  errors: number;
+  /** Left over by max-domain-requests. */
+  leftOver: number;
+  /** The least of any known URL; null when no path from an origin is known. */
+  depth: number | null;
+  /** Of the crawled pages; null when there are none. */
+  crawledDepth: { least: number; most: number } | null;
+  /** Pages of it that lead there by link or redirect are counted too. */
+  references: number;
+}
+
+export interface DepthLevel {
+  /** Null: no path from an origin is known. */
+  depth: number | null;
+  crawled: number;
+  /** Domains by the least depth of any URL known there. */
+  domains: number;
+}
+
+export interface TerrainSurvey {
+  links: LinkGraph;
+  /** By page index: pages that lead to it by a link, or by a redirect that ended there. */
+  references: Uint32Array;
+  /** Beside `domainGraph.hosts`. */
+  domains: SurveyedDomain[];
+  domainGraph: DomainGraph;
+  degrees: Degrees;
+  ranks: Float64Array;
+  components: Components;
+  levels: DepthLevel[];
+}
+
+export async function surveyTerrain(
+  side: Pick<ReadSide, 'graphPages' | 'graphLinks'>,
+  filter: GraphFilter,
+  origins: StoredOrigins,
+): Promise<TerrainSurvey> {
+  const domains: SurveyedDomain[] = [];
+  const crawledAt = new Map<number | null, number>();
+  const links = await buildLinkGraph(side, filter, (page, _, host) => {
+    domains[host] ??= emptyDomain(page);
+    addPage(domains[host], page, origins.isQuality(page.project_id, page.host));
+    if (page.state === 'Processed') crawledAt.set(page.depth, (crawledAt.get(page.depth) ?? 0) + 1);
+  });
+  const references = countReferences(links);
+  for (let page = 0; page < links.nodeCount; page++)
+    domains[links.hostOf[page]].references += references[page];
+  const domainGraph = buildDomainGraph(links);
+  return {
+    links,
+    references,
+    domains,
+    domainGraph,
+    degrees: degrees(domainGraph),
+    ranks: pageRank(domainGraph).ranks,
+    components: components(domainGraph),
+    levels: levelsOf(domains, crawledAt),
+  };
+}
+
+function emptyDomain({ host }: GraphPage): SurveyedDomain {
+  return {
+    name: host,
+    class: 'discovered',
+    pages: 0,
+    processed: 0,
+    waiting: 0,
+    errors: 0,
+    leftOver: 0,
+    depth: null,
+    crawledDepth: null,
+    references: 0,
+  };
+}
+
+function addPage(domain: SurveyedDomain, page: GraphPage, isQuality: boolean): void {
+  const { state, depth } = page;
+  // The strictest class of any page is the domain's.
+  const found = pageClass(state, isQuality);
+  if (PAGE_CLASSES.indexOf(found) < PAGE_CLASSES.indexOf(domain.class)) domain.class = found;
+  domain.pages++;
+  if (state === 'Processed') domain.processed++;
+  else if (state === 'Discovered' || state === 'Queued' || state === 'Fetching') domain.waiting++;
+  else if (state === 'RequestLimitHit') domain.leftOver++;
+  else if (MAP_ERROR_STATES.has(PAGE_STATES[state])) domain.errors++;
+  if (depth === null) return;
+  domain.depth = Math.min(domain.depth ?? depth, depth);
+  if (state !== 'Processed') return;
+  const { least, most } = domain.crawledDepth ?? { least: depth, most: depth };
+  domain.crawledDepth = { least: Math.min(least, depth), most: Math.max(most, depth) };
+}
+
+/** A page that links to where it redirects is one referrer. */
+function countReferences({ nodeCount, offsets, targets, redirectTo }: LinkGraph): Uint32Array {
+  const references = new Uint32Array(nodeCount);
+  for (let page = 0; page < nodeCount; page++) {
+    const end = redirectTo[page];
+    let isLinked = false;
+    for (let at = offsets[page]; at < offsets[page + 1]; at++) {
+      references[targets[at]]++;
+      if (targets[at] === end) isLinked = true;
+    }
+    if (end !== -1 && !isLinked) references[end]++;
+  }
+  return references;
+}
+
+function levelsOf(
+  domains: readonly SurveyedDomain[],
+  crawledAt: ReadonlyMap<number | null, number>,
+): DepthLevel[] {
+  const levels = new Map<number | null, DepthLevel>();
+  const levelOf = (depth: number | null) => {
+    let level = levels.get(depth);
+    if (level === undefined) {
+      level = { depth, crawled: 0, domains: 0 };
+      levels.set(depth, level);
+    }
+    return level;
+  };
+  for (const [depth, crawled] of crawledAt) levelOf(depth).crawled += crawled;
+  for (const { depth } of domains) levelOf(depth).domains++;
+  const key = ({ depth }: DepthLevel) => depth ?? Number.POSITIVE_INFINITY;
+  return [...levels.values()].sort((a, b) => (key(a) < key(b) ? -1 : 1));
+}

@@ -1,0 +1,170 @@
+/**
+ * The numbers of a map for its summary (specification 004 section 9.3), as plain data: for Markdown, for the terminal
+ * and as JSON. Every number is one that plain SQL over the views gives too; lists are bounded and in a stable order.
+ */
+import type { PageState } from '../frontier/page-state.ts';
+import type { MapErrors } from '../store/map-errors.ts';
+import type { GraphFilter, ReadSide, StoredRun } from '../store/read-side.ts';
+import type { PageClass } from './page-class.ts';
+import { readStoredOrigins } from './stored-origins.ts';
+import { type DepthLevel, type SurveyedDomain, surveyTerrain, type TerrainSurvey } from './survey-terrain.ts';
+
+const MOST_LISTED = 20;
+
+export interface ReferredUrl {
+  url: string;
+  references: number;
+}
+
+export interface TerrainFigures {
+  run: number;
+  project: string;
+  status: string;
+  started_at: string;
+  finished_at: string | null;
+  /** Up to now while there is no end; pauses of a resumed run included. */
+  duration_seconds: number;
+  max_depth: number | null;
+  pages_crawled: number;
+  domains: number;
+  links: number;
+  blacklisted_urls: number;
+  stubbed_urls: number;
+  errors: number;
+  waiting: number;
+  levels: DepthLevel[];
+  /** Most pages first. */
+  quality_domains: { domain: string; pages: number; waiting: number; left_over: number }[];
+  other_domains: { domain: string; pages: number; depth: { least: number; most: number } | null }[];
+  /** Of which `other_domains` lists the first. */
+  other_domains_known: number;
+  top_blacklisted: ReferredUrl[];
+  top_stubbed: ReferredUrl[];
+  errors_by_kind: MapErrors['pages'];
+  rate_limited_domains: MapErrors['rate_limited'];
+  /** Pieces of the domain graph that hang together, and how many domains the largest has. */
+  components: number;
+  largest_component: number;
+  top_domains: { domain: string; class: PageClass; pagerank: number; indegree: number; outdegree: number }[];
+}
+
+export interface ReadTerrain {
+  figures: TerrainFigures;
+  survey: TerrainSurvey;
+}
+
+type TerrainSide = Pick<ReadSide, 'graphPages' | 'graphLinks' | 'projects' | 'lastRun' | 'mapErrors'>;
+
+/** Null when the project has had no run. */
+export async function readTerrainFigures(
+  side: TerrainSide,
+  { id, project }: { id: number; project: string },
+  now: number,
+): Promise<ReadTerrain | null> {
+  const run = await side.lastRun(id);
+  if (run === null) return null;
+  const survey = await surveyTerrain(side, { project }, await readStoredOrigins(side, project));
+  const errors = await side.mapErrors(id, run.run);
+  const referred = await listReferred(side, { project }, survey);
+  return { survey, figures: figuresOf(run, survey, errors, referred, now) };
+}
+
+function figuresOf(
+  run: StoredRun,
+  { domains, levels, links, domainGraph, degrees, ranks, components }: TerrainSurvey,
+  errors: MapErrors,
+  referred: Referred,
+  now: number,
+): TerrainFigures {
+  const sum = (count: (domain: SurveyedDomain) => number) =>
+    domains.reduce((total, domain) => total + count(domain), 0);
+  const others = domains.filter((domain) => domain.class === 'discovered').sort(byPages);
+  const byRank = Array.from(ranks.keys()).sort(
+    (a, b) => ranks[b] - ranks[a] || order(domainGraph.hosts[a], domainGraph.hosts[b]),
+  );
+  const { 'max-depth': maxDepth = null } = JSON.parse(run.config) as { 'max-depth'?: number | null };
+  const endedAt = run.finished_at === null ? now : Date.parse(run.finished_at);
+  return {
+    run: run.run,
+    project: run.project,
+    status: run.status,
+    started_at: run.started_at,
+    finished_at: run.finished_at,
+    duration_seconds: Math.max(0, Math.round((endedAt - Date.parse(run.started_at)) / 1000)),
+    max_depth: maxDepth,
+    pages_crawled: sum(({ processed }) => processed),
+    domains: domains.length,
+    links: links.targets.length,
+    blacklisted_urls: referred.Blacklisted.known,
+    stubbed_urls: referred.Stubbed.known,
+    errors: sum((domain) => domain.errors),
+    waiting: sum(({ waiting }) => waiting),
+    levels,
+    quality_domains: domains
+      .filter((domain) => domain.class === 'quality')
+      .sort(byPages)
+      .map(({ name, processed, waiting, leftOver }) => ({
+        domain: name,
+        pages: processed,
+        waiting,
+        left_over: leftOver,
+      })),
+    other_domains: others
+      .slice(0, MOST_LISTED)
+      .map(({ name, processed, crawledDepth }) => ({ domain: name, pages: processed, depth: crawledDepth })),
+    other_domains_known: others.length,
+    top_blacklisted: referred.Blacklisted.top,
+    top_stubbed: referred.Stubbed.top,
+    errors_by_kind: errors.pages,
+    rate_limited_domains: errors.rate_limited,
+    components: components.sizes.length,
+    largest_component: components.sizes[0] ?? 0,
+    top_domains: byRank.slice(0, MOST_LISTED).map((host) => ({
+      domain: domainGraph.hosts[host],
+      class: domains[host].class,
+      pagerank: ranks[host],
+      indegree: degrees.indegree[host],
+      outdegree: degrees.outdegree[host],
+    })),
+  };
+}
+
+function order(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}
+
+function byPages(a: SurveyedDomain, b: SurveyedDomain): number {
+  return b.processed - a.processed || order(a.name, b.name);
+}
+
+type Referred = Record<'Blacklisted' | 'Stubbed', { known: number; top: ReferredUrl[] }>;
+
+/** URLs are not kept with the graph: a second pass over the pages finds those that are listed. */
+async function listReferred(
+  side: Pick<ReadSide, 'graphPages'>,
+  filter: GraphFilter,
+  { links, references }: TerrainSurvey,
+): Promise<Referred> {
+  const found: Referred = { Blacklisted: { known: 0, top: [] }, Stubbed: { known: 0, top: [] } };
+  const isListed = (state: PageState): state is keyof Referred => state in found;
+  for await (const batch of side.graphPages(filter)) {
+    for (const { id, state, url } of batch) {
+      if (!isListed(state)) continue;
+      const at = links.indexOf(id);
+      // Found since the graph was read.
+      if (at === -1) continue;
+      found[state].known++;
+      keepTop(found[state].top, { url, references: references[at] });
+    }
+  }
+  return found;
+}
+
+function keepTop(top: ReferredUrl[], candidate: ReferredUrl): void {
+  const compare = (a: ReferredUrl, b: ReferredUrl) => b.references - a.references || order(a.url, b.url);
+  const last = top[MOST_LISTED - 1];
+  if (last !== undefined && compare(last, candidate) < 0) return;
+  top.push(candidate);
+  top.sort(compare);
+  if (top.length > MOST_LISTED) top.pop();
+}

@@ -1,0 +1,18 @@
+/** Makes elements out of text. Nothing from the web ever passes as markup: there is no other way to make one here. */
+export type Child = Node | string;
+
+export function element<K extends keyof HTMLElementTagNameMap>(
+  tag: K,
+  attributes: Record<string, string> = {},
+  ...children: Child[]
+): HTMLElementTagNameMap[K] {
+  const made = document.createElement(tag);
+  for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, value);
+  made.append(...children);
+  return made;
+}
+
+/** An element of the page's own markup; that it is there is a fact of map.html. */
+export function byId<E extends HTMLElement>(id: string): E {
+  return document.getElementById(id) as E;
+}

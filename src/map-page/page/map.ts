@@ -1,0 +1,45 @@
+/**
+ * The script of the map page: reads the data that stands in the page and connects its parts. It asks no server for
+ * anything, leaves nothing behind, and keeps nothing where other scripts could reach it.
+ */
+import type { PageData } from '../page-data.ts';
+import { openDetails } from './details.ts';
+import { openTable } from './domain-table.ts';
+import { byId } from './element.ts';
+import { openFilters } from './filter-form.ts';
+import { openSearch } from './search-box.ts';
+import { openStage } from './stage.ts';
+import { readTerrain } from './terrain.ts';
+import { createView } from './view.ts';
+import { formatCount } from './words.ts';
+
+const data = JSON.parse(byId('data').textContent) as PageData;
+const terrain = readTerrain(data);
+const view = createView(terrain);
+
+byId('about').textContent = about(data);
+openFilters(terrain, view);
+const stage = openStage(terrain, view);
+const table = openTable(terrain, view, choose);
+openSearch(terrain, choose);
+openDetails(terrain, view, choose);
+view.onChange((change) => {
+  if (change === 'selection' && view.selected >= 0) table.show(view.selected);
+});
+
+/** From the table, the search or a list of links: the domain may be out of sight. */
+function choose(at: number): void {
+  view.select(at);
+  stage.show(at);
+}
+
+function about({ project, run, generatedAt, total, names, from }: PageData): string {
+  const parts = [`project ${project}`];
+  if (run !== null) parts.push(`run ${run}`);
+  parts.push(`drawn ${generatedAt.slice(0, 16).replace('T', ' ')} UTC`);
+  if (total.domains > names.length)
+    parts.push(`the largest ${formatCount(names.length)} of ${formatCount(total.domains)} domains`);
+  if (total.links > from.length)
+    parts.push(`the heaviest ${formatCount(from.length)} of ${formatCount(total.links)} links`);
+  return parts.join(' · ');
+}

@@ -1,0 +1,58 @@
+/** How the page says things: names of classes, numbers, depths. */
+import { DOMAIN_CLASSES } from '../terrain-map.ts';
+
+const MEANINGS = {
+  quality: 'explored whole; depth is counted from here',
+  discovered: 'found by following links',
+  stub: 'pages are recorded, never visited',
+  blacklist: 'references are recorded, never visited',
+};
+
+export const classWord = (place: number): string => DOMAIN_CLASSES[place];
+export const classMeaning = (place: number): string => MEANINGS[DOMAIN_CLASSES[place]];
+
+const whole = new Intl.NumberFormat('en');
+
+export const formatCount = (value: number): string => whole.format(value);
+
+export const countOf = (value: number, one: string, many = `${one}s`): string =>
+  `${whole.format(value)} ${value === 1 ? one : many}`;
+
+export const formatDepth = (depth: number): string => (depth < 0 ? '–' : String(depth));
+
+/** In percent of the whole, for a PageRank of 0.000213 says nothing to anybody. */
+export function formatRank(rank: number): string {
+  const percent = rank * 100;
+  return percent > 0 && percent < 0.001
+    ? '<0.001'
+    : percent.toFixed(percent < 0.1 ? 3 : percent < 10 ? 2 : 1);
+}
+
+const SVG = 'http://www.w3.org/2000/svg';
+const SHAPES: Record<string, [tag: string, kind: string, attributes: Record<string, string>][]> = {
+  quality: [
+    ['circle', 'fill', { cx: '6', cy: '6', r: '4' }],
+    ['circle', 'line-only', { cx: '6', cy: '6', r: '6' }],
+  ],
+  discovered: [['circle', 'fill', { cx: '6', cy: '6', r: '4.5' }]],
+  stub: [['path', 'fill', { d: 'M6 0.5 11.5 6 6 11.5 0.5 6Z' }]],
+  blacklist: [
+    ['circle', 'line-only', { cx: '6', cy: '6', r: '4.7' }],
+    ['path', 'line-only', { d: 'M2.7 9.3 9.3 2.7' }],
+  ],
+};
+
+/** The class as a sign of its own shape, for colour alone does not reach everybody. */
+export function classGlyph(place: number): SVGElement {
+  const glyph = document.createElementNS(SVG, 'svg');
+  glyph.setAttribute('viewBox', '0 0 12 12');
+  glyph.setAttribute('class', `glyph ${classWord(place)}`);
+  glyph.setAttribute('aria-hidden', 'true');
+  for (const [tag, kind, attributes] of SHAPES[classWord(place)]) {
+    const shape = document.createElementNS(SVG, tag);
+    shape.setAttribute('class', kind);
+    for (const [name, value] of Object.entries(attributes)) shape.setAttribute(name, value);
+    glyph.append(shape);
+  }
+  return glyph;
+}

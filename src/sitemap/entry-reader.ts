@@ -1,0 +1,445 @@
+/**
+ * Makes entries of the tags and texts of a sitemap, an index of sitemaps, an RSS or an Atom feed.
+ *
+ * It goes by the local names of elements: namespaces are wrong or missing on too many sites to go by them. An element
+ * with a prefix counts as part of the protocol only where the root element has that prefix or binds it to the protocol. It keeps one entry
+ * and a count of open elements, never a stack, so that a document cannot make it grow. Before: the scanner.
+ */
+import { createResolver } from '../url/resolve.ts';
+import { parseLastmod } from './parse-lastmod.ts';
+import {
+  type Alternate,
+  CHANGE_FREQUENCIES,
+  type ChangeFrequency,
+  type SitemapEntry,
+  type SitemapKind,
+  type SitemapNews,
+  type SitemapProblem,
+  type SitemapVideo,
+} from './sitemap-outcome.ts';
+import { type TagName, tagNameOf } from './tag-name.ts';
+import type { XmlHandler } from './xml-scanner.ts';
+import { attributeOf, RepeatedText, textBetween } from './xml-text.ts';
+
+const DEEPEST = 256;
+/** Images, videos and languages of one entry; a sitemap may have 1,000 images an entry. */
+const MOST_OF_EACH = 1000;
+const COLON = 0x3a;
+const NOTHING: readonly never[] = [];
+
+const ROOTS: Partial<Record<TagName, { kind: SitemapKind; entry: TagName }>> = {
+  urlset: { kind: 'urlset', entry: 'url' },
+  sitemapindex: { kind: 'index', entry: 'sitemap' },
+  rss: { kind: 'rss', entry: 'item' },
+  rdf: { kind: 'rss', entry: 'item' },
+  feed: { kind: 'atom', entry: 'entry' },
+};
+
+/** By kind: the elements of an entry whose text is read. */
+const FIELDS: Record<SitemapKind, ReadonlySet<TagName>> = {
+  urlset: new Set<TagName>(['loc', 'lastmod', 'changefreq', 'priority']),
+  index: new Set<TagName>(['loc', 'lastmod']),
+  rss: new Set<TagName>(['link', 'guid', 'pubdate', 'date']),
+  atom: new Set<TagName>(['updated', 'published', 'modified', 'issued']),
+  text: new Set(),
+};
+
+/** What a page begins with whose author left the beginning out. */
+const HTML_NAMES: ReadonlySet<string> = new Set(
+  'html head title meta link script style body div p h1 center table font a'.split(' '),
+);
+
+type Parts = ReadonlyMap<TagName, ReadonlySet<TagName>>;
+const NO_TEXTS: ReadonlySet<TagName> = new Set();
+const NO_PARTS: Parts = new Map();
+/** Elements inside an entry whose own elements are not the entry's: by kind, and which of their texts are read. */
+const PARTS: Partial<Record<SitemapKind, Parts>> = {
+  urlset: new Map([
+    ['image', new Set<TagName>(['loc'])],
+    ['video', new Set<TagName>(['title', 'content_loc', 'player_loc', 'thumbnail_loc'])],
+    ['news', new Set<TagName>(['name', 'language', 'title', 'publication_date'])],
+  ]),
+  rss: new Map<TagName, ReadonlySet<TagName>>([
+    ['image', NO_TEXTS],
+    ['source', NO_TEXTS],
+    ['content', NO_TEXTS],
+  ]),
+  atom: new Map<TagName, ReadonlySet<TagName>>([
+    ['source', NO_TEXTS],
+    ['content', NO_TEXTS],
+    ['summary', NO_TEXTS],
+  ]),
+};
+
+const frequencies: ReadonlySet<string> = new Set(CHANGE_FREQUENCIES);
+
+export interface EntryReaderOptions {
+  /** Where the document was fetched: relative addresses are read from here. */
+  url: string;
+  onEntry: (entry: SitemapEntry, kind: SitemapKind) => void;
+}
+
+export class EntryReader implements XmlHandler {
+  kind: SitemapKind | null = null;
+  problem: SitemapProblem | null = null;
+  entries = 0;
+  dropped = 0;
+  isDone = false;
+  /** The end of the root element was seen. */
+  isWhole = false;
+  readonly #options: EntryReaderOptions;
+  readonly #resolve = createResolver();
+  #root: TagName | null = null;
+  #fields: ReadonlySet<TagName> = NO_TEXTS;
+  #parts: Parts = NO_PARTS;
+  #entryName: TagName | null = null;
+  /** Prefixes, with their colon, that stand for the protocol's own namespace. */
+  #ownPrefixes: string[] = [];
+  #depth = 0;
+  /** 0: not inside an entry. */
+  #entryDepth = 0;
+  #part: TagName | null = null;
+  #field: TagName | null = null;
+  #value = '';
+  /** Entry elements inside a field: some sites write `<loc><url>…</url></loc>`. */
+  #nested = 0;
+  readonly #entry = new EntryDraft();
+  readonly #frequency = new RepeatedText();
+  readonly #priority = new RepeatedText();
+
+  constructor(options: EntryReaderOptions) {
+    this.#options = options;
+  }
+
+  get wantsText(): boolean {
+    return this.#field !== null || this.#wantsBareText;
+  }
+
+  /** Text right inside an entry that has no loc: some sites leave that element out. */
+  get #wantsBareText(): boolean {
+    return this.#entryDepth !== 0 && this.#depth === this.#entryDepth && this.#entry.loc === '';
+  }
+
+  open(bytes: Buffer, nameStart: number, nameEnd: number, tagEnd: number): void {
+    if (++this.#depth > DEEPEST) {
+      this.#stop({ trouble: 'too-deep', detail: `more than ${DEEPEST} elements inside each other` });
+      return;
+    }
+    let localStart = nameStart;
+    let name = tagNameOf(bytes, nameStart, nameEnd);
+    if (name === null) {
+      localStart = localNameIn(bytes, nameStart, nameEnd);
+      if (localStart > nameStart) name = tagNameOf(bytes, localStart, nameEnd);
+    }
+    if (this.#root === null) {
+      this.#openRoot(name, bytes, nameStart, nameEnd, tagEnd, localStart);
+      return;
+    }
+    if (name === null) return;
+    const isOwn = this.#isOwnPrefix(bytes, nameStart, localStart);
+    if (name === this.#entryName && isOwn) {
+      if (this.#field !== null) this.#nested++;
+      else this.#openEntry();
+    } else if (this.#entryDepth !== 0) this.#openInside(name, isOwn, bytes, nameEnd, tagEnd);
+  }
+
+  #openRoot(
+    name: TagName | null,
+    bytes: Buffer,
+    nameStart: number,
+    nameEnd: number,
+    tagEnd: number,
+    localStart: number,
+  ): void {
+    const written = bytes.toString('utf8', nameStart, Math.min(nameEnd, nameStart + 64));
+    const root = name === null ? undefined : ROOTS[name];
+    if (root === undefined) {
+      this.#stop(
+        HTML_NAMES.has(written.toLowerCase())
+          ? { trouble: 'html', detail: 'an HTML page' }
+          : { trouble: 'not-sitemap', detail: `an XML document of <${written}>` },
+      );
+      return;
+    }
+    this.#root = name;
+    this.kind = root.kind;
+    this.#fields = FIELDS[root.kind];
+    this.#parts = PARTS[root.kind] ?? NO_PARTS;
+    this.#entryName = root.entry;
+    if (localStart > nameStart) this.#ownPrefixes.push(bytes.toString('latin1', nameStart, localStart));
+    const attributes = bytes.toString('latin1', nameEnd, tagEnd);
+    for (const [, prefix] of attributes.matchAll(/xmlns:([\w.-]+)\s*=\s*["'][^"']*\/sitemap\/0\.\d+\/?["']/g))
+      this.#ownPrefixes.push(`${prefix}:`);
+  }
+
+  #isOwnPrefix(bytes: Buffer, start: number, end: number): boolean {
+    return (
+      start === end ||
+      this.#ownPrefixes.some(
+        (prefix) => prefix.length === end - start && bytes.toString('latin1', start, end) === prefix,
+      )
+    );
+  }
+
+  #openEntry(): void {
+    if (this.#entryDepth !== 0) this.#endEntry();
+    this.#entryDepth = this.#depth;
+  }
+
+  #openInside(name: TagName, isOwn: boolean, bytes: Buffer, nameEnd: number, tagEnd: number): void {
+    if (this.#part !== null) {
+      if (this.#parts.get(this.#part)!.has(name)) this.#openField(name);
+      return;
+    }
+    if (this.#parts.has(name)) {
+      this.#endField();
+      this.#part = name;
+      this.#entry.openPart(name);
+    } else if (name === 'link' && this.kind !== 'rss') {
+      this.#readLink(bytes, nameEnd, tagEnd);
+    } else if (this.#fields.has(name) && (isOwn || name === 'date')) {
+      // Names of RSS and Atom in another namespace (media:link) are none of the entry's, but for Dublin Core's date.
+      if (name === 'guid' && attributeOf(bytes, nameEnd, tagEnd, 'isPermaLink') === 'false') return;
+      this.#openField(name);
+    }
+  }
+
+  #openField(name: TagName): void {
+    this.#endField();
+    // Two addresses in one entry are two entries whose tags were forgotten.
+    if (name === 'loc' && this.#part === null && this.#entry.loc !== '') {
+      const depth = this.#entryDepth;
+      this.#endEntry();
+      this.#entryDepth = depth;
+    }
+    this.#field = name;
+    this.#value = '';
+    this.#nested = 0;
+  }
+
+  /** xhtml:link of a sitemap, or the link of an Atom entry. */
+  #readLink(bytes: Buffer, nameEnd: number, tagEnd: number): void {
+    const rel = attributeOf(bytes, nameEnd, tagEnd, 'rel');
+    if (rel !== null && rel !== 'alternate') return;
+    const href = attributeOf(bytes, nameEnd, tagEnd, 'href');
+    if (href === null) return;
+    if (this.kind === 'atom') {
+      if (this.#entry.loc === '') this.#entry.loc = this.#resolve(href, this.#options.url)?.href ?? '';
+      return;
+    }
+    const hreflang = attributeOf(bytes, nameEnd, tagEnd, 'hreflang');
+    const url = hreflang === null ? null : this.#address(href);
+    if (hreflang !== null && url !== null) this.#entry.addAlternate({ hreflang, url });
+  }
+
+  close(bytes: Buffer, nameStart: number, nameEnd: number): void {
+    if (this.#depth > 0) this.#depth--;
+    let localStart = nameStart;
+    let name = tagNameOf(bytes, nameStart, nameEnd);
+    if (name === null) {
+      localStart = localNameIn(bytes, nameStart, nameEnd);
+      if (localStart > nameStart) name = tagNameOf(bytes, localStart, nameEnd);
+    }
+    if (name === null) return;
+    if (name === this.#field) this.#endField();
+    else if (name === this.#part) this.#part = null;
+    else if (name === this.#entryName && this.#entryDepth !== 0) {
+      if (!this.#isOwnPrefix(bytes, nameStart, localStart)) return;
+      if (this.#field !== null && this.#nested > 0) this.#nested--;
+      else this.#endEntry();
+    } else if (name === this.#root && this.#part === null) {
+      if (this.#entryDepth !== 0) this.#endEntry();
+      this.isWhole = true;
+    }
+  }
+
+  text(bytes: Buffer, start: number, end: number, isCdata: boolean): void {
+    const isBare = this.#field === null;
+    if (isBare && this.kind !== 'urlset' && this.kind !== 'index') return;
+    const repeated = isCdata ? null : this.#repeatedIn(this.#field);
+    const text =
+      repeated === null
+        ? textBetween(bytes, start, end, !isCdata, this.#onBadBytes)
+        : repeated.between(bytes, start, end, this.#onBadBytes);
+    if (text === '') return;
+    if (isBare) this.#entry.bare += text;
+    else this.#value += text;
+  }
+
+  #repeatedIn(field: TagName | null): RepeatedText | null {
+    if (field === 'changefreq') return this.#frequency;
+    return field === 'priority' ? this.#priority : null;
+  }
+
+  documentType(name: string): void {
+    if (name.toLowerCase() === 'html') this.#stop({ trouble: 'html', detail: 'an HTML page' });
+  }
+
+  readonly #onBadBytes = (): void => {
+    this.problem ??= { trouble: 'charset', detail: 'bytes that are no UTF-8, read as ISO-8859-1' };
+  };
+
+  /** The document is over. A field whose end tag was begun is whole, one that ended in its text is not. */
+  end(unfinished: string): void {
+    if (this.isDone) return;
+    if (!unfinished.startsWith('</')) this.#field = null;
+    if (this.#entryDepth !== 0) this.#endEntry();
+    if (this.kind === null) {
+      this.problem = { trouble: 'not-sitemap', detail: 'an XML document without an element' };
+    } else if (!this.isWhole) {
+      this.problem = { trouble: 'cut', detail: `it ends before </${this.#root}>` };
+    }
+  }
+
+  #endField(): void {
+    const field = this.#field;
+    if (field === null) return;
+    this.#field = null;
+    if (this.#value === '') return;
+    if (this.#part !== null) {
+      const isAddress = field.endsWith('loc');
+      this.#entry.addToPart(this.#part, field, isAddress ? this.#address(this.#value) : this.#value);
+    } else this.#entry.add(field, this.#value);
+  }
+
+  #endEntry(): void {
+    this.#endField();
+    const draft = this.#entry;
+    this.#entryDepth = 0;
+    this.#part = null;
+    const loc = draft.loc || draft.permalink || draft.bare;
+    const url = loc === '' ? null : this.#address(loc);
+    if (url !== null) {
+      this.entries++;
+      this.#options.onEntry(draft.toEntry(url), this.kind!);
+    } else this.dropped++;
+    draft.clear();
+  }
+
+  /** The protocol wants whole addresses; one from the root of the site is understood, a bare word is none. */
+  #address(text: string): string | null {
+    if (!text.startsWith('http') && !/^(?:https?:|\/)/i.test(text)) return null;
+    return this.#resolve(text, this.#options.url)?.href ?? null;
+  }
+
+  #stop(problem: SitemapProblem): void {
+    this.problem = problem;
+    this.isDone = true;
+  }
+}
+
+/** The entry that is being read; one serves for all. */
+class EntryDraft {
+  loc = '';
+  permalink = '';
+  bare = '';
+  #lastmod: string | null = null;
+  #changefreq: ChangeFrequency | null = null;
+  #priority: number | null = null;
+  #images: string[] | null = null;
+  #videos: SitemapVideo[] | null = null;
+  #news: SitemapNews | null = null;
+  #alternates: Alternate[] | null = null;
+  /** What was read last: neighbours often have the same. */
+  #priorityText = '';
+  #priorityRead: number | null = null;
+  #timeText = '';
+  #timeRead: number | null = null;
+
+  clear(): void {
+    this.loc = this.permalink = this.bare = '';
+    this.#lastmod = this.#changefreq = this.#priority = null;
+    this.#images = this.#videos = this.#news = this.#alternates = null;
+  }
+
+  add(field: TagName, value: string): void {
+    switch (field) {
+      case 'loc':
+      case 'link':
+        if (this.loc === '') this.loc = value;
+        break;
+      case 'guid':
+        if (/^https?:/i.test(value)) this.permalink = value;
+        break;
+      case 'changefreq': {
+        const word = value.toLowerCase();
+        if (frequencies.has(word)) this.#changefreq = word as ChangeFrequency;
+        break;
+      }
+      case 'priority':
+        if (this.#priorityText !== value) this.#priorityRead = readPriority(value);
+        this.#priorityText = value;
+        this.#priority = this.#priorityRead;
+        break;
+      case 'published':
+      case 'issued':
+        this.#lastmod ??= value;
+        break;
+      default:
+        this.#lastmod = value;
+    }
+  }
+
+  openPart(part: TagName): void {
+    if (part === 'news') this.#news ??= { publication: null, language: null, title: null, published: null };
+    if (part !== 'video') return;
+    this.#videos ??= [];
+    if (this.#videos.length < MOST_OF_EACH) this.#videos.push({ title: null, url: null, thumbnail: null });
+  }
+
+  addToPart(part: TagName, field: TagName, value: string | null): void {
+    if (value === null) return;
+    if (part === 'image') {
+      this.#images ??= [];
+      if (this.#images.length < MOST_OF_EACH) this.#images.push(value);
+    } else if (part === 'video') {
+      const video = this.#videos!.at(-1)!;
+      if (field === 'title') video.title = value;
+      else if (field === 'thumbnail_loc') video.thumbnail = value;
+      else if (field === 'content_loc') video.url = value;
+      else video.url ??= value;
+    } else if (part === 'news') {
+      const news = this.#news!;
+      if (field === 'name') news.publication = value;
+      else if (field === 'language') news.language = value;
+      else if (field === 'title') news.title = value;
+      else news.published = value;
+    }
+  }
+
+  addAlternate(alternate: Alternate): void {
+    this.#alternates ??= [];
+    if (this.#alternates.length < MOST_OF_EACH) this.#alternates.push(alternate);
+  }
+
+  #timeOf(text: string): number | null {
+    if (this.#timeText !== text) this.#timeRead = parseLastmod(text);
+    this.#timeText = text;
+    return this.#timeRead;
+  }
+
+  toEntry(url: string): SitemapEntry {
+    return {
+      url,
+      lastmod: this.#lastmod,
+      lastmodAt: this.#lastmod === null ? null : this.#timeOf(this.#lastmod),
+      changefreq: this.#changefreq,
+      priority: this.#priority,
+      images: this.#images ?? NOTHING,
+      videos: this.#videos ?? NOTHING,
+      news: this.#news,
+      alternates: this.#alternates ?? NOTHING,
+    };
+  }
+}
+
+/** Where the name goes on behind its prefix. */
+function localNameIn(bytes: Buffer, start: number, end: number): number {
+  for (let i = start; i < end; i++) if (bytes[i] === COLON) return i + 1;
+  return start;
+}
+
+function readPriority(text: string): number | null {
+  const value = Number(text.includes(',') ? text.replace(',', '.') : text);
+  return Number.isNaN(value) ? null : Math.min(1, Math.max(0, value));
+}

@@ -1,0 +1,204 @@
+/**
+ * Asks the web for sitemaps outside of a crawl, under the promises of one: a host is leased from the store before
+ * anything is asked of it, every request (robots.txt, redirect hop, sitemap) takes the host's next slot, robots.txt is
+ * obeyed, blocks are waited out. Requests go one after another. What the hosts' clocks learned goes back to the store.
+ */
+import { ActiveHost } from '../../crawl/active-host.ts';
+import { exchangeWith } from '../../crawl/exchange.ts';
+import { keepLeases } from '../../crawl/keep-leases.ts';
+import type { CrawlParts } from '../../crawl/parts.ts';
+import { retryPauseMs } from '../../crawl/retry-policy.ts';
+import type { Outcome } from '../../fetch/fetcher.ts';
+import { HostPace } from '../../politeness/host-pace.ts';
+import { openRobotsGate, type RobotsAnswer } from '../../politeness/robots-gate.ts';
+import { parseRobotsTxt, type RobotsRules, rulesFor } from '../../politeness/robots-txt.ts';
+import type { SitemapWeb, WebAnswer } from '../find-entries.ts';
+
+const MAX_REDIRECTS = 5;
+const LEASE_PAUSE_MS = 1000;
+
+export interface PoliteWeb extends SitemapWeb {
+  /** Whether the origin can be reached at all; asked once, and what is learned of its robots.txt is kept. */
+  answers(origin: string): Promise<boolean>;
+  close(): Promise<void>;
+}
+
+export interface PoliteWebOptions {
+  maxBytes: number;
+  /** The host is another worker's for now. */
+  onWait: (host: string) => void;
+  onFailure: (error: unknown) => void;
+}
+
+type Refusal = { refused: string };
+
+export function openPoliteWeb(parts: CrawlParts, options: PoliteWebOptions): PoliteWeb {
+  const { store, clock, owner, policy, pace } = parts;
+  const { leaseMs } = parts.limits;
+  const hosts = new Map<string, ActiveHost>();
+  const robots = new Map<string, RobotsAnswer>();
+  const keeper = keepLeases({
+    store,
+    clock,
+    owner,
+    leaseMs,
+    hosts: () => hosts.values(),
+    onGood: (host) => {
+      host.isLapsed = false;
+    },
+    onLost: (host) => hosts.delete(host.lease.host),
+    onFailure: options.onFailure,
+  });
+  const pause = (delayMs: number) => new Promise<void>((resolve) => clock.after(delayMs, resolve));
+
+  async function hold(url: string): Promise<ActiveHost> {
+    const name = parts.normalizer.normalize(url)?.host ?? new URL(url).hostname;
+    let isTold = false;
+    for (;;) {
+      const held = hosts.get(name);
+      if (held !== undefined) return held;
+      const lease = await store.leaseHost(owner, name, clock.now(), leaseMs);
+      if (lease !== null) {
+        const clockOfHost = new HostPace(name, lease.state, pace, clock, lease.takenOver);
+        const host = new ActiveHost(lease, clockOfHost, () => false);
+        host.leaseEnds = keeper.endsAt(lease);
+        hosts.set(name, host);
+        return host;
+      }
+      if (!isTold) options.onWait(name);
+      isTold = true;
+      await pause(LEASE_PAUSE_MS);
+    }
+  }
+
+  /** On the next slot of the URL's host, however long that takes. */
+  async function ask(url: string, maxBytes: number): Promise<Outcome> {
+    for (;;) {
+      const host = await hold(url);
+      const waitMs = host.pace.readyAt() - clock.monotonic();
+      if (waitMs <= 0 || host.pace.isGivenUp) {
+        const { outcome } = await exchangeWith(host, { ...parts, placed() {} }, url, 'GET', null, maxBytes);
+        // A block or the end of the lease came in the last moment.
+        if (outcome.failure !== 'not-sent') return outcome;
+      }
+      await pause(Math.max(waitMs, 1));
+    }
+  }
+
+  async function gate(origin: string, isFirstTry: boolean): Promise<RobotsAnswer> {
+    const rules = policy.robots!;
+    const { hostId } = (await hold(`${origin}/`)).lease;
+    const retries = isFirstTry ? 0 : policy.retry.retries;
+    return openRobotsGate(origin, {
+      productToken: rules.productToken,
+      whenUnreachable: rules.whenUnreachable,
+      retries: rules.retries,
+      connectRetries: retries,
+      refusedRetries: policy.retryRefused ? retries : 0,
+      ttlMs: rules.ttlMs,
+      clock,
+      load: (key) => store.robots(key),
+      save: (stored) => store.saveRobots(hostId, stored),
+      ask,
+      pause,
+    });
+  }
+
+  async function robotsOf(url: string): Promise<RobotsRules | Refusal> {
+    if (policy.robots === null) return rulesFor(parseRobotsTxt(''), parts.agentToken);
+    const { origin } = new URL(url);
+    let found = robots.get(origin);
+    if (found === undefined) {
+      found = await gate(origin, false);
+      robots.set(origin, found);
+    }
+    if (!('rules' in found)) return { refused: unreachable(found) };
+    const { pace: own } = await hold(url);
+    own.setRobotsDelay(longestDelay(new URL(url).hostname, robots));
+    return found.rules;
+  }
+
+  /** One address, tried again where that may help. */
+  async function askPatiently(url: string, isTried: boolean): Promise<Outcome> {
+    for (let attempt = 1; ; attempt++) {
+      const outcome = await ask(url, options.maxBytes);
+      const status = outcome.head?.status ?? null;
+      const mayChange = status === null || status === 429 || status >= 500;
+      const pauseMs = mayChange && !isTried ? retryPauseMs(attempt, policy.retry) : null;
+      if (pauseMs === null || outcome.failure === 'too-large' || outcome.failure === 'decode') return outcome;
+      outcome.body?.release();
+      await pause(pauseMs);
+    }
+  }
+
+  async function get(address: string, isTried: boolean): Promise<WebAnswer | Refusal> {
+    let url = address;
+    for (let hop = 0; hop <= MAX_REDIRECTS; hop++) {
+      const rules = await robotsOf(url);
+      if ('refused' in rules) return rules;
+      const { allowed, rule } = rules.decide(url);
+      if (!allowed) return { refused: `robots: ${rule}` };
+      const outcome = await askPatiently(url, isTried);
+      const read = answerOf(url, outcome);
+      if (!('redirect' in read)) return read;
+      url = read.redirect;
+    }
+    return { refused: `redirect: more than ${MAX_REDIRECTS}` };
+  }
+
+  return {
+    robots: robotsOf,
+    get,
+    async answers(origin) {
+      if (policy.robots === null) return true;
+      const found = await gate(origin, true);
+      if ('rules' in found) robots.set(origin, found);
+      return !('unreachable' in found) || found.failure === null;
+    },
+    async close() {
+      keeper.stop();
+      for (const { lease } of hosts.values()) await store.release(lease);
+      hosts.clear();
+    },
+  };
+}
+
+function answerOf(url: string, outcome: Outcome): WebAnswer | Refusal | { redirect: string } {
+  const { head, body, failure, message } = outcome;
+  const isRead = head !== null && head.status === 200 && body !== null;
+  if (!isRead) body?.release();
+  if (head === null || (failure !== null && head.status < 300))
+    return { refused: `${failure}: ${message ?? 'no answer'}` };
+  if (head.status >= 300 && head.status < 400) {
+    const { location } = head;
+    if (location === null || !URL.canParse(location, url))
+      return { refused: `http ${head.status} to nowhere` };
+    const target = new URL(location, url);
+    target.hash = '';
+    return /^https?:$/.test(target.protocol)
+      ? { redirect: target.href }
+      : { refused: `redirect: to ${target.protocol}` };
+  }
+  if (body === null || head.status !== 200) return { refused: `http ${head.status}` };
+  return {
+    url,
+    contentType: head.contentType,
+    link: head.link,
+    bytes: body.bytes.subarray(0, body.length),
+    release: () => body.release(),
+  };
+}
+
+function unreachable(answer: RobotsAnswer): string {
+  return 'unreachable' in answer ? `robots: unreachable ${answer.unreachable}` : 'robots: aborted';
+}
+
+/** Ports of a host share its clock: the most patient robots.txt decides. */
+function longestDelay(hostname: string, robots: ReadonlyMap<string, RobotsAnswer>): number | null {
+  let seconds: number | null = null;
+  for (const [origin, answer] of robots) {
+    const own = 'rules' in answer && new URL(origin).hostname === hostname ? answer.rules.delaySeconds : null;
+    if (own !== null && own > (seconds ?? 0)) seconds = own;
+  }
+  return seconds;
+}

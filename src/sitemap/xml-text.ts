@@ -1,0 +1,111 @@
+/**
+ * Text of an XML document, out of UTF-8 bytes. Knows the five entities that XML has by itself and character references;
+ * no entity that a document declares is ever put in place: it stays as it is written, so that neither a file nor a
+ * million copies of a word can come out of it.
+ */
+import { isUtf8 } from 'node:buffer';
+
+const REFERENCE = /&(?:#[xX]([0-9A-Fa-f]{1,8})|#(\d{1,8})|(amp|lt|gt|quot|apos));/g;
+const OTHER_REFERENCE = /&(?!amp;)/;
+const ENTITIES: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'" };
+const AMPERSAND = 0x26;
+/** Without the search for the encoding that toString makes. */
+type Latin1 = Buffer & { latin1Slice(start: number, end: number): string };
+
+/** Text between two places, white space at both ends left out. `onBadBytes` hears of what is no UTF-8. */
+export function textBetween(
+  bytes: Buffer,
+  from: number,
+  to: number,
+  hasReferences: boolean,
+  onBadBytes: () => void,
+): string {
+  let start = from;
+  let end = to;
+  while (start < end && bytes[start] <= 0x20) start++;
+  while (end > start && bytes[end - 1] <= 0x20) end--;
+  if (start === end) return '';
+  let isAscii = true;
+  let hasAmpersand = false;
+  for (let i = start; i < end; i++) {
+    const byte = bytes[i];
+    if (byte >= 0x80) isAscii = false;
+    else if (byte === AMPERSAND) hasAmpersand = true;
+  }
+  let text: string;
+  if (isAscii) text = (bytes as Latin1).latin1Slice(start, end);
+  else if (isUtf8(bytes.subarray(start, end))) text = bytes.toString('utf8', start, end);
+  else {
+    onBadBytes();
+    text = bytes.toString('latin1', start, end);
+  }
+  if (hasReferences && hasAmpersand) text = resolveReferences(text);
+  return isAscii && !hasAmpersand ? text : text.trim();
+}
+
+/** Addresses have hardly any other reference than `&amp;`. */
+function resolveReferences(text: string): string {
+  return OTHER_REFERENCE.test(text)
+    ? text.replace(REFERENCE, resolveReference)
+    : text.replaceAll('&amp;', '&');
+}
+
+function resolveReference(whole: string, hex?: string, decimal?: string, name?: string): string {
+  if (name !== undefined) return ENTITIES[name];
+  const code = hex === undefined ? Number(decimal) : Number.parseInt(hex, 16);
+  return code === 0 || code > 0x10ffff || (code >= 0xd800 && code < 0xe000)
+    ? whole
+    : String.fromCodePoint(code);
+}
+
+/** The value of an attribute in the bytes of a start tag, behind its name; null when it is not there. */
+export function attributeOf(bytes: Buffer, from: number, to: number, name: string): string | null {
+  for (let i = from; i < to; ) {
+    while (i < to && (bytes[i] <= 0x20 || bytes[i] === 0x2f)) i++;
+    const nameStart = i;
+    while (i < to && bytes[i] > 0x20 && bytes[i] !== 0x3d) i++;
+    const nameEnd = i;
+    while (i < to && bytes[i] <= 0x20) i++;
+    if (bytes[i] !== 0x3d || i >= to) {
+      if (i === nameStart) return null;
+      continue;
+    }
+    i++;
+    while (i < to && bytes[i] <= 0x20) i++;
+    const quote = bytes[i];
+    const isQuoted = quote === 0x22 || quote === 0x27;
+    const start = isQuoted ? i + 1 : i;
+    let end = start;
+    while (end < to && (isQuoted ? bytes[end] !== quote : bytes[end] > 0x20)) end++;
+    i = isQuoted ? end + 1 : end;
+    if (isNamed(bytes, nameStart, nameEnd, name)) return textBetween(bytes, start, end, true, () => {});
+  }
+  return null;
+}
+
+function isNamed(bytes: Buffer, start: number, end: number, name: string): boolean {
+  if (end - start !== name.length) return false;
+  for (let i = 0; i < name.length; i++) if (bytes[start + i] !== name.charCodeAt(i)) return false;
+  return true;
+}
+
+const MOST_REPEATED_BYTES = 32;
+
+/** A text that is the same again and again, as `weekly` is in a sitemap: made once while it stays the same. */
+export class RepeatedText {
+  readonly #bytes = Buffer.alloc(MOST_REPEATED_BYTES);
+  #length = -1;
+  #text = '';
+
+  between(bytes: Buffer, start: number, end: number, onBadBytes: () => void): string {
+    const length = end - start;
+    if (length > MOST_REPEATED_BYTES) return textBetween(bytes, start, end, true, onBadBytes);
+    let i = length === this.#length ? 0 : -1;
+    while (i >= 0 && i < length && bytes[start + i] === this.#bytes[i]) i++;
+    if (i === length) return this.#text;
+    this.#text = textBetween(bytes, start, end, true, onBadBytes);
+    for (let j = 0; j < length; j++) this.#bytes[j] = bytes[start + j];
+    this.#length = length;
+    return this.#text;
+  }
+}

@@ -1,0 +1,122 @@
+/**
+ * Settlements are gathered in a group and written in one transaction, bounded by number, by size and by age. While one
+ * group is on its way to the database the next one fills; groups are written one after the other, each whole or not at
+ * all. Nothing here knows what a group holds.
+ */
+import type { Clock } from '../../primitives/clock.ts';
+import { type Group, newGroup } from './group.ts';
+
+const MAX_SETTLEMENTS = 256;
+const MAX_TEXT_CHARS = 8 * 1024 * 1024;
+const MAX_AGE_MS = 1000;
+/** So many settlements may wait behind a commit that takes its time; then `settle` waits, too. */
+const MAX_BEHIND = 4 * MAX_SETTLEMENTS;
+
+export interface CommitWindow {
+  /** What is gathered now. */
+  readonly group: Group;
+  /** Counts one settlement into the open group; resolves at once unless too much waits behind a slow commit. */
+  count(chars: number): Promise<void> | undefined;
+  /** Something was gathered that must not wait longer than the window's age. */
+  touch(): void;
+  /** Resolves when everything gathered so far is committed. */
+  flush(): Promise<void>;
+  /** As `flush`, but waits a moment for others to come along: for whoever has time until then. */
+  soon(delayMs: number): Promise<void>;
+  /** Resolves when the commits that have begun are over. */
+  rest(): Promise<void>;
+  stop(): void;
+}
+
+/**
+ * `close` is called in the moment in which nothing more comes into a group; `write` commits it, or throws when patience is
+ * over; `onFailure` hears of that when nobody awaits it.
+ */
+export function openCommitWindow(
+  clock: Clock,
+  close: (group: Group) => void,
+  write: (group: Group) => Promise<void>,
+  onFailure: (error: unknown) => void,
+): CommitWindow {
+  let group = newGroup(1);
+  let settlements = 0;
+  let chars = 0;
+  let isTouched = false;
+  let cancelTimer: (() => void) | null = null;
+  let last: Promise<void> = Promise.resolve();
+  let isWriting = false;
+  /** The commit that several wait for, not begun yet. */
+  let awaited: Promise<void> | null = null;
+
+  function commit(): Promise<void> {
+    cancelTimer?.();
+    cancelTimer = null;
+    if (!isTouched) return last;
+    const closed = group;
+    close(closed);
+    group = newGroup(closed.number + 1);
+    settlements = 0;
+    chars = 0;
+    isTouched = false;
+    const before = last;
+    last = (async () => {
+      await before;
+      isWriting = true;
+      try {
+        await write(closed);
+      } finally {
+        isWriting = false;
+      }
+    })();
+    last.catch(onFailure);
+    return last;
+  }
+
+  function touch(): void {
+    isTouched = true;
+    cancelTimer ??= clock.after(MAX_AGE_MS, () => {
+      cancelTimer = null;
+      void commit();
+    });
+  }
+
+  return {
+    get group() {
+      return group;
+    },
+    count(textChars) {
+      chars += textChars;
+      settlements++;
+      touch();
+      const isFull = settlements >= MAX_SETTLEMENTS || chars >= MAX_TEXT_CHARS;
+      if (!isFull) return undefined;
+      // While a group is on its way the next one may grow: fewer, larger commits are cheaper.
+      if (!isWriting) {
+        void commit();
+        return undefined;
+      }
+      if (settlements < MAX_BEHIND && chars < MAX_TEXT_CHARS) {
+        // A failure is told by `onFailure`.
+        if (settlements === MAX_SETTLEMENTS) last.then(commit).catch(() => {});
+        return undefined;
+      }
+      return commit();
+    },
+    touch,
+    flush: commit,
+    soon(delayMs) {
+      awaited ??= new Promise<void>((resolve, reject) => {
+        clock.after(delayMs, () => {
+          awaited = null;
+          commit().then(resolve, reject);
+        });
+      });
+      return awaited;
+    },
+    rest: () => last,
+    stop() {
+      cancelTimer?.();
+      cancelTimer = null;
+    },
+  };
+}

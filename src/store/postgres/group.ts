@@ -1,0 +1,94 @@
+/**
+ * What is gathered between two commits. Candidates are kept once a URL; links and redirects name them by their place in
+ * the list, because their ids are only known once the group is written.
+ */
+import type { Candidate, Claim } from '../../frontier/candidate.ts';
+import type { PageStateCode } from '../../frontier/page-state.ts';
+import type { HostLease, PageFacts, RequestEntry, Settled, Settlement, StoredRobots } from '../port.ts';
+
+export interface PendingCandidate {
+  candidate: Candidate;
+  /** Depth as stored: NO_DEPTH where only nofollow links lead. */
+  depth: number;
+  /** The least depth that any page of the group offers it at. */
+  shorterDepth: number;
+  referrerId: number | null;
+  /** A page that is known already is queued with this priority, if the scope had shut it out for links. */
+  reopenPriority: number | null;
+}
+
+export interface PendingLinks {
+  /** Page ids, or -(i + 1) for the group's candidate i. */
+  targets: Int32Array;
+  flags: Uint8Array;
+  anchors: string[] | null;
+}
+
+export interface PendingSettlement {
+  lease: HostLease;
+  claim: Claim;
+  /** The page's depth as its links were offered from it. */
+  depth: number;
+  state: PageStateCode;
+  reason: string | null;
+  requeue: Settlement['requeue'];
+  facts: PageFacts | null;
+  text: string | null;
+  links: PendingLinks | null;
+  /** The page that this one redirects to: an id, or -(i + 1) for the group's candidate i. */
+  redirect: { candidate: number; maxHops: number } | null;
+  /** What its links offered, in the same way. */
+  offered: number[];
+  countsAsPage: boolean;
+  /** What became of it, once it is written. */
+  settled: Settled | null;
+  /** The page was settled once more in the same group: only the later one counts. */
+  isSuperseded: boolean;
+}
+
+/** A page claimed and not settled, of which the database has not heard. */
+export interface UntoldClaim {
+  pageId: number;
+  lease: HostLease;
+  mark: { isTold: boolean };
+}
+
+export interface Group {
+  readonly number: number;
+  /** In flight when the group was closed. A page settled after that belongs to the next one, and must not be found waiting. */
+  inFlight: UntoldClaim[];
+  readonly settlements: PendingSettlement[];
+  readonly byPage: Map<number, PendingSettlement>;
+  readonly candidates: PendingCandidate[];
+  readonly byUrl: Map<string, number>;
+  /** Known pages that may have got a shorter path, by id. */
+  readonly shorter: Map<number, number>;
+  readonly requests: RequestEntry[];
+  readonly robots: { hostId: number; robots: StoredRobots }[];
+  /** Candidates that nobody's page offered: start URLs. */
+  readonly offered: Set<number>;
+  readonly dirtyHosts: Set<HostLease>;
+  readonly released: HostLease[];
+  /** Pages given back. */
+  readonly unclaimed: { pageId: number; lease: HostLease }[];
+  bytes: number;
+}
+
+export function newGroup(number: number): Group {
+  return {
+    number,
+    inFlight: [],
+    settlements: [],
+    byPage: new Map(),
+    candidates: [],
+    byUrl: new Map(),
+    shorter: new Map(),
+    requests: [],
+    robots: [],
+    offered: new Set(),
+    dirtyHosts: new Set(),
+    released: [],
+    unclaimed: [],
+    bytes: 0,
+  };
+}

@@ -1,0 +1,377 @@
+/**
+ * Hosts are leased, their best waiting pages claimed, and both given back. A lease is a row lock taken with SKIP LOCKED
+ * for a moment and a name with a time for as long as it holds: no two workers can have one, and none waits for another.
+ * Claims are served from memory while the lease holds.
+ */
+import type { TransactionSql } from 'postgres';
+import type { Claim } from '../../frontier/candidate.ts';
+import type { PageStateCode } from '../../frontier/page-state.ts';
+import { type ClaimAnswer, type HostLease, REQUEST_KINDS, type StoredRobots } from '../port.ts';
+import {
+  ask,
+  type Holding,
+  holds,
+  newHolding,
+  recordset,
+  rememberRobots,
+  rowsJson,
+  type Session,
+  transaction,
+} from './session.ts';
+import type { WaitingPage } from './waiting-pages.ts';
+import { LATE_MS } from './workers.ts';
+
+interface HostRow {
+  id: number;
+  name: string;
+  not_before: number;
+  blocked_until: number;
+  consecutive_429: number;
+  adaptive_ms: number;
+  average_ms: number;
+  samples: number;
+  failures: number;
+  probes: number;
+  fence: number;
+  taken_over: number;
+  lease_owner: string | null;
+  requests: number;
+  closed_state: PageStateCode | null;
+  closed_reason: string | null;
+}
+
+const COLUMNS = `h.id, h.name, h.not_before, h.blocked_until, h.consecutive_429, h.adaptive_ms, h.average_ms, h.samples,
+  h.failures, h.probes, h.fence, h.taken_over, h.lease_owner, COALESCE(q.requests, 0) AS requests, q.closed_state,
+  q.closed_reason`;
+const FREE_HOSTS = `
+SELECT ${COLUMNS} FROM host_queue q JOIN host h ON h.id = q.host_id
+WHERE q.project_id = $1 AND q.waiting > 0 AND q.leased_until <= $2 AND (h.lease_owner IS NULL OR h.lease_until <= $2)
+ORDER BY q.ready_at, q.host_id LIMIT $3 FOR NO KEY UPDATE OF h SKIP LOCKED`;
+const HOST_BY_NAME = `
+SELECT ${COLUMNS} FROM host h LEFT JOIN host_queue q ON q.host_id = h.id AND q.project_id = $1
+WHERE h.name = $3 AND (h.lease_owner IS NULL OR h.lease_until <= $2) FOR NO KEY UPDATE OF h SKIP LOCKED`;
+const TAKE = `
+UPDATE host SET lease_owner = $1, lease_until = $2, fence = fence + 1, taken_over = 0 WHERE id = ANY($3::int[])`;
+const TAKE_QUEUES = `
+WITH locked AS (SELECT host_id, project_id FROM host_queue WHERE host_id = ANY($2::int[])
+  ORDER BY host_id, project_id FOR NO KEY UPDATE)
+UPDATE host_queue q SET leased_until = $1 FROM locked l WHERE q.host_id = l.host_id AND q.project_id = l.project_id`;
+// Pages that a vanished holder had in flight wait again, whatever project they are of.
+const PUT_BACK = 'UPDATE url SET state = 1 WHERE host_id = ANY($1::int[]) AND state = 2';
+const MARK_GAPS = `
+INSERT INTO request (run_id, host_id, kind, slot_at, sent_at, ended_at, delay_ms, per_host, status_code, wire_bytes)
+SELECT $1, unnest($2::int[]), ${REQUEST_KINDS.indexOf('gap')}, $3::bigint, $3, $3, 0, 0, 0, 0`;
+const ROBOTS = `
+SELECT origin, status, body, fetched_at AS "fetchedAt", expires_at AS "expiresAt", delay_seconds AS "delaySeconds"
+FROM robots_txt WHERE host_id = ANY($1::int[])`;
+
+/** Leases up to `count` hosts with pages waiting. */
+export async function lease(
+  session: Session,
+  owner: string,
+  count: number,
+  now: number,
+  leaseMs: number,
+): Promise<HostLease[]> {
+  await session.window.flush();
+  return takeAll(session, owner, now, leaseMs, (tx) =>
+    ask<HostRow>(tx, FREE_HOSTS, [session.projectId, Math.round(now), count]),
+  );
+}
+
+export async function leaseHost(
+  session: Session,
+  owner: string,
+  host: string,
+  now: number,
+  leaseMs: number,
+): Promise<HostLease | null> {
+  await session.window.flush();
+  const [taken] = await takeAll(session, owner, now, leaseMs, async (tx) => {
+    await session.hosts.ensure(tx, [host]);
+    return ask<HostRow>(tx, HOST_BY_NAME, [session.projectId, Math.round(now), host]);
+  });
+  return taken ?? null;
+}
+
+async function takeAll(
+  session: Session,
+  owner: string,
+  now: number,
+  leaseMs: number,
+  find: (tx: TransactionSql) => Promise<HostRow[]>,
+): Promise<HostLease[]> {
+  const until = Math.round(now + leaseMs);
+  const { rows, robots } = await transaction(session, async (tx) => {
+    const rows = await find(tx);
+    if (rows.length === 0) return { rows, robots: [] };
+    const ids = rows.map(({ id }) => id);
+    const abandoned = rows.filter(({ lease_owner }) => lease_owner !== null).map(({ id }) => id);
+    const isTakeover = abandoned.length > 0;
+    const [robots] = await Promise.all([
+      ask<StoredRobots>(tx, ROBOTS, [ids]),
+      ask(tx, TAKE, [owner, until, ids]),
+      ask(tx, TAKE_QUEUES, [until, ids]),
+      isTakeover ? ask(tx, PUT_BACK, [abandoned]) : null,
+      isTakeover ? ask(tx, MARK_GAPS, [session.runId, abandoned, Math.round(now)]) : null,
+    ]);
+    return { rows, robots };
+  });
+  for (const each of robots) rememberRobots(session, each);
+  session.hosts.remember(new Map(rows.map(({ name, id }) => [name, id])));
+  return rows.map((row) => {
+    const taken = leaseOf(row, until);
+    session.held.set(taken.hostId, newHolding(taken));
+    return taken;
+  });
+}
+
+const EXTEND = `
+UPDATE host SET lease_until = $3 FROM ${recordset(1, 'h int, f bigint', 'r')}
+WHERE host.id = r.h AND host.fence = r.f AND host.lease_owner = $2 RETURNING host.id`;
+
+// A project that waits for the host while another has pages for days would wait as long.
+const WANTED_BY_OTHERS = `
+SELECT DISTINCT q.host_id AS id FROM host_queue q JOIN run r ON r.project_id = q.project_id AND r.status = 'running'
+JOIN worker w ON w.run_id = r.id AND w.ended_at IS NULL AND w.seen_at > $3
+WHERE q.host_id = ANY($1::int[]) AND q.project_id <> $2 AND q.waiting > 0`;
+
+export async function renew(
+  session: Session,
+  owner: string,
+  leases: Iterable<HostLease>,
+  until: number,
+): Promise<void> {
+  const asked = new Map([...leases].map((each) => [each.hostId, each]));
+  if (asked.size === 0) return;
+  const rows = [...asked.values()].map(({ hostId, fence }) => ({ h: hostId, f: fence }));
+  rows.sort((a, b) => a.h - b.h);
+  const now = Math.round(session.clock.now());
+  const { renewed, wanted } = await transaction(session, async (tx) => {
+    const renewed = await ask<{ id: number }>(tx, EXTEND, [rowsJson(rows), owner, Math.round(until)]);
+    const ids = renewed.map(({ id }) => id);
+    const [wanted] = await Promise.all([
+      ask<{ id: number }>(tx, WANTED_BY_OTHERS, [ids, session.projectId, now - LATE_MS]),
+      ask(tx, TAKE_QUEUES, [Math.round(until), ids]),
+    ]);
+    return { renewed, wanted };
+  });
+  for (const { id } of wanted) asked.get(id)!.isWanted = true;
+  for (const { id } of renewed) {
+    asked.get(id)!.until = until;
+    asked.delete(id);
+  }
+  // Somebody else has them by now.
+  for (const [hostId, { fence }] of asked)
+    if (session.held.get(hostId)?.lease.fence === fence) session.held.delete(hostId);
+}
+
+/** A fast host takes about so many rounds of pages while a group is written. */
+const LOW_ROUNDS = 4;
+/** Small groups cost as many statements as large ones. */
+const REFILL_EVERY_MS = 40;
+/** A host that must rest anyway lets its pages be told with those of others. */
+const LONGEST_WAIT_MS = 200;
+
+interface WaitingRow extends Omit<WaitingPage, 'last'> {
+  status_code: number | null;
+  content_hash: Uint8Array | null;
+  etag: string | null;
+  last_modified: string | null;
+  visited_at: number | null;
+  retry_at: number | null;
+}
+
+const PAGE = `u.id AS "pageId", u.rank, u.priority, u.url, u.fetch_url AS "fetchUrl", u.depth, u.attempts, u.hops,
+  u.retry_at`;
+const WITH_LAST = `SELECT ${PAGE}, f.status_code, f.content_hash, f.etag, f.last_modified, f.visited_at
+  FROM url u LEFT JOIN fetched f ON f.page_id = u.id AND f.host_id = u.host_id`;
+const WITHOUT = `SELECT ${PAGE}, NULL AS visited_at FROM url u`;
+const isWaiting = 'WHERE u.host_id = $1 AND u.project_id = $2 AND u.state = 1';
+const HEAD = `${isWaiting} AND u.retry_at IS NULL ORDER BY u.rank, u.id LIMIT $3`;
+const RETRIES = `${isWaiting} AND u.retry_at IS NOT NULL ORDER BY u.retry_at, u.id LIMIT $3`;
+
+/** Takes the host's best waiting pages: retries that are due first. One at a time, because each may ask the database. */
+export function claim(session: Session, lease: HostLease, count: number, now: number): Promise<ClaimAnswer> {
+  const holding = holds(session, lease);
+  if (holding === null) return Promise.resolve({ claims: [], nextRetryAt: null });
+  const answer = holding.lastClaim.then(() => claimNext(session, holding, count, now));
+  holding.lastClaim = answer.catch(() => {});
+  return answer;
+}
+
+async function claimNext(
+  session: Session,
+  holding: Holding,
+  count: number,
+  now: number,
+): Promise<ClaimAnswer> {
+  const { lease } = holding;
+  if (holds(session, lease) === null) return { claims: [], nextRetryAt: null };
+  const { waiting } = holding;
+  const taken: WaitingPage[] = [];
+  const take = (pages: WaitingPage[]) => {
+    for (const { pageId } of pages) {
+      holding.inFlight.set(pageId, { isTold: false });
+      holding.takenMeanwhile?.add(pageId);
+    }
+    taken.push(...pages);
+  };
+  for (let isLoaded = false; ; isLoaded = true) {
+    if (waiting.nextRetryAt <= now) take(await dueRetries(session, holding, count - taken.length, now));
+    take(waiting.take(count - taken.length));
+    const isAll = waiting.isWhole && (isLoaded || taken.length > 0);
+    if (taken.length === count || isAll) break;
+    await load(session, holding);
+    if (holds(session, lease) === null) return { claims: [], nextRetryAt: null };
+  }
+  if (taken.length === 0) {
+    const { nextRetryAt } = waiting;
+    return { claims: [], nextRetryAt: nextRetryAt === Number.POSITIVE_INFINITY ? null : nextRetryAt };
+  }
+  session.waiting -= taken.length;
+  session.window.touch();
+  // Several at once: the host has no delay, and would wait for the database when its window is empty.
+  if (count > 1 && waiting.size < LOW_ROUNDS * count) refill(session, holding);
+  return { claims: taken.map((page) => claimOf(page, lease.host)), nextRetryAt: null };
+}
+
+/** Gets more pages before the last are taken, behind the back of whoever claims: what goes wrong is met there again. */
+function refill(session: Session, holding: Holding): void {
+  const now = session.clock.monotonic();
+  if (holding.isRefilling || now - session.refilledAt < REFILL_EVERY_MS) return;
+  session.refilledAt = now;
+  holding.isRefilling = true;
+  const more = holding.waiting.isWhole ? session.window.flush() : load(session, holding);
+  more
+    .catch(() => {})
+    .finally(() => {
+      holding.isRefilling = false;
+    });
+}
+
+/** The head of the queue, from the database. What was claimed is told first, so that it is not found waiting. */
+function load(session: Session, holding: Holding): Promise<void> {
+  holding.loading ??= loadWindow(session, holding).finally(() => {
+    holding.loading = null;
+    holding.takenMeanwhile = null;
+  });
+  return holding.loading;
+}
+
+async function loadWindow(session: Session, holding: Holding): Promise<void> {
+  // Claimed, and perhaps settled, after the group was closed: the database cannot know.
+  const takenMeanwhile = new Set<number>();
+  holding.takenMeanwhile = takenMeanwhile;
+  const { lease, waiting, inFlight } = holding;
+  const restMs = lease.state.notBefore - session.clock.now();
+  if (restMs > LONGEST_WAIT_MS) await session.window.soon(LONGEST_WAIT_MS);
+  else await session.window.flush();
+  const from = session.isFirstRun ? WITHOUT : WITH_LAST;
+  const key = [lease.hostId, session.projectId];
+  const { window } = waiting;
+  const [head, [retry]] = await session.attempt((sql) =>
+    Promise.all([
+      ask<WaitingRow>(sql, `${from} ${HEAD}`, [...key, window]),
+      ask<{ retry_at: number }>(sql, `SELECT u.retry_at FROM url u ${RETRIES}`, [...key, 1]),
+    ]),
+  );
+  const isFree = ({ pageId }: WaitingRow) => !inFlight.has(pageId) && !takenMeanwhile.has(pageId);
+  const pages = head.filter(isFree).map(waitingOf);
+  waiting.load(pages, head.length < window, retry?.retry_at ?? null);
+  if (pages.length === 0 && retry === undefined && inFlight.size === 0) await repairCount(session, holding);
+}
+
+async function dueRetries(
+  session: Session,
+  { lease, waiting, inFlight }: Holding,
+  count: number,
+  now: number,
+): Promise<WaitingPage[]> {
+  await session.window.flush();
+  const from = session.isFirstRun ? WITHOUT : WITH_LAST;
+  const values = [lease.hostId, session.projectId, count + 1];
+  const rows = await session.attempt((sql) => ask<WaitingRow>(sql, `${from} ${RETRIES}`, values));
+  const free = rows.filter(({ pageId }) => !inFlight.has(pageId));
+  const due = free.filter(({ retry_at }) => retry_at! <= now).slice(0, count);
+  waiting.nextRetryAt = free[due.length]?.retry_at ?? Number.POSITIVE_INFINITY;
+  return due.map(waitingOf);
+}
+
+const QUEUE_COUNT = 'SELECT waiting FROM host_queue WHERE host_id = $1 AND project_id = $2';
+const RECOUNT = `
+UPDATE host_queue SET waiting = (SELECT count(*) FROM url u
+  WHERE u.host_id = $1 AND u.project_id = $2 AND u.state IN (1, 2)) WHERE host_id = $1 AND project_id = $2`;
+
+/** The pages themselves are the truth; a count that says otherwise would offer the host for lease for ever. */
+async function repairCount(session: Session, { lease }: Holding): Promise<void> {
+  const key = [lease.hostId, session.projectId];
+  const [queue] = await session.attempt((sql) => ask<{ waiting: number }>(sql, QUEUE_COUNT, key));
+  if (queue === undefined || queue.waiting === 0) return;
+  await transaction(session, async (tx) => {
+    // Locked first: whoever adds pages meanwhile adds them to the count after us.
+    await ask(tx, `${QUEUE_COUNT} FOR UPDATE`, key);
+    await ask(tx, RECOUNT, key);
+  });
+}
+
+export function unclaim(session: Session, lease: HostLease, claims: Claim[]): void {
+  const holding = holds(session, lease);
+  if (holding === null) return;
+  for (const { pageId, url, fetchUrl, depth, priority, attempts, hops, last } of claims) {
+    holding.inFlight.delete(pageId);
+    session.window.group.unclaimed.push({ pageId, lease });
+    const page = { pageId, url, fetchUrl: fetchUrl === url ? null : fetchUrl, depth, attempts, hops, last };
+    holding.waiting.queue({ ...page, priority, rank: priority });
+  }
+  session.waiting += claims.length;
+  session.window.touch();
+}
+
+export function release(session: Session, lease: HostLease): void {
+  if (holds(session, lease) === null) return;
+  session.held.delete(lease.hostId);
+  session.window.group.released.push(lease);
+  session.window.touch();
+}
+
+function waitingOf(row: WaitingRow): WaitingPage {
+  const { pageId, rank, priority, url, fetchUrl, depth, attempts, hops } = row;
+  const last =
+    row.visited_at === null
+      ? null
+      : {
+          statusCode: row.status_code,
+          contentHash: row.content_hash,
+          etag: row.etag,
+          lastModified: row.last_modified,
+        };
+  return { pageId, rank, priority, url, fetchUrl, depth, attempts, hops, last };
+}
+
+function claimOf(page: WaitingPage, host: string): Claim {
+  const { pageId, url, fetchUrl, depth, priority, attempts, hops, last } = page;
+  return { pageId, url, fetchUrl: fetchUrl ?? url, host, depth, priority, attempts, hops, last };
+}
+
+function leaseOf(row: HostRow, until: number): HostLease {
+  return {
+    hostId: row.id,
+    host: row.name,
+    fence: row.fence + 1,
+    until,
+    takenOver: row.taken_over === 1 || row.lease_owner !== null,
+    closed: row.closed_state === null ? null : { state: row.closed_state, reason: row.closed_reason ?? '' },
+    state: {
+      notBefore: row.not_before,
+      blockedUntil: row.blocked_until,
+      consecutive429: row.consecutive_429,
+      adaptiveMs: row.adaptive_ms,
+      averageMs: row.average_ms,
+      samples: row.samples,
+      failures: row.failures,
+      probes: row.probes,
+      requests: row.requests,
+    },
+  };
+}

@@ -1,0 +1,300 @@
+/**
+ * Offering: a URL that nobody knew gets a row, a known one keeps the shallower depth. Gathering asks nothing: what the
+ * worker remembers is known at once, the rest is found out when the group is written. A page whose depth falls while it
+ * was shut out by depth or nofollow is judged again; one that was already read passes the news on to its links later, in
+ * bounded batches (`lowerDepths`), never inside a settlement.
+ */
+import type { TransactionSql } from 'postgres';
+import type { Candidate } from '../../frontier/candidate.ts';
+import { PAGE_STATES, type PageStateCode } from '../../frontier/page-state.ts';
+import { checkTransition } from '../../frontier/page-transitions.ts';
+import { UNFOLLOWED } from '../port.ts';
+import { applyEffects, type Effects, lockQueues, newEffects, queueEffect, writeWaiting } from './effects.ts';
+import type { Group, PendingCandidate } from './group.ts';
+import { NO_DEPTH } from './known-urls.ts';
+import { ask, recordset, rowsJson, type Session, transaction } from './session.ts';
+
+const { Queued, Processed, Skipped, DepthExceeded } = PAGE_STATES;
+
+/** States given by the scope, not by an answer. */
+const SHUT_OUT: ReadonlySet<PageStateCode> = new Set([PAGE_STATES.Discovered, Skipped, DepthExceeded]);
+
+/** Gathers a candidate. Answers the page's id, or -(i + 1) for the group's candidate i. */
+export function gather(
+  session: Session,
+  group: Group,
+  candidate: Candidate,
+  referrerId: number | null,
+  closerBy: number,
+): number {
+  // Judged at the depth it was found at; one that was shut out there is judged anew where it really is.
+  const depth = candidate.onlyNofollow ? NO_DEPTH : candidate.depth;
+  const shorterDepth = candidate.onlyNofollow ? NO_DEPTH : Math.max(0, candidate.depth - closerBy);
+  const reopens = candidate.reopens === true && candidate.state === Queued;
+  const knownId = session.known.find(candidate.url);
+  if (knownId !== 0 && !reopens) {
+    noteShorter(session, group, knownId, shorterDepth);
+    return knownId;
+  }
+  const place = group.byUrl.get(candidate.url);
+  if (place === undefined) {
+    checkTransition('found', PAGE_STATES.Discovered, candidate.state);
+    const reopenPriority = reopens ? candidate.priority : null;
+    group.byUrl.set(candidate.url, group.candidates.length);
+    group.candidates.push({ candidate, depth, shorterDepth, referrerId, reopenPriority });
+    return -group.candidates.length;
+  }
+  const pending = group.candidates[place];
+  pending.shorterDepth = Math.min(pending.shorterDepth, shorterDepth);
+  if (reopens) pending.reopenPriority ??= candidate.priority;
+  return -place - 1;
+}
+
+/** A path of this length leads to a known page: worth a look in the database if it may be the shortest. */
+export function noteShorter(session: Session, group: Group, pageId: number, depth: number): void {
+  if (depth >= (session.known.depthOf(pageId) ?? NO_DEPTH + 1)) return;
+  const noted = group.shorter.get(pageId);
+  if (noted === undefined || depth < noted) group.shorter.set(pageId, depth);
+}
+
+/** A candidate after its row was found or made. */
+export interface Resolved {
+  id: number;
+  hostId: number;
+  depth: number;
+  state: PageStateCode;
+  isNew: boolean;
+}
+
+const COLUMNS = 'o int, h int, i uuid, s smallint, p int, d int, u text, f text, r text, e int';
+const MAKE_URLS = `
+WITH c AS (SELECT * FROM ${recordset(1, COLUMNS, 'c')}),
+  old AS (SELECT c.o, u.id, u.depth, u.state FROM c
+    JOIN url u ON u.host_id = c.h AND u.project_id = $2 AND u.identity = c.i),
+  fresh AS (SELECT nextval('url_id')::int AS id, n.* FROM (
+    SELECT c.* FROM c WHERE NOT EXISTS (SELECT 1 FROM old WHERE old.o = c.o) ORDER BY c.o) n),
+  made AS (INSERT INTO url (id, host_id, project_id, identity, state, priority, rank, depth, discovered_run,
+      discovered_at, referrer_id, url, fetch_url, reason)
+    SELECT id, h, $2, i, s, p, p, d, $3, $4, e, u, f, r FROM fresh ORDER BY h, i
+    ON CONFLICT (host_id, project_id, identity) DO NOTHING RETURNING id)
+SELECT o, id, depth, state, false AS "isNew" FROM old
+UNION ALL SELECT f.o, f.id, f.d, f.s, true FROM fresh f JOIN made USING (id)`;
+const FIND_URLS = `
+SELECT c.o, u.id, u.depth, u.state, false AS "isNew" FROM ${recordset(1, COLUMNS, 'c')}
+JOIN url u ON u.host_id = c.h AND u.project_id = $2 AND u.identity = c.i`;
+
+type FoundRow = Omit<Resolved, 'hostId'> & { o: number };
+
+/** Finds or makes the rows of the candidates. New ones get ids in the order of discovery. */
+export async function writeCandidates(
+  tx: TransactionSql,
+  session: Session,
+  candidates: readonly PendingCandidate[],
+  effects: Effects,
+): Promise<Resolved[]> {
+  if (candidates.length === 0) return [];
+  const hostIds = await session.hosts.ensure(
+    tx,
+    candidates.map(({ candidate }) => candidate.host),
+  );
+  for (const [name, id] of hostIds) effects.hostIds.set(name, id);
+  const rows = candidates.map(({ candidate, depth, shorterDepth, referrerId }, o) => ({
+    o,
+    h: hostIds.get(candidate.host),
+    i: session.identityOf(candidate.url),
+    s: candidate.state,
+    p: candidate.priority,
+    // One that was shut out is judged anew at its real depth; for one that waits the depth is all there is to say.
+    d: candidate.state === Queued ? shorterDepth : depth,
+    u: candidate.url,
+    f: candidate.fetchUrl === candidate.url ? null : candidate.fetchUrl,
+    r: candidate.reason,
+    e: referrerId,
+  }));
+  const { projectId, runId } = session;
+  const now = Math.round(session.clock.now());
+  const found = await ask<FoundRow>(tx, MAKE_URLS, [rowsJson(rows), projectId, runId, now]);
+  if (found.length < rows.length) {
+    // Another worker made them between our look and our insert.
+    const seen = new Set(found.map(({ o }) => o));
+    const missing = rows.filter(({ o }) => !seen.has(o));
+    found.push(...(await ask<FoundRow>(tx, FIND_URLS, [rowsJson(missing), projectId])));
+  }
+  const resolved: Resolved[] = new Array(rows.length);
+  for (const { o, ...row } of found) resolved[o] = { ...row, hostId: rows[o].h! };
+  for (const [o, page] of resolved.entries()) {
+    const { candidate } = candidates[o];
+    effects.learned.push({ url: candidate.url, ...page });
+    if (page.isNew && page.state === Queued) {
+      queueEffect(effects, page.hostId, {
+        ...WAITING,
+        pageId: page.id,
+        rank: candidate.priority,
+        priority: candidate.priority,
+        url: candidate.url,
+        fetchUrl: rows[o].f,
+        depth: page.depth,
+      });
+    }
+  }
+  return resolved;
+}
+
+const WAITING = { attempts: 0, hops: 0, last: null };
+
+/** Start URLs and redirects may lead where links may not. */
+export async function reopen(
+  tx: TransactionSql,
+  candidates: readonly PendingCandidate[],
+  resolved: readonly Resolved[],
+  effects: Effects,
+): Promise<void> {
+  const rows = [];
+  for (const [i, { candidate, reopenPriority }] of candidates.entries()) {
+    const page = resolved[i];
+    if (reopenPriority === null || page.isNew || !SHUT_OUT.has(page.state)) continue;
+    rows.push({ i: page.id, h: page.hostId, s: Queued, p: reopenPriority, r: null, name: candidate.host });
+  }
+  if (rows.length > 0) await setVerdicts(tx, rows, effects);
+}
+
+interface VerdictRow {
+  i: number;
+  h: number;
+  s: PageStateCode;
+  p: number;
+  r: string | null;
+  name: string;
+}
+
+interface JudgedRow {
+  id: number;
+  hostId: number;
+  url: string;
+  fetchUrl: string | null;
+  depth: number;
+  attempts: number;
+  hops: number;
+}
+
+const SET_VERDICTS = `
+UPDATE url u SET state = v.s, priority = v.p, rank = v.p, reason = v.r
+FROM ${recordset(1, 'i int, h int, s smallint, p int, r text', 'v')}
+WHERE u.id = v.i AND u.host_id = v.h AND u.state NOT IN (1, 2)
+RETURNING u.id, u.host_id AS "hostId", u.url, u.fetch_url AS "fetchUrl", u.depth, u.attempts, u.hops`;
+
+async function setVerdicts(tx: TransactionSql, rows: VerdictRow[], effects: Effects): Promise<void> {
+  const byId = new Map(rows.map((row) => [row.i, row]));
+  for (const row of await ask<JudgedRow>(tx, SET_VERDICTS, [rowsJson(rows)])) {
+    const verdict = byId.get(row.id)!;
+    if (verdict.s !== Queued) continue;
+    const { id: pageId, hostId, ...page } = row;
+    queueEffect(effects, hostId, { ...page, pageId, rank: verdict.p, priority: verdict.p, last: null });
+    effects.woken.add(verdict.name);
+  }
+}
+
+interface LoweredRow {
+  id: number;
+  hostId: number;
+  host: string;
+  was: number;
+  depth: number;
+  state: PageStateCode;
+  url: string;
+  fetchUrl: string | null;
+}
+
+const LOWER = `
+WITH v AS (SELECT * FROM ${recordset(1, 'i int, d int', 'v')}),
+  o AS (SELECT u.id, u.host_id, u.depth AS was, v.d FROM v JOIN url u ON u.id = v.i AND u.depth > v.d
+    WHERE u.project_id = $2 ORDER BY u.id FOR UPDATE OF u)
+UPDATE url u SET depth = o.d FROM o JOIN host h ON h.id = o.host_id WHERE u.id = o.id AND u.host_id = o.host_id
+RETURNING u.id, u.host_id AS "hostId", h.name AS host, o.was, o.d AS depth, u.state, u.url, u.fetch_url AS "fetchUrl"`;
+const ADD_LOWERING = `
+INSERT INTO lowering (page_id, host_id, project_id) SELECT i, h, $2 FROM ${recordset(1, 'i int, h int', 'r')}
+ORDER BY i ON CONFLICT DO NOTHING`;
+
+/** Gives pages their shorter depths. Those that were read tell their links later; those shut out by it are judged. */
+export async function lower(
+  tx: TransactionSql,
+  session: Session,
+  shorter: ReadonlyMap<number, number>,
+  effects: Effects,
+): Promise<void> {
+  if (shorter.size === 0) return;
+  const wanted = [...shorter].map(([i, d]) => ({ i, d }));
+  const rows = await ask<LoweredRow>(tx, LOWER, [rowsJson(wanted), session.projectId]);
+  for (const [id, depth] of shorter) effects.shortest.push({ id, depth });
+  for (const { id, hostId, depth } of rows) effects.lowered.push({ id, hostId, depth });
+  const read = rows.filter(({ state }) => state === Processed);
+  if (read.length > 0) await addLowering(tx, session, read, effects);
+  const verdicts: VerdictRow[] = [];
+  for (const { id, hostId, host, was, depth, state, url, fetchUrl } of rows) {
+    if (state !== DepthExceeded && !(was === NO_DEPTH && state === Skipped)) continue;
+    const row = { url, fetchUrl: fetchUrl ?? url, host, depth, state, reason: null };
+    const verdict = session.judgeLowered(row);
+    checkTransition('reopened', state, verdict.state);
+    verdicts.push({ i: id, h: hostId, s: verdict.state, p: verdict.priority, r: verdict.reason, name: host });
+  }
+  if (verdicts.length > 0) await setVerdicts(tx, verdicts, effects);
+}
+
+/** Pages whose links must hear of a lowered depth. */
+export async function addLowering(
+  tx: TransactionSql,
+  session: Session,
+  pages: readonly { id: number; hostId: number }[],
+  effects: Effects,
+): Promise<void> {
+  const rows = pages.map(({ id, hostId }) => ({ i: id, h: hostId }));
+  await ask(tx, ADD_LOWERING, [rowsJson(rows), session.projectId]);
+  effects.mayLower = true;
+}
+
+interface TellingRow {
+  depth: number;
+  targets: number[] | null;
+  flags: number[] | null;
+  redirectTo: number | null;
+}
+
+const TAKE_LOWERING = `
+WITH taken AS (DELETE FROM lowering WHERE page_id IN (
+  SELECT page_id FROM lowering WHERE project_id = $1 ORDER BY page_id LIMIT $2 FOR UPDATE SKIP LOCKED)
+  RETURNING page_id, host_id)
+SELECT u.depth, l.targets, l.flags, f.redirect_to AS "redirectTo" FROM taken t
+JOIN url u ON u.id = t.page_id AND u.host_id = t.host_id
+LEFT JOIN link_set l ON l.page_id = t.page_id AND l.host_id = t.host_id
+LEFT JOIN fetched f ON f.page_id = t.page_id AND f.host_id = t.host_id`;
+
+/** Passes lowered depths on to the links of some pages. Answers the hosts that got work, or null when there is no more. */
+export async function lowerDepths(session: Session, budget: number): Promise<string[] | null> {
+  if (session.mayLower) {
+    await session.window.flush();
+    const { effects, count } = await transaction(session, async (tx) => {
+      const effects = newEffects();
+      const pages = await ask<TellingRow>(tx, TAKE_LOWERING, [session.projectId, budget]);
+      const shorter = new Map<number, number>();
+      const note = (id: number, depth: number) => {
+        if (depth < (shorter.get(id) ?? NO_DEPTH + 1)) shorter.set(id, depth);
+      };
+      for (const { depth, targets, flags, redirectTo } of pages) {
+        for (const [i, target] of (targets ?? []).entries())
+          if (!((flags?.[i] ?? 0) & UNFOLLOWED)) note(target, depth + 1);
+        if (redirectTo !== null) note(redirectTo, depth);
+      }
+      await lower(tx, session, shorter, effects);
+      await lockQueues(tx, effects, []);
+      await writeWaiting(tx, session, effects);
+      return { effects, count: pages.length };
+    });
+    session.mayLower = count === budget || effects.mayLower;
+    applyEffects(session, effects);
+    if (count > 0 && session.woken.size === 0) return [];
+  }
+  if (session.woken.size === 0) return null;
+  const hosts = [...session.woken];
+  session.woken.clear();
+  return hosts;
+}

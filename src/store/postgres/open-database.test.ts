@@ -1,0 +1,297 @@
+import { readFileSync } from 'node:fs';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { answersOf, crawlALittle } from '../../../test/contracts/read-side-contract.ts';
+import { FakeClock } from '../../../test/fake-clock.ts';
+import { sharedPostgres } from '../../../test/servers/shared-postgres.ts';
+import { type PgBouncer, startPgBouncer } from '../../../test/servers/start-pgbouncer.ts';
+import type { PostgresDatabases } from '../../../test/servers/start-postgres.ts';
+import type { SumiError } from '../../errors.ts';
+import { connect, disconnect } from './connection.ts';
+import { openForReading, openForWriting } from './open-database.ts';
+import { openPostgresStore } from './postgres-store.ts';
+import { openPostgresReadSide } from './read-side.ts';
+import { SCHEMA_VERSION } from './schema.ts';
+
+const OPTIONS = { max: 2, applicationName: 'test' };
+let server: PostgresDatabases;
+const made: string[] = [];
+
+beforeAll(async () => {
+  server = await sharedPostgres();
+});
+afterAll(async () => {
+  for (const url of made) await server.dropDatabase(url);
+});
+
+async function newDatabase(): Promise<string> {
+  const url = await server.newDatabase();
+  made.push(url);
+  return url;
+}
+
+const nameOf = (url: string) => new URL(url).pathname.slice(1);
+const newRole = () => `role_${crypto.randomUUID().replaceAll('-', '')}`;
+
+async function migrated(): Promise<string> {
+  const url = await newDatabase();
+  await disconnect((await openForWriting(url, OPTIONS)).sql);
+  return url;
+}
+
+async function refusal(opening: Promise<unknown>): Promise<SumiError> {
+  return opening.then(
+    () => {
+      throw new Error('it was opened');
+    },
+    (error) => error,
+  );
+}
+
+/** Every table and view with its owner: what must not change when a database is refused. */
+async function contentsOf(url: string): Promise<unknown[]> {
+  const sql = connect(url, OPTIONS);
+  try {
+    return [
+      ...(await sql`SELECT relname, relkind FROM pg_class WHERE relnamespace = 'public'::regnamespace ORDER BY 1`),
+    ];
+  } finally {
+    await disconnect(sql);
+  }
+}
+
+describe('opening for a worker', () => {
+  it('makes the tables once, whoever comes first of ten at once', async () => {
+    const url = await newDatabase();
+    const opened = await Promise.all(Array.from({ length: 10 }, () => openForWriting(url, OPTIONS)));
+    try {
+      expect(new Set(opened.map(({ hashKey }) => hashKey)).size).toBe(1);
+      expect(opened[0].hashKey).toMatch(/^[0-9a-f]{32}$/);
+      const meta = await opened[0].sql`SELECT key, value FROM meta ORDER BY key`;
+      expect([...meta]).toEqual([
+        { key: 'application', value: 'sumi-ripple' },
+        { key: 'hash_key', value: opened[0].hashKey },
+        { key: 'schema_version', value: String(SCHEMA_VERSION) },
+      ]);
+    } finally {
+      for (const { sql } of opened) await disconnect(sql);
+    }
+    const again = await openForWriting(url, OPTIONS);
+    expect(again.hashKey).toBe(opened[0].hashKey);
+    await disconnect(again.sql);
+    const other = await openForWriting(await newDatabase(), OPTIONS);
+    expect(other.hashKey).not.toBe(again.hashKey);
+    await disconnect(other.sql);
+  });
+
+  it.each([
+    ['a table of its own', 'CREATE TABLE customers (id int)', 'customers'],
+    ['a meta that looks different', 'CREATE TABLE meta (id int, body json)', 'meta'],
+    [
+      'a meta that looks like ours',
+      `CREATE TABLE meta (key text, value text); INSERT INTO meta VALUES ('application', 'x')`,
+      'meta',
+    ],
+    ['a view', 'CREATE VIEW pages AS SELECT 1 AS id', 'pages'],
+  ])('refuses a database of another program and leaves it alone: %s', async (_, statements, table) => {
+    const url = await newDatabase();
+    await server.run(statements, url);
+    const before = await contentsOf(url);
+    for (const open of [openForWriting, openForReading]) {
+      const error = await refusal(open(url, OPTIONS));
+      expect(error).toMatchObject({ code: 'store-foreign', exitCode: 4 });
+      expect(error.message).toContain(`"${table}"`);
+    }
+    expect(await contentsOf(url)).toEqual(before);
+  });
+
+  it('does not take an extension for another program', async () => {
+    const url = await newDatabase();
+    await server.run('CREATE EXTENSION pg_stat_statements', url);
+    await disconnect((await openForWriting(url, OPTIONS)).sql);
+  });
+
+  it('refuses a newer schema', async () => {
+    const url = await migrated();
+    await server.run(`UPDATE meta SET value = '${SCHEMA_VERSION + 1}' WHERE key = 'schema_version'`, url);
+    for (const open of [openForWriting, openForReading]) {
+      const error = await refusal(open(url, OPTIONS));
+      expect(error).toMatchObject({ code: 'store-newer', exitCode: 4 });
+      expect(error.message).toContain(String(SCHEMA_VERSION + 1));
+    }
+  });
+
+  it('tells a reader of an empty database that there is nothing yet', async () => {
+    const url = await newDatabase();
+    expect(await refusal(openForReading(url, OPTIONS))).toMatchObject({ code: 'store-empty', exitCode: 4 });
+    expect(await contentsOf(url)).toEqual([]);
+  });
+
+  it('tells a wrong password and a missing database apart, without the password', async () => {
+    const role = newRole();
+    await server.run(`CREATE ROLE ${role} LOGIN PASSWORD 'right' IN ROLE guarded`);
+    const url = await newDatabase();
+    const wrong = await refusal(openForWriting(server.urlOf(nameOf(url), role, 'hush-hush'), OPTIONS));
+    expect(wrong).toMatchObject({ code: 'store-login', exitCode: 4 });
+    const missing = await refusal(openForReading(server.urlOf('no_such_one', role, 'right'), OPTIONS));
+    expect(missing).toMatchObject({ code: 'store-no-database', exitCode: 4 });
+    const shown = [wrong, missing].map(({ message, stack, details, cause }) => [
+      message,
+      stack,
+      details,
+      cause,
+    ]);
+    expect(JSON.stringify(shown)).not.toMatch(/hush-hush|right@/);
+  });
+});
+
+describe('a role with the least rights', () => {
+  const page = readFileSync(new URL('../../../docs/decisions/0016-postgresql.md', import.meta.url), 'utf8');
+  const grants = page.match(/```sql\n(CREATE ROLE sumi_worker[\s\S]*?)```/)![1];
+
+  /** The documented statements, for roles whose names no other test has. */
+  async function grantIn(url: string): Promise<{ worker: string; reader: string }> {
+    const [worker, reader] = [newRole(), newRole()];
+    await server.run(grants.replaceAll('sumi_worker', worker).replaceAll('sumi_reader', reader), url);
+    return { worker: server.urlOf(nameOf(url), worker), reader: server.urlOf(nameOf(url), reader) };
+  }
+
+  it('as documented opens what its owner made', async () => {
+    const url = await migrated();
+    const { worker, reader } = await grantIn(url);
+    const { sql } = await openForWriting(worker, OPTIONS);
+    try {
+      await sql`INSERT INTO host (name) VALUES ('a.test')`;
+      await sql`INSERT INTO url (host_id, project_id, identity, state, rank, priority, depth, discovered_run, discovered_at, url)
+        VALUES (1, 1, gen_random_uuid(), 1, 1, 1, 0, 1, 0, 'https://a.test/')`;
+      await expect(sql`CREATE TABLE mine (id int)`).rejects.toMatchObject({ code: '42501' });
+    } finally {
+      await disconnect(sql);
+    }
+    const looking = await openForReading(reader, OPTIONS);
+    try {
+      expect([...(await looking`SELECT url FROM pages`)]).toEqual([{ url: 'https://a.test/' }]);
+      await expect(looking`DELETE FROM host`).rejects.toMatchObject({ code: '42501' });
+    } finally {
+      await disconnect(looking);
+    }
+  });
+
+  it('as documented crawls and reads', async () => {
+    const url = await migrated();
+    const { worker, reader } = await grantIn(url);
+    const clock = new FakeClock();
+    await crawlALittle({
+      clock,
+      openStore: () =>
+        openPostgresStore({
+          address: worker,
+          clock,
+          patienceMs: 0,
+          readTime: async () => clock.now(),
+          onFailure,
+        }),
+      openReadSide: () => openPostgresReadSide(reader),
+      cleanUp: async () => {},
+    });
+    const [looking, owner] = [await openPostgresReadSide(reader), await openPostgresReadSide(url)];
+    try {
+      expect(await answersOf(looking)).toEqual(await answersOf(owner));
+    } finally {
+      await looking.close();
+      await owner.close();
+    }
+  });
+
+  it('is told all that is missing, as soon as it opens', async () => {
+    const url = await migrated();
+    const { worker, reader } = await grantIn(url);
+    const role = new URL(worker).username;
+    await server.run(`REVOKE DELETE ON url FROM ${role}; REVOKE USAGE ON SEQUENCE url_id FROM ${role}`, url);
+    const error = await refusal(openForWriting(worker, OPTIONS));
+    expect(error).toMatchObject({ code: 'store-denied', exitCode: 4 });
+    expect(error.message).toContain('DELETE on url, USAGE on url_id');
+    expect(await refusal(openForWriting(reader, OPTIONS))).toMatchObject({ code: 'store-denied' });
+  });
+
+  it('cannot make the tables, and is told so', async () => {
+    const url = await newDatabase();
+    const role = newRole();
+    await server.run(`CREATE ROLE ${role} LOGIN`, url);
+    const error = await refusal(openForWriting(server.urlOf(nameOf(url), role), OPTIONS));
+    expect(error).toMatchObject({ code: 'store-denied', exitCode: 4 });
+    expect(await contentsOf(url)).toEqual([]);
+  });
+
+  it('with no right at all is told so, also when it only reads', async () => {
+    const url = await migrated();
+    const role = newRole();
+    await server.run(`CREATE ROLE ${role} LOGIN`, url);
+    for (const open of [openForWriting, openForReading]) {
+      const error = await refusal(open(server.urlOf(nameOf(url), role), OPTIONS));
+      expect(error).toMatchObject({ code: 'store-denied', exitCode: 4 });
+    }
+  });
+});
+
+describe('through PgBouncer in transaction mode', () => {
+  let pooler: PgBouncer;
+  beforeAll(async () => {
+    pooler = await startPgBouncer(server);
+  });
+  afterAll(() => pooler?.stop());
+
+  it('ten workers migrate at once, over two sessions', async () => {
+    const url = await newDatabase();
+    const address = `${pooler.through(url)}?pgbouncer=true`;
+    const opened = await Promise.all(Array.from({ length: 10 }, () => openForWriting(address, OPTIONS)));
+    try {
+      expect(new Set(opened.map(({ hashKey }) => hashKey)).size).toBe(1);
+      const counts = await Promise.all(
+        opened.map(
+          ({ sql }, i) => sql`SELECT ${i}::int AS i, ${['x', 'y']}::text[] AS words FROM meta LIMIT 1`,
+        ),
+      );
+      expect(counts.map(([row]) => row)).toEqual(opened.map((_, i) => ({ i, words: ['x', 'y'] })));
+    } finally {
+      for (const { sql } of opened) await disconnect(sql);
+    }
+  });
+
+  it('without being told says what to add', async () => {
+    const url = await migrated();
+    const error = await refusal(openForReading(pooler.through(url), OPTIONS));
+    expect(error).toMatchObject({ code: 'store-pooler', exitCode: 4 });
+    expect(error.hint).toContain('pgbouncer=true');
+  });
+
+  it('a database that is missing is told as without it', async () => {
+    const missing = `${pooler.through(server.urlOf('no_such_one'))}?pgbouncer=true`;
+    expect(await refusal(openForReading(missing, OPTIONS))).toMatchObject({
+      code: 'store-no-database',
+      exitCode: 4,
+    });
+  });
+
+  it('a crawl is written and read back', async () => {
+    const url = await newDatabase();
+    const address = `${pooler.through(url)}?pgbouncer=true`;
+    const clock = new FakeClock();
+    const openStore = () =>
+      openPostgresStore({ address, clock, patienceMs: 0, readTime: async () => clock.now(), onFailure });
+    const openReadSide = () => openPostgresReadSide(address);
+    await crawlALittle({ clock, openStore, openReadSide, cleanUp: async () => {} });
+    const [pooled, straight] = [await openReadSide(), await openPostgresReadSide(url)];
+    try {
+      const answers = await answersOf(pooled);
+      expect(answers.runs).toHaveLength(3);
+      expect(answers).toEqual(await answersOf(straight));
+    } finally {
+      await pooled.close();
+      await straight.close();
+    }
+  });
+});
+
+function onFailure(error: unknown): never {
+  throw error;
+}

@@ -1,0 +1,263 @@
+/**
+ * The store that many workers share: one PostgreSQL database. See port.ts for what it promises; the parts beside this
+ * file each keep one of the promises. Every verb waits while the database is away, as long as patience lasts.
+ */
+import { sumiError } from '../../errors.ts';
+import { PAGE_STATES, pageStateName } from '../../frontier/page-state.ts';
+import type { Clock } from '../../primitives/clock.ts';
+import type { RunCounts, Store, StoredRobots } from '../port.ts';
+import { closeHost, closeWaiting } from './closing.ts';
+import { openCommitWindow } from './commit-window.ts';
+import { disconnect, isPooled, isTransient, postgresError, type Sql, storeLabel } from './connection.ts';
+import { createDatabaseClock, type DatabaseClock } from './database-clock.ts';
+import { KnownUrls } from './known-urls.ts';
+import { claim, lease, leaseHost, release, renew, unclaim } from './leases.ts';
+import { gather, lowerDepths } from './offers.ts';
+import { openForWriting } from './open-database.ts';
+import { reconsider, revise } from './reconsider.ts';
+import { beginRun, countQueued, countStates, finishRun, isDone, joinRun, setPrepared } from './runs.ts';
+import { saveDepths } from './save-depths.ts';
+import { ask, createHostIds, rememberRobots, type Session } from './session.ts';
+import { log, settle } from './settle.ts';
+import { createKeyedHasher, createUrlIdentity } from './url-identity.ts';
+import { endWorker, heartbeat, reservePages, returnPages } from './workers.ts';
+import { closeGroup, writeGroup } from './write-group.ts';
+import { WORK_CHANNEL } from './write-rows.ts';
+
+export interface PostgresStoreOptions {
+  address: string;
+  clock: Clock;
+  /** Hears of an error that no call can answer for (a commit by the timer). */
+  onFailure: (error: unknown) => void;
+  /** How long a database that does not answer is waited for. */
+  patienceMs: number;
+  /** The time that rules; the database's, unless a test has its own. */
+  readTime?: (sql: Sql) => Promise<number>;
+}
+
+export interface PostgresStore extends Store {
+  /** Resolves when the commits that have begun are over. */
+  rest(): Promise<void>;
+}
+
+/** One for commits, one for questions beside them. */
+const CONNECTIONS = 3;
+/** A worker that is paused, or cut off, in the middle of a transaction must not hold up all others. */
+const ABANDONED_AFTER_MS = 2000;
+const GOOD_CLOCK_MS = 3;
+const CLOCK_TRIES = 8;
+const FIRST_PAUSE_MS = 50;
+const LONGEST_PAUSE_MS = 2000;
+
+export async function openPostgresStore(options: PostgresStoreOptions): Promise<PostgresStore> {
+  const { address, clock, onFailure } = options;
+  const { sql, hashKey } = await openForWriting(address, {
+    max: CONNECTIONS,
+    applicationName: 'sumi',
+    abandonedAfterMs: ABANDONED_AFTER_MS,
+  });
+  const databaseClock = createDatabaseClock(clock);
+  const attempt = createAttempts(sql, options, databaseClock);
+  const session = openSession(sql, hashKey, databaseClock, attempt, onFailure);
+  const readTime = options.readTime ?? databaseTime;
+  const setClock = async () => {
+    const askedAt = clock.monotonic();
+    return databaseClock.set(await attempt(readTime), askedAt);
+  };
+  // Workers hand hosts over by this time: what they differ in is taken from the delay.
+  for (let tries = 1; (await setClock()) > GOOD_CLOCK_MS && tries < CLOCK_TRIES; tries++);
+  let stopListening = async () => {};
+
+  return {
+    clock: databaseClock,
+    isShared: true,
+    begin: (request) => beginRun(session, request),
+    join: (runId, owner) => joinRun(session, runId, owner),
+    reconsider: (judge) => reconsider(session, judge),
+    revise: (request, judge) => revise(session, request, judge),
+    saveDepths: (origins, batches) => saveDepths(session, origins, batches),
+    onLowered(judge) {
+      session.judgeLowered = judge;
+    },
+    finish: (status, now, error) => finishRun(session, status, now, error),
+    isDone: () => isDone(session),
+    onWork(listener) {
+      if (isPooled(address)) return;
+      stopListening = listen(sql, WORK_CHANNEL, (runId) => {
+        if (Number(runId) === session.runId) listener();
+      });
+    },
+    reservePages: (count, limit) => reservePages(session, count, limit),
+    returnPages: (count) => returnPages(session, count),
+    async heartbeat(report) {
+      await heartbeat(session, report);
+      await setClock();
+      session.waiting = await countQueued(session);
+    },
+    async offer(candidates) {
+      await setPrepared(session);
+      const { group } = session.window;
+      const targets = candidates.map((candidate) => gather(session, group, candidate, null, 0));
+      for (const target of targets) if (target < 0) group.offered.add(-target - 1);
+      session.window.touch();
+      await session.window.flush();
+      return candidates.map(({ url }, i) => (targets[i] > 0 ? targets[i] : session.known.find(url)));
+    },
+    lease: (owner, count, now, leaseMs) => lease(session, owner, count, now, leaseMs),
+    leaseHost: (owner, host, now, leaseMs) => leaseHost(session, owner, host, now, leaseMs),
+    renew: (owner, leases, until) => renew(session, owner, leases, until),
+    claim: (held, count, now) => claim(session, held, count, now),
+    settle: (held, settlement) => settle(session, held, settlement),
+    unclaim: async (held, claims) => unclaim(session, held, claims),
+    release: async (held) => release(session, held),
+    closeHost: (held, state, reason) => closeHost(session, held, state, reason),
+    closeWaiting: (state, reason) => closeWaiting(session, state, reason),
+    lowerDepths: (budget) => lowerDepths(session, budget),
+    log: (entry) => log(session, entry),
+    robots: (origin) => readRobots(session, origin),
+    async saveRobots(hostId, robots) {
+      rememberRobots(session, robots);
+      session.window.group.robots.push({ hostId, robots });
+      session.window.touch();
+      // A delay that a crash could forget would be broken by whoever goes on.
+      if (robots.delaySeconds !== null) await session.window.flush();
+    },
+    waiting: () => session.waiting,
+    counts: () => counts(session),
+    flush: () => session.window.flush(),
+    rest: () => session.window.rest(),
+    async close() {
+      try {
+        await session.window.flush();
+        if (session.owner !== '') await endWorker(session);
+      } finally {
+        session.window.stop();
+        await stopListening();
+        await disconnect(sql);
+      }
+    },
+  };
+}
+
+function openSession(
+  sql: Sql,
+  hashKey: string,
+  clock: DatabaseClock,
+  attempt: Session['attempt'],
+  onFailure: (error: unknown) => void,
+): Session {
+  const session: Session = {
+    sql,
+    clock,
+    window: openCommitWindow(
+      clock,
+      (group) => closeGroup(session, group),
+      (group) => writeGroup(session, group),
+      onFailure,
+    ),
+    known: new KnownUrls(createKeyedHasher(hashKey)),
+    identityOf: createUrlIdentity(hashKey),
+    hosts: createHostIds(),
+    held: new Map(),
+    robots: new Map(),
+    owner: '',
+    projectId: 0,
+    runId: 0,
+    isFirstRun: false,
+    waiting: 0,
+    refilledAt: Number.NEGATIVE_INFINITY,
+    mayLower: false,
+    woken: new Set(),
+    judgeLowered: () => ({ state: PAGE_STATES.Queued, priority: 1, reason: null }),
+    attempt,
+  };
+  return session;
+}
+
+async function databaseTime(sql: Sql): Promise<number> {
+  const [{ now }] = await ask<{ now: number }>(
+    sql,
+    'SELECT extract(epoch FROM clock_timestamp()) * 1000 AS now',
+  );
+  return Number(now);
+}
+
+/** Tries again while the database is away. One failure that is not passing, or the end of patience, is final. */
+function createAttempts(
+  sql: Sql,
+  { address, patienceMs }: PostgresStoreOptions,
+  clock: Clock,
+): Session['attempt'] {
+  let failure: unknown = null;
+  return async (work) => {
+    const startedAt = clock.monotonic();
+    for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS)) {
+      if (failure !== null) throw failure;
+      try {
+        return await work(sql);
+      } catch (error) {
+        if (!isTransient(error)) {
+          const told = postgresError(error, address);
+          // What is no complaint of the database (a program's own judge that failed) leaves the store in order.
+          if (told !== error) failure = told;
+          throw told;
+        }
+        if (clock.monotonic() - startedAt >= patienceMs) {
+          failure = sumiError(
+            'store-away',
+            { store: storeLabel(address), seconds: patienceMs / 1000 },
+            error,
+          );
+          throw failure;
+        }
+      }
+      await new Promise<void>((resolve) => clock.after(pauseMs, resolve));
+    }
+  };
+}
+
+/** Answers how to stop it. A connection that is lost is made again by the client. */
+function listen(sql: Sql, channel: string, listener: (payload: string) => void): () => Promise<void> {
+  const listening = sql.listen(channel, listener, () => listener(''));
+  // Without it a worker looks every second: nothing depends on it.
+  listening.catch(() => {});
+  return async () => {
+    const meta = await listening.catch(() => null);
+    await meta?.unlisten();
+  };
+}
+
+async function readRobots(session: Session, origin: string): Promise<StoredRobots | null> {
+  const known = session.robots.get(origin);
+  if (known !== undefined) return known;
+  const [found] = await session.attempt((sql) =>
+    ask<StoredRobots>(
+      sql,
+      `SELECT origin, status, body, fetched_at AS "fetchedAt", expires_at AS "expiresAt", delay_seconds AS "delaySeconds"
+       FROM robots_txt WHERE origin = $1`,
+      [origin],
+    ),
+  );
+  return found ?? null;
+}
+
+async function counts(session: Session): Promise<RunCounts> {
+  session.window.touch();
+  await session.window.flush();
+  const states = await countStates(session);
+  const byState: Record<string, number> = {};
+  let known = 0;
+  for (const { state, n } of states) {
+    byState[pageStateName(state)] = n;
+    known += n;
+  }
+  const [run] = await session.attempt((sql) =>
+    ask<{ pages: number; requests: number; bytes: number }>(
+      sql,
+      'SELECT pages, requests, bytes FROM run WHERE id = $1',
+      [session.runId],
+    ),
+  );
+  const waiting = (byState.Queued ?? 0) + (byState.Fetching ?? 0);
+  return { byState, waiting, known, pages: run.pages, requests: run.requests, bytes: run.bytes };
+}

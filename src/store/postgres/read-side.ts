@@ -1,0 +1,253 @@
+/**
+ * The read side on PostgreSQL: the answers of sqlite/read-side.ts, row for row. Every batch is a statement of its own,
+ * by keyset, so that no listing keeps a transaction open while it is printed. Its sessions are read-only where the
+ * server itself is spoken to: they cannot write, whatever is asked of them.
+ * A page is looked up in its host's partition; only what names no host is asked of all of them.
+ */
+import { PAGE_STATES, pageStateName } from '../../frontier/page-state.ts';
+import { explainFailures } from '../explain-failures.ts';
+import type { StoredRobots } from '../port.ts';
+import { REQUEST_KINDS } from '../port.ts';
+import type {
+  HostRow,
+  PageFilter,
+  PageRow,
+  ProjectRow,
+  ReadSide,
+  RequestRow,
+  RunRow,
+  StoredRun,
+  VisitRow,
+} from '../read-side.ts';
+import { disconnect, postgresError, type Sql } from './connection.ts';
+import { NO_DEPTH } from './known-urls.ts';
+import { openForReading } from './open-database.ts';
+import { createGraphReader } from './read-graph.ts';
+import { createLinkReader } from './read-links.ts';
+import { readErrors, readReport } from './read-report.ts';
+import { readTotals } from './read-totals.ts';
+import { workersOf } from './read-workers.ts';
+import { ask } from './session.ts';
+import { createUrlIdentity } from './url-identity.ts';
+import { hex, iso } from './views.ts';
+
+const BATCH = 1000;
+/** A listing, what is asked while it runs, and one to spare. */
+const CONNECTIONS = 3;
+
+/** 0 is no time. */
+const time = (column: string) => `CASE WHEN ${column} > 0 THEN ${iso(column)} END`;
+/** Halves go up, as in SQLite; PostgreSQL rounds them to even. */
+const whole = (number: string) => `floor(${number} + 0.5)`;
+
+const PAGE_COLUMNS = `u.url, u.state, u.reason, f.status_code, f.title, f.h1, NULLIF(u.depth, ${NO_DEPTH}) AS depth,
+  f.content_type, f.word_count, ${hex('f.content_hash')} AS content_hash, f.final_url,
+  COALESCE(f.redirect_count, 0) AS redirect_count, f.etag, f.last_modified, ${time('f.visited_at')} AS visited_at, f.error,
+  u.id, p.name AS project, h.name AS host, COALESCE(u.fetch_url, u.url) AS fetch_url, f.description AS meta_description,
+  f.lang, f.charset, f.canonical, f.noindex, f.nofollow, f.content_length,
+  lpad(to_hex(COALESCE(f.simhash, 0)), 16, '0') AS simhash,
+  f.cache_control, f.response_ms, f.change, u.priority, u.attempts, ${time('u.retry_at')} AS retry_at,
+  ${time('u.discovered_at')} AS discovered_at, u.discovered_run, f.run_id AS visited_run, u.referrer_id, f.redirect_to,
+  f.body_key`;
+const FETCHED = 'fetched f ON f.page_id = u.id AND f.host_id = u.host_id';
+/** Around a choice of rows of url. */
+const pagesFrom = (urls: string) => `SELECT ${PAGE_COLUMNS} FROM ${urls} u JOIN host h ON h.id = u.host_id
+  JOIN project p ON p.id = u.project_id LEFT JOIN ${FETCHED}`;
+
+const RUN_COLUMNS = `r.id AS run, p.name AS project, r.status, ${time('r.started_at')} AS started_at,
+  ${time('r.finished_at')} AS finished_at, r.pages, r.requests, r.bytes, r.config_hash, r.error, r.metadata`;
+const RUNS = 'run r JOIN project p ON p.id = r.project_id';
+
+const ERROR_STATES = [
+  PAGE_STATES.DeadLink,
+  PAGE_STATES.Unreachable,
+  PAGE_STATES.RateLimited,
+  PAGE_STATES.Failed,
+  PAGE_STATES.ContentMismatch,
+].join(', ');
+
+export async function openPostgresReadSide(address: string): Promise<ReadSide> {
+  const sql = await openForReading(address, { max: CONNECTIONS, applicationName: 'sumi', isReadOnly: true });
+  const links = createLinkReader(sql, BATCH);
+  const side: ReadSide = {
+    projects: () => ask<ProjectRow>(sql, 'SELECT id, name AS project FROM project ORDER BY id'),
+    runs: (filter) => runsOf(sql, filter),
+    run: (id) => one<StoredRun>(sql, `SELECT ${RUN_COLUMNS}, r.config FROM ${RUNS} WHERE r.id = $1`, [id]),
+    lastRun: (projectId) =>
+      one<StoredRun>(
+        sql,
+        `SELECT ${RUN_COLUMNS}, r.config FROM ${RUNS} WHERE r.project_id = $1 ORDER BY r.id DESC LIMIT 1`,
+        [projectId],
+      ),
+    pages: (filter) => pagesOf(sql, filter),
+    page: (projectId, url) => pageByUrl(sql, projectId, url),
+    pageById: async (id) => named(await one<RawPage>(sql, `${pagesFrom('url')} WHERE u.id = $1`, [id])),
+    links: links.all,
+    linksOf: links.of,
+    ...createGraphReader(sql),
+    hosts: (filter) => hostsOf(sql, filter),
+    visits: (pageId) => visitsOf(sql, pageId),
+    robots: (origin) =>
+      one<StoredRobots>(
+        sql,
+        `SELECT origin, status, body, fetched_at AS "fetchedAt", expires_at AS "expiresAt",
+           delay_seconds AS "delaySeconds" FROM robots_txt WHERE origin = $1`,
+        [origin],
+      ),
+    workers: () => workersOf(sql),
+    totals: (project) => readTotals(sql, project),
+    report: (runId) => readReport(sql, runId),
+    mapErrors: (projectId, runId) => readErrors(sql, projectId, runId),
+    requests: () => requestsOf(sql),
+    repeatedUrls: () => repeatedUrlsOf(sql),
+    close: () => disconnect(sql),
+  };
+  return explainFailures(side, (error) => postgresError(error, address));
+}
+
+async function one<Row>(sql: Sql, text: string, values: unknown[]): Promise<Row | null> {
+  const [row] = await ask<Row>(sql, text, values);
+  return row ?? null;
+}
+
+type RawPage = Omit<PageRow, 'state'> & { state: number };
+
+function named(raw: RawPage | null): PageRow | null {
+  return raw === null ? null : { ...raw, state: pageStateName(raw.state) };
+}
+
+/** The identity is unique in its host, and the host is that of the URL: one lookup. */
+async function pageByUrl(sql: Sql, projectId: number, url: string): Promise<PageRow | null> {
+  if (!URL.canParse(url)) return null;
+  const host = await one<{ id: number }>(sql, 'SELECT id FROM host WHERE name = $1', [new URL(url).hostname]);
+  if (host === null) return null;
+  const key = await one<{ value: string }>(sql, "SELECT value FROM meta WHERE key = 'hash_key'", []);
+  const identity = createUrlIdentity(key!.value)(url);
+  const where = 'WHERE u.host_id = $1 AND u.project_id = $2 AND u.identity = $3';
+  return named(await one<RawPage>(sql, `${pagesFrom('url')} ${where}`, [host.id, projectId, identity]));
+}
+
+/** Batches by a growing id, as many rows as are wanted. */
+async function* batches<Row>(
+  limit: number | undefined,
+  read: (after: number, size: number) => Promise<Row[]>,
+  idOf: (row: Row) => number,
+): AsyncGenerator<Row> {
+  let left = limit ?? Number.POSITIVE_INFINITY;
+  for (let after = 0; left > 0; ) {
+    const size = Math.min(BATCH, left);
+    const rows = await read(after, size);
+    yield* rows;
+    if (rows.length < size) return;
+    after = idOf(rows[rows.length - 1]);
+    left -= rows.length;
+  }
+}
+
+/** The batch is cut from url alone wherever that is possible, so that the joins see no more than its rows. */
+async function* pagesOf(sql: Sql, filter: PageFilter): AsyncGenerator<PageRow> {
+  const conditions = ['u.id > $1'];
+  const values: unknown[] = [];
+  const add = (condition: string, value: unknown) => {
+    values.push(value);
+    conditions.push(condition.replace('?', `$${values.length + 2}`));
+  };
+  const { project, states, statusCodes, hosts } = filter;
+  if (project !== undefined) add('u.project_id = (SELECT id FROM project WHERE name = ?)', project);
+  if (states !== undefined)
+    add(
+      'u.state = ANY (?::smallint[])',
+      states.map((state) => PAGE_STATES[state]),
+    );
+  if (hosts !== undefined) add('u.host_id = ANY (?::int[])', await hostIdsOf(sql, hosts));
+  if (statusCodes !== undefined) add('f.status_code = ANY (?::int[])', [...statusCodes]);
+  const visited = statusCodes === undefined ? '' : `JOIN ${FETCHED}`;
+  const text = `${pagesFrom(
+    `(SELECT u.* FROM url u ${visited} WHERE ${conditions.join(' AND ')} ORDER BY u.id LIMIT $2)`,
+  )} ORDER BY u.id`;
+  const read = (after: number, size: number) => ask<RawPage>(sql, text, [after, size, ...values]);
+  for await (const row of batches(filter.limit, read, ({ id }) => id)) yield named(row)!;
+}
+
+async function hostIdsOf(sql: Sql, names: readonly string[]): Promise<number[]> {
+  const rows = await ask<{ id: number }>(sql, 'SELECT id FROM host WHERE name = ANY ($1::text[])', [
+    [...names],
+  ]);
+  return rows.map(({ id }) => id);
+}
+
+function runsOf(sql: Sql, filter: { project?: string; limit?: number }): AsyncGenerator<RunRow> {
+  const text = `SELECT ${RUN_COLUMNS} FROM ${RUNS}
+    WHERE r.id > $1 AND ($3::text IS NULL OR p.name = $3) ORDER BY r.id LIMIT $2`;
+  const read = (after: number, size: number) => ask<RunRow>(sql, text, [after, size, filter.project ?? null]);
+  return batches(filter.limit, read, ({ run }) => run);
+}
+
+/** A batch of hosts, each counted in its own partition; hosts without pages of the project are left out. */
+async function* hostsOf(sql: Sql, filter: { project?: string; limit?: number }): AsyncGenerator<HostRow> {
+  const mine = (table: string) =>
+    `($3::text IS NULL OR ${table}.project_id = (SELECT id FROM project WHERE name = $3))`;
+  const text = `SELECT h.id AS at, h.name AS host, c.pages, c.processed, c.waiting, c.errors,
+      COALESCE((SELECT sum(q.requests) FROM host_queue q WHERE q.host_id = h.id AND ${mine('q')}), 0) AS requests,
+      ${whole('h.average_ms')} AS average_ms, ${whole('h.adaptive_ms')} AS adaptive_delay_ms,
+      ${time('h.not_before')} AS next_slot_at, ${time('h.blocked_until')} AS blocked_until, h.consecutive_429, h.failures,
+      (SELECT r.status FROM robots_txt r WHERE r.host_id = h.id ORDER BY r.fetched_at DESC LIMIT 1) AS robots_status,
+      (SELECT ${time('max(r.fetched_at)')} FROM robots_txt r WHERE r.host_id = h.id) AS robots_fetched_at,
+      (SELECT q.closed_reason FROM host_queue q
+        WHERE q.host_id = h.id AND q.closed_reason IS NOT NULL AND ${mine('q')} LIMIT 1) AS closed
+    FROM (SELECT * FROM host WHERE id > $1 ORDER BY id LIMIT $2) h CROSS JOIN LATERAL (
+      SELECT count(*) AS pages, count(*) FILTER (WHERE u.state = ${PAGE_STATES.Processed}) AS processed,
+        count(*) FILTER (WHERE u.state IN (${ERROR_STATES})) AS errors,
+        count(*) FILTER (WHERE u.state IN (${PAGE_STATES.Queued}, ${PAGE_STATES.Fetching})) AS waiting
+      FROM url u WHERE u.host_id = h.id AND ${mine('u')}) c
+    ORDER BY h.id`;
+  const read = (after: number, size: number) =>
+    ask<HostRow & { at: number }>(sql, text, [after, size, filter.project ?? null]);
+  let left = filter.limit ?? Number.POSITIVE_INFINITY;
+  if (left <= 0) return;
+  for await (const { at: _, ...row } of batches(undefined, read, ({ at }) => at)) {
+    if (row.pages === 0) continue;
+    yield row;
+    if (--left <= 0) return;
+  }
+}
+
+async function visitsOf(sql: Sql, pageId: number): Promise<VisitRow[]> {
+  const rows = await ask<Omit<VisitRow, 'kind'> & { kind: number }>(
+    sql,
+    `SELECT q.run_id AS run, q.kind, ${time('q.sent_at')} AS sent_at, q.status_code,
+       ${whole('q.ended_at - q.sent_at')} AS duration_ms, q.wire_bytes AS bytes, q.failure
+     FROM request q WHERE q.page_id = $1 ORDER BY q.id`,
+    [pageId],
+  );
+  return rows.map((row) => ({ ...row, kind: REQUEST_KINDS[row.kind] }));
+}
+
+/** In the order of the index on host and time, so that no batch sorts more than itself. */
+async function* requestsOf(sql: Sql): AsyncGenerator<RequestRow> {
+  const text = `SELECT q.id, q.run_id AS run, q.host_id AS "hostId", h.name AS host, q.kind, q.slot_at AS "slotAt",
+      q.sent_at AS "sentAt", q.ended_at AS "endedAt", q.delay_ms AS "delayMs", q.per_host AS "perHost",
+      q.status_code AS "statusCode", q.blocked_until AS "blockedUntil"
+    FROM (SELECT * FROM request WHERE (host_id, sent_at, id) > ($1::int, $2::float8, $3::bigint)
+      ORDER BY host_id, sent_at, id LIMIT $4) q JOIN host h ON h.id = q.host_id
+    ORDER BY q.host_id, q.sent_at, q.id`;
+  for (let after = [0, 0, 0]; ; ) {
+    const rows = await ask<Omit<RequestRow, 'kind'> & { kind: number; hostId: number }>(sql, text, [
+      ...after,
+      BATCH,
+    ]);
+    for (const { hostId: _, ...row } of rows) yield { ...row, kind: REQUEST_KINDS[row.kind] };
+    const last = rows.at(-1);
+    if (last === undefined || rows.length < BATCH) return;
+    after = [last.hostId, last.sentAt, last.id];
+  }
+}
+
+/** Equal URLs have the same host, so that each partition is looked through for itself. */
+async function* repeatedUrlsOf(sql: Sql): AsyncGenerator<{ project: string; url: string; count: number }> {
+  const found = sql<{ project: string; url: string; count: number }[]>`
+    SELECT p.name AS project, c.url, c.count
+    FROM (SELECT u.project_id, u.url, count(*) AS count FROM url u
+      GROUP BY u.host_id, u.project_id, u.url HAVING count(*) > 1) c JOIN project p ON p.id = c.project_id`;
+  for await (const rows of found.cursor(BATCH)) yield* rows;
+}

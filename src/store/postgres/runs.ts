@@ -1,0 +1,341 @@
+/** The life of projects and runs: begin, go on, take part, be opened to be judged anew, finish. */
+import type { TransactionSql } from 'postgres';
+import { sumiError } from '../../errors.ts';
+import { PAGE_STATES, type PageStateCode } from '../../frontier/page-state.ts';
+import type { JoinedRun, RunEnd, RunRequest, RunStart } from '../port.ts';
+import { ask, type Session, transaction } from './session.ts';
+import { endVanished, LATE_MS, registerWorker } from './workers.ts';
+
+/** Beyond this nobody wants to know exactly, and counting takes its time. */
+const MAX_COUNTED = 1_000_000;
+
+interface RunRow {
+  id: number;
+  project_id: number;
+  status: string;
+  config_hash: string;
+  config: string;
+  pages: number;
+  requests: number;
+  bytes: number;
+}
+
+const RUN = 'SELECT id, project_id, status, config_hash, config, pages, requests, bytes FROM run';
+const isUnfinished = ({ status }: RunRow) => status === 'running' || status === 'interrupted';
+
+export async function beginRun(session: Session, request: RunRequest): Promise<RunStart> {
+  session.owner = request.owner;
+  const now = Math.round(request.now);
+  const start = await transaction(session, async (tx) => {
+    // Of several that begin the same project at once, one makes the run and the others find it.
+    await lockProject(tx, request.project);
+    await endVanished(tx, now);
+    const projectId = await projectOf(tx, request.project, now);
+    if (request.fresh) await clearProject(tx, projectId, request.project, now);
+    const [last] = await ask<RunRow>(tx, `${RUN} WHERE project_id = $1 ORDER BY id DESC LIMIT 1`, [
+      projectId,
+    ]);
+    const goesOn = last !== undefined && isUnfinished(last);
+    const unprepared = goesOn ? await readUnprepared(tx, projectId, last.id) : null;
+    const runId = goesOn ? last.id : await newRun(tx, projectId, request);
+    const resumed = goesOn && unprepared?.isNew !== true;
+    const previousHash = unprepared === null ? (last?.config_hash ?? null) : unprepared.previousHash;
+    const isChanged = previousHash !== request.configHash;
+    const knownUrls = await countUrls(tx, projectId);
+    if (knownUrls > 0 && (!resumed || isChanged)) {
+      const value: Unprepared = { run: runId, isNew: !resumed, previousHash };
+      await ask(tx, PUT_META, [unpreparedKey(projectId), JSON.stringify(value)]);
+    }
+    if (resumed && isChanged) await ask(tx, REOPEN_LIMITED, [projectId]);
+    if (goesOn) await ask(tx, GO_ON, [runId, request.configHash, request.config, request.metadata]);
+    await registerWorker(tx, session.owner, runId, now);
+    await ask(tx, 'SELECT pg_notify($1, $2)', [RUN_CHANNEL, String(runId)]);
+    const done = resumed ? last : { pages: 0, requests: 0, bytes: 0 };
+    return {
+      runId,
+      projectId,
+      resumed,
+      previousConfigHash: previousHash,
+      pagesDone: done.pages,
+      requestsDone: done.requests,
+      bytesDone: done.bytes,
+      knownUrls,
+    };
+  });
+  await enter(session, start.projectId, start.runId);
+  return start;
+}
+
+async function lockProject(tx: TransactionSql, project: string): Promise<void> {
+  await ask(tx, 'SELECT pg_advisory_xact_lock(hashtextextended($1, 0))', [`sumi project ${project}`]);
+}
+
+/** The channel on which waiting workers hear that a run began. */
+export const RUN_CHANNEL = 'sumi_runs';
+
+export async function joinRun(session: Session, runId: number, owner: string): Promise<JoinedRun | null> {
+  session.owner = owner;
+  const now = Math.round(session.clock.now());
+  const joined = await transaction(session, async (tx) => {
+    await endVanished(tx, now);
+    const [run] = await ask<RunRow & { project: string }>(
+      tx,
+      `SELECT r.*, p.name AS project FROM run r JOIN project p ON p.id = r.project_id
+       WHERE r.id = $1 AND r.status = 'running'`,
+      [runId],
+    );
+    if (run === undefined) return null;
+    // Its first worker is still putting known pages before the scope.
+    if ((await readUnprepared(tx, run.project_id, runId)) !== null) return null;
+    await registerWorker(tx, owner, runId, now);
+    const knownUrls = await countUrls(tx, run.project_id);
+    return {
+      runId,
+      projectId: run.project_id,
+      project: run.project,
+      config: run.config,
+      resumed: true,
+      previousConfigHash: run.config_hash,
+      pagesDone: run.pages,
+      requestsDone: run.requests,
+      bytesDone: run.bytes,
+      knownUrls,
+    };
+  });
+  if (joined !== null) await enter(session, joined.projectId, runId);
+  return joined;
+}
+
+// Nobody is at work on the project: what is in flight was left behind.
+const PUT_BACK = `
+UPDATE url SET state = ${PAGE_STATES.Queued} WHERE project_id = $1 AND state = ${PAGE_STATES.Fetching}`;
+
+/** The project's last run, opened for its pages to be judged anew without a crawl. Null when there is none. */
+export async function openRun(
+  tx: TransactionSql,
+  request: RunRequest,
+): Promise<{ runId: number; projectId: number } | null> {
+  const now = Math.round(request.now);
+  await lockProject(tx, request.project);
+  await endVanished(tx, now);
+  const [last] = await ask<{ runId: number; projectId: number }>(
+    tx,
+    `SELECT r.id AS "runId", r.project_id AS "projectId" FROM run r JOIN project p ON p.id = r.project_id
+     WHERE p.name = $1 ORDER BY r.id DESC LIMIT 1`,
+    [request.project],
+  );
+  if (last === undefined) return null;
+  await refuseBusy(tx, last.projectId, request.project, now);
+  await ask(tx, 'UPDATE run SET config_hash = $2, config = $3 WHERE id = $1', [
+    last.runId,
+    request.configHash,
+    request.config,
+  ]);
+  await ask(tx, REOPEN_LIMITED, [last.projectId]);
+  await ask(tx, PUT_BACK, [last.projectId]);
+  return last;
+}
+
+/** A run whose pages wait again goes on with the next `begin`. */
+export async function leaveOpen(tx: TransactionSql, runId: number): Promise<void> {
+  await ask(tx, "UPDATE run SET status = 'interrupted', error = NULL WHERE id = $1", [runId]);
+}
+
+async function enter(session: Session, projectId: number, runId: number): Promise<void> {
+  session.projectId = projectId;
+  session.runId = runId;
+  session.mayLower = true;
+  const [{ runs }] = await session.attempt((sql) =>
+    ask<{ runs: number }>(sql, 'SELECT count(*)::int AS runs FROM run WHERE project_id = $1', [projectId]),
+  );
+  session.isFirstRun = runs === 1;
+  session.waiting = await countQueued(session);
+}
+
+export async function countQueued(session: Session): Promise<number> {
+  const [{ n }] = await session.attempt((sql) =>
+    ask<{ n: number }>(
+      sql,
+      'SELECT COALESCE(sum(waiting), 0)::int AS n FROM host_queue WHERE project_id = $1 AND waiting > 0',
+      [session.projectId],
+    ),
+  );
+  let inFlight = 0;
+  for (const holding of session.held.values()) inFlight += holding.inFlight.size;
+  return Math.max(0, n - inFlight);
+}
+
+async function countUrls(tx: TransactionSql, projectId: number): Promise<number> {
+  const [{ n }] = await ask<{ n: number }>(
+    tx,
+    `SELECT count(*)::int AS n FROM (SELECT 1 FROM url WHERE project_id = $1 LIMIT ${MAX_COUNTED}) u`,
+    [projectId],
+  );
+  return n;
+}
+
+async function projectOf(tx: TransactionSql, name: string, now: number): Promise<number> {
+  await ask(tx, 'INSERT INTO project (name, created_at) VALUES ($1, $2) ON CONFLICT DO NOTHING', [name, now]);
+  const [{ id }] = await ask<{ id: number }>(tx, 'SELECT id FROM project WHERE name = $1', [name]);
+  return id;
+}
+
+const GO_ON = `
+UPDATE run SET status = 'running', finished_at = NULL, config_hash = $2, config = $3,
+  metadata = COALESCE($4, metadata) WHERE id = $1`;
+// The limit may be another one now; where it is not, the next request finds that out.
+const REOPEN_LIMITED = `
+UPDATE host_queue SET closed_state = NULL, closed_reason = NULL
+WHERE project_id = $1 AND closed_state = ${PAGE_STATES.RequestLimitHit}`;
+
+async function newRun(tx: TransactionSql, projectId: number, request: RunRequest): Promise<number> {
+  await ask(
+    tx,
+    'UPDATE host_queue SET requests = 0, closed_state = NULL, closed_reason = NULL WHERE project_id = $1',
+    [projectId],
+  );
+  // Whoever was given up in the last run is asked again in this one. A host that is leased is its holder's to write.
+  await ask(
+    tx,
+    `UPDATE host SET probes = 0 WHERE probes > 0 AND lease_owner IS NULL
+     AND id IN (SELECT host_id FROM host_queue WHERE project_id = $1)`,
+    [projectId],
+  );
+  const [{ id }] = await ask<{ id: number }>(
+    tx,
+    `INSERT INTO run (project_id, started_at, status, config_hash, config, metadata)
+     VALUES ($1, $2, 'running', $3, $4, $5) RETURNING id`,
+    [projectId, Math.round(request.now), request.configHash, request.config, request.metadata],
+  );
+  return id;
+}
+
+/** What a crash between `begin` and the end of `reconsider` would lose: known pages are still to be judged. */
+interface Unprepared {
+  run: number;
+  isNew: boolean;
+  previousHash: string | null;
+}
+
+export const unpreparedKey = (projectId: number) => `unprepared:${projectId}`;
+const PUT_META = `INSERT INTO meta VALUES ($1, $2) ON CONFLICT (key) DO UPDATE SET value = excluded.value`;
+
+async function readUnprepared(
+  tx: TransactionSql,
+  projectId: number,
+  runId: number,
+): Promise<Unprepared | null> {
+  const rows = await ask<{ value: string }>(tx, 'SELECT value FROM meta WHERE key = $1', [
+    unpreparedKey(projectId),
+  ]);
+  const found = rows.length === 0 ? null : (JSON.parse(rows[0].value) as Unprepared);
+  return found?.run === runId ? found : null;
+}
+
+export async function setPrepared(session: Session): Promise<void> {
+  await session.attempt((sql) =>
+    ask(sql, 'DELETE FROM meta WHERE key = $1', [unpreparedKey(session.projectId)]),
+  );
+}
+
+/** Nobody changes pages under the hands of those who crawl them. */
+async function refuseBusy(
+  tx: TransactionSql,
+  projectId: number,
+  project: string,
+  now: number,
+): Promise<void> {
+  const busy = await ask<{ id: string }>(
+    tx,
+    `SELECT w.id FROM worker w JOIN run r ON r.id = w.run_id
+     WHERE r.project_id = $1 AND w.ended_at IS NULL AND w.seen_at > $2`,
+    [projectId, now - LATE_MS],
+  );
+  if (busy.length > 0) throw sumiError('project-in-use', { project, worker: busy[0].id });
+}
+
+async function clearProject(
+  tx: TransactionSql,
+  projectId: number,
+  project: string,
+  now: number,
+): Promise<void> {
+  await refuseBusy(tx, projectId, project, now);
+  const pages = 'SELECT id FROM url WHERE project_id = $1';
+  for (const table of ['fetched', 'page_text', 'link_set', 'link_change', 'page_depth', 'lowering'])
+    await ask(tx, `DELETE FROM ${table} WHERE page_id IN (${pages})`, [projectId]);
+  await ask(tx, `DELETE FROM redirect_wait WHERE target_id IN (${pages})`, [projectId]);
+  await ask(tx, `UPDATE request SET page_id = NULL WHERE page_id IN (${pages})`, [projectId]);
+  for (const table of ['url', 'host_queue', 'origin'])
+    await ask(tx, `DELETE FROM ${table} WHERE project_id = $1`, [projectId]);
+  await ask(
+    tx,
+    `UPDATE run SET status = 'failed', error = 'closed by --fresh', finished_at = COALESCE(finished_at, $2)
+     WHERE project_id = $1 AND status IN ('running', 'interrupted')`,
+    [projectId, now],
+  );
+}
+
+/** Ends the run, unless others are still at work on it and nothing says that it is over. */
+export async function finishRun(
+  session: Session,
+  status: RunEnd,
+  now: number,
+  error: string | null,
+): Promise<RunEnd | 'running'> {
+  await session.window.flush();
+  return transaction(session, async (tx) => {
+    const [run] = await ask<{ status: RunEnd | 'running' }>(
+      tx,
+      'SELECT status FROM run WHERE id = $1 FOR UPDATE',
+      [session.runId],
+    );
+    if (run.status !== 'running') return run.status;
+    if (status !== 'completed' && (await hasOthers(tx, session, now))) return 'running';
+    await ask(tx, 'UPDATE run SET status = $2, finished_at = $3, error = $4 WHERE id = $1', [
+      session.runId,
+      status,
+      Math.round(now),
+      error,
+    ]);
+    await ask(tx, 'SELECT pg_notify($1, $2)', [RUN_CHANNEL, String(session.runId)]);
+    return status;
+  });
+}
+
+async function hasOthers(tx: TransactionSql, session: Session, now: number): Promise<boolean> {
+  const others = await ask(
+    tx,
+    'SELECT 1 FROM worker WHERE run_id = $1 AND id <> $2 AND ended_at IS NULL AND seen_at > $3 LIMIT 1',
+    [session.runId, session.owner, Math.round(now - LATE_MS)],
+  );
+  return others.length > 0;
+}
+
+/** No page waits or is in flight anywhere, and no lowered depth is still to be passed on. */
+export async function isDone(session: Session): Promise<boolean> {
+  await session.window.flush();
+  const [{ waits, lowers }] = await session.attempt((sql) =>
+    ask<{ waits: boolean; lowers: boolean }>(
+      sql,
+      `SELECT EXISTS (SELECT 1 FROM host_queue WHERE project_id = $1 AND waiting > 0) AS waits,
+         EXISTS (SELECT 1 FROM lowering WHERE project_id = $1) AS lowers`,
+      [session.projectId],
+    ),
+  );
+  session.mayLower ||= lowers;
+  return !waits && !lowers;
+}
+
+export interface StateCount {
+  state: PageStateCode;
+  n: number;
+}
+
+export function countStates(session: Session): Promise<StateCount[]> {
+  return session.attempt((sql) =>
+    ask<StateCount>(sql, 'SELECT state, count(*)::int AS n FROM url WHERE project_id = $1 GROUP BY state', [
+      session.projectId,
+    ]),
+  );
+}

@@ -1,0 +1,155 @@
+/** What the parts of the PostgreSQL adapter share while a run is worked on: the connection, the leases, what is remembered. */
+import type { Sql, TransactionSql } from 'postgres';
+import type { Clock } from '../../primitives/clock.ts';
+import type { HostLease, Reconsidered, StoredRobots, Verdict } from '../port.ts';
+import type { CommitWindow } from './commit-window.ts';
+import type { KnownUrls } from './known-urls.ts';
+import { WaitingPages } from './waiting-pages.ts';
+
+/** A host leased here: the head of its queue, and what was taken from it. */
+export interface Holding {
+  readonly lease: HostLease;
+  readonly waiting: WaitingPages;
+  /** Pages claimed and not settled: whether the database has been told. */
+  readonly inFlight: Map<number, { isTold: boolean }>;
+  /** The claim that is being answered. */
+  lastClaim: Promise<unknown>;
+  isRefilling: boolean;
+  loading: Promise<void> | null;
+  /** Pages claimed since the window began to be loaded, while it is. */
+  takenMeanwhile: Set<number> | null;
+}
+
+export interface Session {
+  readonly sql: Sql;
+  readonly clock: Clock;
+  readonly window: CommitWindow;
+  readonly known: KnownUrls;
+  /** The uuid under which a URL is unique. */
+  readonly identityOf: (url: string) => string;
+  readonly hosts: HostIds;
+  /** The hosts leased here, by id. */
+  readonly held: Map<number, Holding>;
+  /** robots.txt of the hosts leased here lately, by origin. */
+  readonly robots: Map<string, StoredRobots>;
+  owner: string;
+  projectId: number;
+  runId: number;
+  /** No run of the project came before this one: no waiting page has a visit behind it. */
+  isFirstRun: boolean;
+  /** Pages waiting in the project, for progress. */
+  waiting: number;
+  /** Monotonic time at which a window was last filled ahead of need. */
+  refilledAt: number;
+  /** Some pages' links may not have heard of a lowered depth. */
+  mayLower: boolean;
+  /** Hosts of ours that got work from a lowered depth since the last look. */
+  readonly woken: Set<string>;
+  judgeLowered: (row: Reconsidered) => Verdict;
+  /** Runs something against the database, again and again while it is away, as long as patience lasts. */
+  attempt<T>(work: (sql: Sql) => Promise<T>): Promise<T>;
+}
+
+/** A connection inside a transaction, or outside of one. */
+export type Runner = Sql | TransactionSql;
+
+export function transaction<T>(session: Session, work: (tx: TransactionSql) => Promise<T>): Promise<T> {
+  return session.attempt((sql) => sql.begin(work) as Promise<T>);
+}
+
+/** One statement, prepared once a connection where that is possible. */
+export async function ask<Row>(runner: Runner, text: string, values: unknown[] = []): Promise<Row[]> {
+  // A connection that may not prepare (PgBouncer) does not, whatever is asked for here.
+  return (await runner.unsafe(text, values as never[], { prepare: true })) as unknown as Row[];
+}
+
+/** Rows as JSON for json_to_recordset: one parameter, whatever the number of rows. PostgreSQL takes neither NUL nor half a surrogate pair. */
+export function rowsJson(rows: readonly unknown[]): string {
+  const json = JSON.stringify(rows);
+  if (!json.includes('\\u0000') && !json.includes('\\ud')) return json;
+  return JSON.stringify(rows, (_, value) =>
+    typeof value === 'string' ? value.replace(/\0|\p{Surrogate}/gu, '\ufffd') : value,
+  );
+}
+
+/** FROM-clause of rows given as JSON in a parameter: `recordset(1, 'id int, name text', 'r')`. */
+export function recordset(parameter: number, columns: string, name: string): string {
+  return `json_to_recordset($${parameter}::text::json) AS ${name}(${columns})`;
+}
+
+export function holds({ held }: Session, lease: HostLease): Holding | null {
+  const holding = held.get(lease.hostId);
+  return holding?.lease.fence === lease.fence ? holding : null;
+}
+
+export function newHolding(lease: HostLease): Holding {
+  return {
+    lease,
+    waiting: new WaitingPages(),
+    inFlight: new Map(),
+    lastClaim: Promise.resolve(),
+    isRefilling: false,
+    loading: null,
+    takenMeanwhile: null,
+  };
+}
+
+const REMEMBERED_ROBOTS = 10_000;
+
+export function rememberRobots({ robots }: Session, stored: StoredRobots): void {
+  if (robots.size >= REMEMBERED_ROBOTS) robots.clear();
+  robots.set(stored.origin, stored);
+}
+
+const REMEMBERED_HOSTS = 50_000;
+
+/** Host name → id, with a bounded memory of the names used lately. */
+export interface HostIds {
+  find(name: string): number | undefined;
+  /** Makes rows for names that have none. Sorted, so that two workers never wait for each other in a ring. */
+  ensure(runner: Runner, names: Iterable<string>): Promise<Map<string, number>>;
+  /** Call when what `ensure` made is committed. */
+  remember(found: ReadonlyMap<string, number>): void;
+}
+
+export function createHostIds(): HostIds {
+  const ids = new Map<string, number>();
+  return {
+    find: (name) => ids.get(name),
+    async ensure(runner, names) {
+      const found = new Map<string, number>();
+      const unknown: string[] = [];
+      for (const name of new Set(names)) {
+        const id = ids.get(name);
+        if (id === undefined) unknown.push(name);
+        else found.set(name, id);
+      }
+      if (unknown.length === 0) return found;
+      const rows = await ask<{ id: number; name: string }>(
+        runner,
+        `WITH wanted AS (SELECT unnest($1::text[]) AS name),
+           made AS (INSERT INTO host (name) SELECT name FROM wanted
+             WHERE NOT EXISTS (SELECT 1 FROM host h WHERE h.name = wanted.name) ORDER BY name
+             ON CONFLICT DO NOTHING RETURNING id, name)
+         SELECT id, name FROM made UNION ALL SELECT h.id, h.name FROM host h JOIN wanted USING (name)`,
+        [unknown.sort()],
+      );
+      for (const { id, name } of rows) found.set(name, id);
+      const missing = unknown.filter((name) => !found.has(name));
+      // Made by another worker between our two looks.
+      if (missing.length > 0) {
+        const late = await ask<{ id: number; name: string }>(
+          runner,
+          'SELECT id, name FROM host WHERE name = ANY($1::text[])',
+          [missing],
+        );
+        for (const { id, name } of late) found.set(name, id);
+      }
+      return found;
+    },
+    remember(found) {
+      if (ids.size + found.size > REMEMBERED_HOSTS) ids.clear();
+      for (const [name, id] of found) ids.set(name, id);
+    },
+  };
+}

@@ -1,0 +1,148 @@
+/**
+ * The specifications' tables as views on PostgreSQL: the names, columns and values of sqlite/views.ts, so that a query
+ * written for one store works on the other. Times are text, since they are in SQLite. docs/tables.md explains them;
+ * nothing in the crawler reads through them.
+ */
+import { PAGE_STATES } from '../../frontier/page-state.ts';
+import { UNFOLLOWED } from '../port.ts';
+import { NO_DEPTH } from './known-urls.ts';
+
+const stateName = `CASE u.state ${Object.entries(PAGE_STATES)
+  .map(([name, code]) => `WHEN ${code} THEN '${name}'`)
+  .join(' ')} END`;
+
+const code = PAGE_STATES;
+const WAITING = `(${code.Discovered}, ${code.Queued}, ${code.Fetching})`;
+const SKIPPED = `(${[code.DeadLink, code.Gone, code.Skipped, code.Blacklisted, code.Stubbed, code.DepthExceeded, code.RequestLimitHit].join(', ')})`;
+
+/** Wall milliseconds as ISO 8601 in UTC; rounded first, because to_char cuts off. */
+export const iso = (column: string) =>
+  `to_char(timestamp 'epoch' + round(${column}) * interval '1 millisecond', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
+/** Lower-case hex; no bytes are no hash. */
+export const hex = (column: string) => `NULLIF(encode(${column}, 'hex'), '')`;
+
+// Every join names the host besides the id, so that each side is one lookup in one partition.
+const FETCHED = 'fetched f ON f.page_id = u.id AND f.host_id = u.host_id';
+
+/** A host may have answered by several origins (www., a port); a domain is one row, with what was asked last. */
+const ROBOTS = `(SELECT DISTINCT ON (host_id) * FROM robots_txt ORDER BY host_id, fetched_at DESC) r ON r.host_id = h.id`;
+
+/** Referenced but never visited URLs (blacklist, stub): the same two shapes twice. */
+function referenced(kind: 'blacklisted' | 'stubbed', state: number): string {
+  return `
+CREATE VIEW ${kind}_urls AS
+  SELECT u.id, u.url, h.name AS domain, COALESCE(r.count, 0) AS reference_count, u.discovered_run AS first_seen_run
+  FROM url u JOIN host h ON h.id = u.host_id
+    LEFT JOIN (SELECT to_page_id, count(*) AS count FROM referrers GROUP BY to_page_id) r ON r.to_page_id = u.id
+  WHERE u.state = ${state};
+CREATE VIEW ${kind}_referrers AS
+  SELECT l.id, l.to_page_id AS ${kind}_url_id,
+    l.from_page_id AS referrer_page_id, l.discovered_run
+  FROM referrers l JOIN url u ON u.id = l.to_page_id WHERE u.state = ${state};`;
+}
+
+export const VIEWS = `
+-- A robots.txt may hold any bytes, a text only what is UTF-8: the rest is shown escaped.
+CREATE FUNCTION readable_text(bytes bytea) RETURNS text LANGUAGE plpgsql IMMUTABLE STRICT AS $$
+BEGIN
+  RETURN convert_from(bytes, 'UTF8');
+EXCEPTION WHEN character_not_in_repertoire OR untranslatable_character THEN
+  RETURN encode(bytes, 'escape');
+END $$;
+
+CREATE VIEW runs AS
+  SELECT r.id, p.name AS project, ${iso('r.started_at')} AS started_at, ${iso('r.finished_at')} AS finished_at,
+    r.config_hash, r.status, r.pages, r.bytes, r.requests, r.error, r.metadata
+  FROM run r JOIN project p ON p.id = r.project_id;
+
+CREATE VIEW pages AS
+  SELECT u.id, u.url, COALESCE(u.fetch_url, u.url) AS fetch_url, h.name AS domain, h.name AS host,
+    ${stateName} AS state, u.reason, f.status_code, f.title, f.h1, f.description AS meta_description,
+    NULLIF(u.depth, ${NO_DEPTH}) AS depth,
+    u.priority, f.content_type, f.content_length, f.word_count, ${hex('f.content_hash')} AS content_hash,
+    f.simhash, f.lang, f.charset, f.canonical, f.noindex, f.nofollow, f.final_url, COALESCE(f.redirect_count, 0) AS redirect_count,
+    f.etag, f.last_modified, f.cache_control, ${iso('f.visited_at')} AS visited_at, f.change, f.response_ms,
+    ${iso('u.discovered_at')} AS discovered_at, u.discovered_run, u.referrer_id, f.error,
+    COALESCE(f.error, u.reason) AS error_message, u.attempts AS retry_count, f.body_key, u.project_id
+  FROM url u JOIN host h ON h.id = u.host_id LEFT JOIN ${FETCHED};
+
+CREATE VIEW page_depths AS
+  SELECT d.page_id::bigint * 1000000 + d.origin AS id, d.page_id, o.name AS quality_origin, d.depth
+  FROM page_depth d JOIN url u ON u.id = d.page_id AND u.host_id = d.host_id
+    JOIN origin o ON o.project_id = u.project_id AND o.number = d.origin
+  UNION ALL
+  SELECT u.id::bigint * 1000000, u.id, p.name, u.depth
+  FROM url u JOIN project p ON p.id = u.project_id
+  WHERE u.depth < ${NO_DEPTH} AND NOT EXISTS (SELECT 1 FROM origin o WHERE o.project_id = u.project_id);
+
+CREATE VIEW links AS
+  SELECT l.page_id::bigint * 1000000 + j.n - 1 AS id, l.page_id AS from_page_id, j.target AS to_page_id,
+    COALESCE((SELECT max(c.run_id) FROM link_change c
+      WHERE c.page_id = l.page_id AND c.host_id = l.host_id AND j.target = ANY (c.added)), l.run_id) AS discovered_run,
+    COALESCE(j.flag, 0) & ~${UNFOLLOWED} AS flags, COALESCE(j.flag, 0) & 1 AS nofollow, j.anchor
+  FROM link_set l, unnest(l.targets, l.flags, l.anchors) WITH ORDINALITY AS j(target, flag, anchor, n);
+
+-- Who leads to a page: by a link, or by a redirect that ended there.
+CREATE VIEW referrers AS
+  SELECT from_page_id::bigint * 1000000 + to_page_id AS id, from_page_id, to_page_id, discovered_run FROM links
+  UNION ALL SELECT f.page_id::bigint * 1000000 + f.redirect_to, f.page_id, f.redirect_to, f.run_id FROM fetched f WHERE f.redirect_to IS NOT NULL
+    AND NOT EXISTS (SELECT 1 FROM link_set l
+      WHERE l.page_id = f.page_id AND l.host_id = f.host_id AND f.redirect_to = ANY (l.targets));
+${referenced('blacklisted', code.Blacklisted)}
+${referenced('stubbed', code.Stubbed)}
+
+CREATE VIEW frontier AS
+  SELECT u.id, u.id AS page_id, u.priority, ${iso('u.discovered_at')} AS added_at, u.url, u.project_id,
+    ${iso('u.retry_at')} AS not_before
+  FROM url u WHERE u.state IN (${code.Queued}, ${code.Fetching});
+
+CREATE VIEW queue AS
+  SELECT u.id, u.id AS url_id, u.url, h.name AS domain, u.priority, ${stateName} AS status, u.attempts,
+    ${iso('u.discovered_at')} AS queued_at, ${iso('u.retry_at')} AS not_before
+  FROM url u JOIN host h ON h.id = u.host_id WHERE u.state IN (${code.Queued}, ${code.Fetching});
+
+CREATE VIEW urls AS
+  SELECT u.id, COALESCE(u.fetch_url, u.url) AS url, u.url AS normalized_url, h.name AS domain, ${stateName} AS status,
+    u.attempts AS fetch_attempts, f.status_code, f.content_type, f.body_key AS content_key,
+    ${hex('f.content_hash')} AS content_hash,
+    ${iso('u.discovered_at')} AS discovered_at, ${iso('f.visited_at')} AS fetched_at, u.discovered_run AS run_id
+  FROM url u JOIN host h ON h.id = u.host_id LEFT JOIN ${FETCHED};
+
+CREATE VIEW domains AS
+  SELECT h.id, h.name AS domain, readable_text(r.body) AS robots_txt, r.status AS robots_status,
+    ${iso('r.fetched_at')} AS robots_fetched_at,
+    greatest(h.adaptive_ms / 1000, COALESCE(r.delay_seconds, 0)) AS crawl_delay,
+    ${iso('NULLIF(h.blocked_until, 0)')} AS blocked_until, h.consecutive_429, h.average_ms, h.failures
+  FROM host h LEFT JOIN ${ROBOTS};
+
+CREATE VIEW domain_states AS
+  SELECT h.id, h.name AS domain, COALESCE((SELECT sum(q.requests) FROM host_queue q WHERE q.host_id = h.id), 0) AS request_count,
+    EXISTS (SELECT 1 FROM host_queue q WHERE q.host_id = h.id AND q.closed_state = ${code.RateLimited})::int AS rate_limited,
+    readable_text(r.body) AS robots_txt, ${iso('r.fetched_at')} AS robots_fetched_at
+  FROM host h LEFT JOIN ${ROBOTS};
+
+CREATE VIEW visits AS
+  SELECT q.id, q.page_id, q.run_id, ${iso('q.sent_at')} AS visited_at, q.status_code, q.wire_bytes,
+    ${hex('q.content_hash')} AS content_hash, trunc(q.ended_at - q.sent_at)::integer AS duration_ms, q.failure
+  FROM request q WHERE q.kind = 0 AND q.page_id IS NOT NULL;
+
+CREATE VIEW crawled_pages AS
+  SELECT u.id, u.project_id, COALESCE(u.fetch_url, u.url) AS url, u.url AS normalized_url, f.title, f.h1,
+    f.description AS meta_description, t.text AS content_text, f.word_count,
+    COALESCE((SELECT '[' || string_agg(to_json(COALESCE(x.fetch_url, x.url))::text, ',' ORDER BY j.n) || ']'
+      FROM link_set l, unnest(l.targets) WITH ORDINALITY AS j(target, n) JOIN url x ON x.id = j.target
+      WHERE l.page_id = u.id AND l.host_id = u.host_id), '[]') AS links_found,
+    ${iso('f.visited_at')} AS crawled_at,
+    CASE WHEN u.state = ${code.Processed} THEN 'success' WHEN u.state IN ${SKIPPED} OR u.reason LIKE 'robots:%' THEN 'skipped'
+      ELSE 'failed' END AS status,
+    COALESCE(f.error, u.reason) AS error_message
+  FROM url u LEFT JOIN ${FETCHED} LEFT JOIN page_text t ON t.page_id = u.id AND t.host_id = u.host_id
+  WHERE u.state NOT IN ${WAITING};
+
+CREATE VIEW crawled_url AS
+  SELECT u.id, f.run_id AS crawl_id, COALESCE(u.fetch_url, u.url) AS url, COALESCE(f.status_code, 0) AS status, f.title,
+    CASE WHEN f.noindex <> 0 THEN 'No' ELSE 'Yes' END AS indexable, COALESCE(f.error, u.reason, '') AS error,
+    f.visited_at / 1000 AS last_crawled_at, f.etag, f.last_modified, ${hex('f.content_hash')} AS content_hash,
+    u.discovered_at / 1000 AS created_at
+  FROM url u JOIN ${FETCHED};
+`;

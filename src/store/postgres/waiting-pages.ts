@@ -1,0 +1,117 @@
+/**
+ * The pages that wait on a leased host, in memory: a window on the head of its queue. The lease makes it ours alone, so
+ * that most claims ask the database nothing. What stands behind the window stays in the database and is loaded when the
+ * window is empty.
+ */
+import type { LastVisit } from '../../frontier/candidate.ts';
+
+/** A page in the queue: lower rank first, then the lower id. */
+export interface WaitingPage {
+  pageId: number;
+  rank: number;
+  priority: number;
+  url: string;
+  fetchUrl: string | null;
+  depth: number;
+  attempts: number;
+  hops: number;
+  last: LastVisit | null;
+}
+
+const FIRST_WINDOW = 32;
+const LARGEST_WINDOW = 1024;
+
+export class WaitingPages {
+  #pages: WaitingPage[] = [];
+  readonly #ids = new Set<number>();
+  #isLoaded = false;
+  /** Grows with use: a host that is asked once a second needs no thousand pages in memory, a fast one does. */
+  #window = FIRST_WINDOW;
+  /** Nothing waits behind the window, as far as is known. */
+  isWhole = false;
+  /** The earliest retry that waits in the database, as far as is known; Infinity for none. */
+  nextRetryAt = Number.POSITIVE_INFINITY;
+
+  get size(): number {
+    return this.#pages.length;
+  }
+
+  /** How many pages to ask the database for. */
+  get window(): number {
+    return this.#window;
+  }
+
+  /** What the database answered; it was asked for one window from its queue's head. */
+  load(pages: WaitingPage[], isWhole: boolean, nextRetryAt: number | null): void {
+    for (const page of pages) this.#add(page);
+    if (this.#isLoaded) this.#window = Math.min(this.#window * 2, LARGEST_WINDOW);
+    this.#isLoaded = true;
+    this.isWhole = isWhole;
+    this.nextRetryAt = nextRetryAt ?? Number.POSITIVE_INFINITY;
+  }
+
+  /** A page that was queued and is committed, or comes back: it is taken where it belongs before the window's end. */
+  queue(page: WaitingPage): void {
+    if (!this.#isLoaded) return;
+    const last = this.#pages.at(-1);
+    if (!this.isWhole && (last === undefined || comesBefore(last, page))) return;
+    this.#add(page);
+    if (this.#pages.length > 2 * this.#window) {
+      for (const { pageId } of this.#pages.splice(this.#window)) this.#ids.delete(pageId);
+      this.isWhole = false;
+    }
+  }
+
+  take(count: number): WaitingPage[] {
+    const taken = this.#pages.splice(0, count);
+    for (const { pageId } of taken) this.#ids.delete(pageId);
+    return taken;
+  }
+
+  lower(pageId: number, depth: number): void {
+    if (!this.#ids.has(pageId)) return;
+    const page = this.#pages.find((each) => each.pageId === pageId)!;
+    page.depth = Math.min(page.depth, depth);
+  }
+
+  /** A redirect leads to the page: it is the host's next. False when it is not in the window. */
+  hurry(pageId: number, rank: number, hops: number): boolean {
+    if (!this.#ids.has(pageId)) return false;
+    const at = this.#pages.findIndex((each) => each.pageId === pageId);
+    const [page] = this.#pages.splice(at, 1);
+    this.#ids.delete(pageId);
+    this.#add({ ...page, rank, hops: Math.max(page.hops, hops) });
+    return true;
+  }
+
+  /** Forgets everything: the database is asked next time. */
+  clear(): void {
+    this.#pages = [];
+    this.#ids.clear();
+    this.#isLoaded = false;
+    this.isWhole = false;
+    this.nextRetryAt = Number.POSITIVE_INFINITY;
+  }
+
+  #add(page: WaitingPage): void {
+    if (this.#ids.has(page.pageId)) return;
+    this.#ids.add(page.pageId);
+    const last = this.#pages.at(-1);
+    if (last === undefined || comesBefore(last, page)) {
+      this.#pages.push(page);
+      return;
+    }
+    let low = 0;
+    let high = this.#pages.length;
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (comesBefore(this.#pages[middle], page)) low = middle + 1;
+      else high = middle;
+    }
+    this.#pages.splice(low, 0, page);
+  }
+}
+
+function comesBefore(a: WaitingPage, b: WaitingPage): boolean {
+  return a.rank < b.rank || (a.rank === b.rank && a.pageId < b.pageId);
+}

@@ -1,0 +1,272 @@
+/**
+ * Settling, the second half: one group becomes one transaction. First the leases: what was settled under one that was
+ * lost is dropped whole. Then new URLs get their ids, then everything that names them is written.
+ *
+ * Safe to repeat: the worker's row counts the groups it has committed, so that a commit whose answer got lost is not
+ * written twice.
+ */
+import type { TransactionSql } from 'postgres';
+import { PAGE_STATES } from '../../frontier/page-state.ts';
+import type { HostLease, Settled } from '../port.ts';
+import {
+  applyEffects,
+  countWaiting,
+  type Effects,
+  hasWorkForOthers,
+  lockQueues,
+  newEffects,
+  writeWaiting,
+} from './effects.ts';
+import type { Group, PendingSettlement } from './group.ts';
+import { addLowering, lower, type Resolved, reopen, writeCandidates } from './offers.ts';
+import { openRedirectBook } from './redirects.ts';
+import { ask, recordset, rowsJson, type Session, transaction } from './session.ts';
+import { dropRepeats } from './settle.ts';
+import {
+  notifyWork,
+  writeFacts,
+  writeHosts,
+  writeLinks,
+  writeRequests,
+  writeRobots,
+  writeTexts,
+} from './write-rows.ts';
+
+const { Queued } = PAGE_STATES;
+
+export async function writeGroup(session: Session, group: Group): Promise<void> {
+  const outcome = await transaction(session, (tx) => writeAll(tx, session, group));
+  for (const { mark } of group.inFlight) mark.isTold = true;
+  for (const lease of outcome.lost) {
+    if (session.held.get(lease.hostId)?.lease.fence === lease.fence) session.held.delete(lease.hostId);
+  }
+  if (outcome.isRepeat) for (const { waiting } of session.held.values()) waiting.clear();
+  applyEffects(session, outcome.effects);
+}
+
+/** Nothing more comes into the group. Pages in flight now are told, so that they are not found waiting. */
+export function closeGroup(session: Session, group: Group): void {
+  for (const { lease, inFlight } of session.held.values())
+    for (const [pageId, mark] of inFlight) if (!mark.isTold) group.inFlight.push({ pageId, lease, mark });
+}
+
+interface Written {
+  effects: Effects;
+  lost: HostLease[];
+  /** It was committed before, and only the answer got lost. */
+  isRepeat: boolean;
+}
+
+// A worker whose row is gone (a standby that had not heard of it took over) is entered again.
+const COUNT_GROUP = `
+INSERT INTO worker AS w (id, process, run_id, started_at, seen_at, last_group, pages) VALUES ($1, '', $5, $3, $3, $2, $4)
+ON CONFLICT (id) DO UPDATE SET last_group = excluded.last_group, seen_at = excluded.seen_at,
+  pages = w.pages + excluded.pages, permits = greatest(0, w.permits - excluded.pages)
+WHERE w.last_group < excluded.last_group RETURNING id`;
+const LOCK_HOSTS = `
+SELECT h.id FROM ${recordset(1, 'h int, f bigint', 'r')} JOIN host h ON h.id = r.h AND h.fence = r.f
+ORDER BY h.id FOR NO KEY UPDATE OF h`;
+const MARK_IN_FLIGHT = `
+UPDATE url u SET state = ${PAGE_STATES.Fetching}, retry_at = NULL FROM ${recordset(1, 'i int, h int', 'r')}
+WHERE u.id = r.i AND u.host_id = r.h AND u.state = ${Queued}`;
+const GIVE_BACK = `
+UPDATE url u SET state = ${Queued}, retry_at = NULL FROM ${recordset(1, 'i int, h int', 'r')}
+WHERE u.id = r.i AND u.host_id = r.h AND u.state IN (1, 2)`;
+const COUNT_RUN = `
+UPDATE run SET pages = pages + $2, bytes = bytes + $3, requests = requests + $4 WHERE id = $1`;
+
+async function writeAll(tx: TransactionSql, session: Session, group: Group): Promise<Written> {
+  const effects = newEffects();
+  const leases = leasesOf(group);
+  const now = Math.round(session.clock.now());
+  const [counted, valid] = await Promise.all([
+    ask(tx, COUNT_GROUP, [session.owner, group.number, now, countPages(group.settlements), session.runId]),
+    ask<{ id: number }>(tx, LOCK_HOSTS, [
+      rowsJson([...leases].map(({ hostId, fence }) => ({ h: hostId, f: fence }))),
+    ]),
+  ]);
+  if (counted.length === 0) return recallGroup(tx, session, group);
+  const ours = new Set(valid.map(({ id }) => id));
+  const isOurs = (lease: HostLease) => ours.has(lease.hostId);
+  const lost = [...leases].filter((lease) => !isOurs(lease));
+  const settlements = group.settlements.filter(({ lease, isSuperseded }) => !isSuperseded && isOurs(lease));
+  const resolved = await resolveCandidates(tx, session, group, lost.length > 0 ? settlements : null, effects);
+  const pageOf = (target: number): number => (target > 0 ? target : resolved[-target - 1].id);
+  await Promise.all([
+    writeFacts(tx, session, settlements),
+    writeTexts(tx, settlements),
+    writeLinks(tx, session, settlements, ({ targets, flags, anchors }) =>
+      // Copies: a transaction that fails is tried again with what was gathered.
+      dropRepeats({ targets: targets.map(pageOf), flags: flags.slice(), anchors: anchors?.slice() ?? null }),
+    ),
+    lower(tx, session, shorterPaths(group, resolved), effects),
+  ]);
+  await settlePages(tx, session, settlements, pageOf, effects);
+  const writes: Promise<unknown>[] = [
+    lockQueues(
+      tx,
+      effects,
+      [...leases].map(({ hostId }) => hostId),
+    ),
+    writeRequests(tx, session, group.requests),
+    writeRobots(tx, group.robots),
+    writeHosts(tx, session, group, isOurs),
+    writeWaiting(tx, session, effects),
+  ];
+  const keysOf = (pages: { pageId: number; lease: HostLease }[]) =>
+    pages.filter(({ lease }) => isOurs(lease)).map(({ pageId, lease }) => ({ i: pageId, h: lease.hostId }));
+  const marked = keysOf(group.inFlight);
+  const unclaimed = keysOf(group.unclaimed);
+  if (unclaimed.length > 0) writes.push(ask(tx, GIVE_BACK, [rowsJson(unclaimed)]));
+  if (marked.length > 0) writes.push(ask(tx, MARK_IN_FLIGHT, [rowsJson(marked)]));
+  if (hasWorkForOthers(session, effects) || group.released.length > 0) writes.push(notifyWork(tx, session));
+  await Promise.all(writes);
+  // Last, because every worker of the run waits for this row.
+  await ask(tx, COUNT_RUN, [session.runId, countPages(settlements), group.bytes, group.requests.length]);
+  return { effects, lost, isRepeat: false };
+}
+
+function countPages(settlements: PendingSettlement[]): number {
+  return settlements.reduce((sum, { countsAsPage }) => sum + (countsAsPage ? 1 : 0), 0);
+}
+
+function leasesOf(group: Group): Set<HostLease> {
+  const leases = new Set(group.dirtyHosts);
+  for (const { lease } of group.settlements) leases.add(lease);
+  for (const { lease } of group.unclaimed) leases.add(lease);
+  for (const { lease } of group.inFlight) leases.add(lease);
+  for (const lease of group.released) leases.add(lease);
+  return leases;
+}
+
+/** Rows for the candidates; with `settlements` only for those that one of them, or nobody's page, offered. */
+async function resolveCandidates(
+  tx: TransactionSql,
+  session: Session,
+  group: Group,
+  settlements: PendingSettlement[] | null,
+  effects: Effects,
+): Promise<Resolved[]> {
+  let wanted = group.candidates.map((_, i) => i);
+  if (settlements !== null) {
+    const live = new Set(group.offered);
+    for (const { offered } of settlements)
+      for (const target of offered) if (target < 0) live.add(-target - 1);
+    wanted = wanted.filter((i) => live.has(i));
+  }
+  const candidates = wanted.map((i) => group.candidates[i]);
+  const found = await writeCandidates(tx, session, candidates, effects);
+  await reopen(tx, candidates, found, effects);
+  const resolved: Resolved[] = [];
+  for (const [at, i] of wanted.entries()) resolved[i] = found[at];
+  return resolved;
+}
+
+/** Known pages to which a shorter path was found: remembered ones, and those that turned out to be known. */
+function shorterPaths(group: Group, resolved: readonly Resolved[]): Map<number, number> {
+  const shorter = new Map(group.shorter);
+  for (const [i, { shorterDepth }] of group.candidates.entries()) {
+    const page = resolved[i];
+    if (page === undefined || shorterDepth >= page.depth) continue;
+    shorter.set(page.id, Math.min(shorterDepth, shorter.get(page.id) ?? shorterDepth));
+  }
+  return shorter;
+}
+
+interface SettledRow {
+  id: number;
+  hostId: number;
+  depth: number;
+  hops: number;
+}
+
+const SET_PAGES = `
+UPDATE url u SET state = r.s, reason = r.r, attempts = r.a, retry_at = r.t, priority = COALESCE(r.p, u.priority),
+  rank = COALESCE(r.p, u.priority)
+FROM ${recordset(1, 'i int, h int, s smallint, r text, a int, t bigint, p int', 'r')}
+WHERE u.id = r.i AND u.host_id = r.h
+RETURNING u.id, u.host_id AS "hostId", u.depth, u.hops`;
+
+/** States of the pages themselves, and of the redirects that led to them. */
+async function settlePages(
+  tx: TransactionSql,
+  session: Session,
+  settlements: PendingSettlement[],
+  pageOf: (target: number) => number,
+  effects: Effects,
+): Promise<void> {
+  if (settlements.length === 0) return;
+  for (const pending of settlements) pending.settled = answerOf(pending, pageOf);
+  await settleChains(tx, settlements, pageOf, effects);
+  const rows = settlements.map(({ claim, lease, requeue, settled }) => ({
+    i: claim.pageId,
+    h: lease.hostId,
+    s: settled!.state,
+    r: settled!.reason,
+    a: requeue?.attempts ?? claim.attempts,
+    t: requeue?.notBefore ?? null,
+    p: requeue?.priority ?? null,
+  }));
+  const written = await ask<SettledRow>(tx, SET_PAGES, [rowsJson(rows)]);
+  for (const { lease, requeue } of settlements) if (requeue === null) countWaiting(effects, lease.hostId, -1);
+  const byPage = new Map(settlements.map((pending) => [pending.claim.pageId, pending]));
+  const isClosedChain = (row: SettledRow) => row.hops > 0 && byPage.get(row.id)!.requeue === null;
+  const late = written.filter(isClosedChain).map(({ id }) => byPage.get(id)!);
+  // A chain was hung on the page, by another worker, after it was claimed.
+  if (late.length > 0) await settleChains(tx, late, pageOf, effects, true);
+  // A shorter path to the page was found after its links were offered, by whomever: they were offered too deep.
+  const deeper = written.filter(({ id, depth }) => depth < byPage.get(id)!.depth);
+  if (deeper.length > 0) await addLowering(tx, session, deeper, effects);
+}
+
+function answerOf(pending: PendingSettlement, pageOf: (target: number) => number): Settled {
+  const { state, reason, offered } = pending;
+  return { state, reason, candidateIds: offered.map(pageOf), failedSources: [] };
+}
+
+async function settleChains(
+  tx: TransactionSql,
+  settlements: PendingSettlement[],
+  pageOf: (target: number) => number,
+  effects: Effects,
+  isLate = false,
+): Promise<void> {
+  const pages: number[] = [];
+  for (const { claim, redirect, requeue } of settlements) {
+    if (redirect !== null && !isLate) pages.push(claim.pageId, pageOf(redirect.candidate));
+    else if (requeue === null && (claim.hops > 0 || isLate)) pages.push(claim.pageId);
+  }
+  if (pages.length === 0) return;
+  const book = await openRedirectBook(tx, pages);
+  for (const { claim, redirect, requeue, settled } of settlements) {
+    if (requeue !== null || !book.has(claim.pageId)) continue;
+    if (redirect !== null && !isLate) {
+      const result = book.redirect(claim.pageId, pageOf(redirect.candidate), redirect.maxHops);
+      Object.assign(settled!, { state: result.state, reason: result.reason, failedSources: result.failed });
+    } else settled!.failedSources = book.settled(claim.pageId, settled!.state, settled!.reason);
+  }
+  await book.write(tx, effects);
+}
+
+/** The group was committed before: only what it led to is looked up. */
+async function recallGroup(tx: TransactionSql, session: Session, group: Group): Promise<Written> {
+  const effects = newEffects();
+  const resolved = await writeCandidates(tx, session, group.candidates, effects);
+  // New is what was dropped with a lost lease then; it waits now, and must be counted.
+  await lockQueues(tx, effects, []);
+  await writeWaiting(tx, session, effects);
+  const pages = group.settlements.map(({ claim }) => claim.pageId);
+  const rows = await ask<{ id: number; state: Settled['state']; reason: string | null }>(
+    tx,
+    'SELECT id, state, reason FROM url WHERE id = ANY($1::int[])',
+    [pages],
+  );
+  const byId = new Map(rows.map((row) => [row.id, row]));
+  for (const pending of group.settlements) {
+    const row = byId.get(pending.claim.pageId);
+    if (row === undefined) continue;
+    const candidateIds = pending.offered.map((target) => (target > 0 ? target : resolved[-target - 1].id));
+    pending.settled = { state: row.state, reason: row.reason, candidateIds, failedSources: [] };
+  }
+  return { effects, lost: [], isRepeat: true };
+}

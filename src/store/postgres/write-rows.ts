@@ -1,0 +1,285 @@
+/** The rows of a group, a statement a table: each takes all its rows in one JSON parameter. */
+import type { TransactionSql } from 'postgres';
+import { type HostLease, REQUEST_KINDS, type RequestEntry } from '../port.ts';
+import type { Group, PendingLinks, PendingSettlement } from './group.ts';
+import { ask, recordset, rowsJson, type Session } from './session.ts';
+
+const FACTS: readonly [column: string, type: string][] = [
+  ['page_id', 'int'],
+  ['host_id', 'int'],
+  ['run_id', 'int'],
+  ['visited_at', 'bigint'],
+  ['status_code', 'int'],
+  ['content_type', 'text'],
+  ['content_length', 'bigint'],
+  ['title', 'text'],
+  ['h1', 'text'],
+  ['description', 'text'],
+  ['lang', 'text'],
+  ['charset', 'text'],
+  ['canonical', 'text'],
+  ['noindex', 'smallint'],
+  ['nofollow', 'smallint'],
+  ['word_count', 'int'],
+  ['content_hash', 'bytea'],
+  ['simhash', 'bigint'],
+  ['etag', 'text'],
+  ['last_modified', 'text'],
+  ['cache_control', 'text'],
+  ['body_key', 'text'],
+  ['error', 'text'],
+  ['response_ms', 'float8'],
+  ['change', 'text'],
+];
+const names = FACTS.map(([name]) => name).join(', ');
+// A visit replaces what was known: also where a redirect led.
+const PUT_FACTS = `
+INSERT INTO fetched (${names}) SELECT ${names}
+FROM ${recordset(1, FACTS.map((column) => column.join(' ')).join(', '), 'r')}
+ON CONFLICT (page_id, host_id) DO UPDATE SET (${names}) = ROW (${FACTS.map(([name]) => `excluded.${name}`).join(', ')}),
+  redirect_to = NULL, redirect_host = NULL, final_url = NULL, redirect_count = 0`;
+
+export async function writeFacts(
+  tx: TransactionSql,
+  session: Session,
+  settlements: PendingSettlement[],
+): Promise<void> {
+  const rows = [];
+  for (const { claim, lease, facts } of settlements) {
+    if (facts === null) continue;
+    rows.push({
+      page_id: claim.pageId,
+      host_id: lease.hostId,
+      run_id: session.runId,
+      visited_at: Math.round(facts.visitedAt),
+      status_code: facts.statusCode,
+      content_type: facts.contentType,
+      content_length: facts.contentLength,
+      title: facts.title,
+      h1: facts.h1,
+      description: facts.description,
+      lang: facts.lang,
+      charset: facts.charset,
+      canonical: facts.canonical,
+      noindex: facts.noindex ? 1 : 0,
+      nofollow: facts.nofollow ? 1 : 0,
+      word_count: facts.wordCount,
+      content_hash: bytea(facts.contentHash),
+      simhash: facts.simhash?.toString() ?? null,
+      etag: facts.etag,
+      last_modified: facts.lastModified,
+      cache_control: facts.cacheControl,
+      body_key: facts.bodyKey,
+      error: facts.error,
+      response_ms: facts.responseMs,
+      change: facts.change,
+    });
+  }
+  if (rows.length > 0) await ask(tx, PUT_FACTS, [rowsJson(rows)]);
+}
+
+const PUT_TEXTS = `
+INSERT INTO page_text (page_id, host_id, text) SELECT i, h, t FROM ${recordset(1, 'i int, h int, t text', 'r')}
+ON CONFLICT (page_id, host_id) DO UPDATE SET text = excluded.text`;
+const DROP_TEXTS = `
+DELETE FROM page_text p USING ${recordset(1, 'i int, h int', 'r')} WHERE p.page_id = r.i AND p.host_id = r.h`;
+
+export async function writeTexts(tx: TransactionSql, settlements: PendingSettlement[]): Promise<void> {
+  const texts = [];
+  const dropped = [];
+  for (const { claim, lease, text, facts } of settlements) {
+    const key = { i: claim.pageId, h: lease.hostId };
+    if (text !== null) texts.push({ ...key, t: text });
+    else if (facts !== null && claim.last !== null) dropped.push(key);
+  }
+  const writes = [];
+  if (texts.length > 0) writes.push(ask(tx, PUT_TEXTS, [rowsJson(texts)]));
+  if (dropped.length > 0) writes.push(ask(tx, DROP_TEXTS, [rowsJson(dropped)]));
+  await Promise.all(writes);
+}
+
+// Arrays as text, which PostgreSQL reads several times faster than JSON's.
+const PUT_LINKS = `
+INSERT INTO link_set (page_id, host_id, run_id, targets, flags, anchors)
+SELECT i, h, n, t::int[], f::smallint[], a FROM ${recordset(1, 'i int, h int, n int, t text, f text, a text[]', 'r')}
+ON CONFLICT (page_id, host_id) DO UPDATE SET run_id = excluded.run_id, targets = excluded.targets,
+  flags = excluded.flags, anchors = excluded.anchors`;
+const OLD_LINKS = `
+SELECT l.page_id AS "pageId", l.run_id AS "runId", l.targets FROM ${recordset(1, 'i int, h int', 'r')}
+JOIN link_set l ON l.page_id = r.i AND l.host_id = r.h`;
+const PUT_CHANGES = `
+INSERT INTO link_change (page_id, host_id, run_id, added, removed)
+SELECT i, h, $2, a::int[], r::int[] FROM ${recordset(1, 'i int, h int, a text, r text', 'c')}
+ON CONFLICT (page_id, run_id, host_id) DO UPDATE SET added = excluded.added, removed = excluded.removed`;
+
+/** `resolve` gives links their page ids. */
+export async function writeLinks(
+  tx: TransactionSql,
+  session: Session,
+  settlements: PendingSettlement[],
+  resolve: (links: PendingLinks) => PendingLinks,
+): Promise<void> {
+  const withLinks = settlements.filter(({ links }) => links !== null);
+  if (withLinks.length === 0) return;
+  const revisited = withLinks.filter(({ claim }) => claim.last !== null);
+  const old = await oldLinks(tx, revisited);
+  const rows = [];
+  const changes = [];
+  for (const { claim, lease, links } of withLinks) {
+    const { targets, flags, anchors } = resolve(links!);
+    const before = old.get(claim.pageId);
+    const key = { i: claim.pageId, h: lease.hostId };
+    rows.push({
+      ...key,
+      n: before?.runId ?? session.runId,
+      t: braced(targets),
+      f: flags.some((flag) => flag !== 0) ? braced(flags) : null,
+      a: anchors,
+    });
+    if (before === undefined || before.runId === session.runId) continue;
+    const then = new Set(before.targets);
+    const now = new Set(targets);
+    const added = [...now].filter((id) => !then.has(id));
+    const removed = [...then].filter((id) => !now.has(id));
+    if (added.length + removed.length > 0) changes.push({ ...key, a: braced(added), r: braced(removed) });
+  }
+  const writes = [ask(tx, PUT_LINKS, [rowsJson(rows)])];
+  if (changes.length > 0) writes.push(ask(tx, PUT_CHANGES, [rowsJson(changes), session.runId]));
+  await Promise.all(writes);
+}
+
+interface OldLinks {
+  pageId: number;
+  runId: number;
+  targets: number[];
+}
+
+async function oldLinks(tx: TransactionSql, revisited: PendingSettlement[]): Promise<Map<number, OldLinks>> {
+  if (revisited.length === 0) return new Map();
+  const keys = revisited.map(({ claim, lease }) => ({ i: claim.pageId, h: lease.hostId }));
+  const rows = await ask<OldLinks>(tx, OLD_LINKS, [rowsJson(keys)]);
+  return new Map(rows.map((row) => [row.pageId, row]));
+}
+
+function braced(numbers: Int32Array | Uint8Array | number[]): string {
+  return `{${numbers.join(',')}}`;
+}
+
+function bytea(bytes: Uint8Array | null): string | null {
+  if (bytes === null) return null;
+  return `\\x${Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('hex')}`;
+}
+
+const PUT_REQUESTS = `
+INSERT INTO request (run_id, host_id, page_id, kind, slot_at, sent_at, ended_at, delay_ms, per_host, status_code,
+  wire_bytes, content_hash, blocked_until, failure)
+SELECT $2, h, p, k, l, s, e, d, m, c, w, x, b, f FROM ${recordset(
+  1,
+  'h int, p int, k smallint, l bigint, s float8, e float8, d float8, m int, c int, w bigint, x bytea, b bigint, f text',
+  'r',
+)}`;
+
+export async function writeRequests(
+  tx: TransactionSql,
+  session: Session,
+  entries: RequestEntry[],
+): Promise<void> {
+  if (entries.length === 0) return;
+  const rows = entries.map((entry) => ({
+    h: entry.hostId,
+    p: entry.pageId,
+    k: REQUEST_KINDS.indexOf(entry.kind),
+    l: Math.round(entry.slotAt),
+    s: entry.sentAt,
+    e: entry.endedAt,
+    d: entry.delayMs,
+    m: entry.perHost,
+    c: entry.statusCode,
+    w: entry.wireBytes,
+    x: bytea(entry.contentHash),
+    b: entry.blockedUntil === null ? null : Math.round(entry.blockedUntil),
+    f: entry.failure,
+  }));
+  await ask(tx, PUT_REQUESTS, [rowsJson(rows), session.runId]);
+}
+
+const PUT_ROBOTS = `
+INSERT INTO robots_txt (origin, host_id, status, body, fetched_at, expires_at, delay_seconds)
+SELECT o, h, s, b, f, e, d FROM ${recordset(1, 'o text, h int, s int, b bytea, f bigint, e bigint, d float8', 'r')}
+ORDER BY o
+ON CONFLICT (origin) DO UPDATE SET host_id = excluded.host_id, status = excluded.status, body = excluded.body,
+  fetched_at = excluded.fetched_at, expires_at = excluded.expires_at, delay_seconds = excluded.delay_seconds`;
+
+export async function writeRobots(tx: TransactionSql, gathered: Group['robots']): Promise<void> {
+  // The last of an origin counts.
+  const byOrigin = new Map(gathered.map((each) => [each.robots.origin, each]));
+  const rows = [...byOrigin.values()].map(({ hostId, robots }) => ({
+    o: robots.origin,
+    h: hostId,
+    s: robots.status,
+    b: bytea(robots.body),
+    f: Math.round(robots.fetchedAt),
+    e: Math.round(robots.expiresAt),
+    d: robots.delaySeconds,
+  }));
+  if (rows.length > 0) await ask(tx, PUT_ROBOTS, [rowsJson(rows)]);
+}
+
+const HOST_COLUMNS =
+  'h int, n bigint, b bigint, c int, a float8, v float8, s int, f int, p int, q int, r boolean, y bigint';
+const PUT_HOSTS = `
+UPDATE host SET not_before = r.n, blocked_until = r.b, consecutive_429 = r.c, adaptive_ms = r.a, average_ms = r.v,
+  samples = r.s, failures = r.f, probes = r.p,
+  lease_owner = CASE WHEN r.r THEN NULL ELSE lease_owner END, lease_until = CASE WHEN r.r THEN NULL ELSE lease_until END
+FROM ${recordset(1, HOST_COLUMNS, 'r')} WHERE host.id = r.h`;
+const PUT_REQUEST_COUNTS = `
+UPDATE host_queue k SET requests = r.q FROM ${recordset(1, HOST_COLUMNS, 'r')}
+WHERE k.host_id = r.h AND k.project_id = $2 AND k.requests <> r.q`;
+/** So long a host that another project waits for is not taken again for the one that gave it back. */
+const YIELD_MS = 2500;
+// All projects' rows: the host is free for each of them, and where another waits for it, for that one first.
+const FREE_QUEUES = `
+UPDATE host_queue k SET leased_until = CASE WHEN k.project_id = $2 THEN r.y ELSE 0 END, ready_at = greatest(r.n, r.b) FROM ${recordset(1, HOST_COLUMNS, 'r')}
+WHERE k.host_id = r.h AND r.r`;
+
+/** What was learned of hosts, and leases given back. The rows are locked already. */
+export async function writeHosts(
+  tx: TransactionSql,
+  session: Session,
+  group: Group,
+  isOurs: (lease: HostLease) => boolean,
+): Promise<void> {
+  const now = Math.round(session.clock.now());
+  const released = new Set(group.released);
+  const leases = new Set([...group.dirtyHosts, ...released]);
+  const rows = [...leases].filter(isOurs).map((lease) => {
+    const { hostId, state } = lease;
+    return {
+      h: hostId,
+      n: Math.round(state.notBefore),
+      b: Math.round(state.blockedUntil),
+      c: state.consecutive429,
+      a: state.adaptiveMs,
+      v: state.averageMs,
+      s: state.samples,
+      f: state.failures,
+      p: state.probes,
+      q: state.requests,
+      r: released.has(lease),
+      y: lease.isWanted ? now + YIELD_MS : 0,
+    };
+  });
+  if (rows.length === 0) return;
+  rows.sort((a, b) => a.h - b.h);
+  const json = rowsJson(rows);
+  const writes = [ask(tx, PUT_HOSTS, [json]), ask(tx, PUT_REQUEST_COUNTS, [json, session.projectId])];
+  if (released.size > 0) writes.push(ask(tx, FREE_QUEUES, [json, session.projectId]));
+  await Promise.all(writes);
+}
+
+/** The channel on which workers of a run hear of work. */
+export const WORK_CHANNEL = 'sumi_work';
+
+export async function notifyWork(tx: TransactionSql, session: Session): Promise<void> {
+  await ask(tx, 'SELECT pg_notify($1, $2)', [WORK_CHANNEL, String(session.runId)]);
+}

@@ -1,0 +1,96 @@
+/**
+ * Known pages put before a judge again, all of a project as one: a new run, a changed configuration, changed lists.
+ * What he says becomes state, priority, reason and depth; the queue is built anew from it.
+ */
+import { PAGE_STATES } from '../../frontier/page-state.ts';
+import type { KnownPage, Revision, StateMove } from '../port.ts';
+import { checkRevision, createMoves } from '../state-moves.ts';
+import { NO_DEPTH } from './known-urls.ts';
+import { setPrepared } from './runs.ts';
+import type { Session } from './session.ts';
+import { rebuildWaiting, type WaitingPages } from './waiting-pages.ts';
+
+const BATCH = 5000;
+const { Queued, Fetching } = PAGE_STATES;
+
+type KnownRow = Omit<KnownPage, 'wasRead'> & { hops: number; wasRead: number; storedDepth: number };
+
+interface Reconsideration {
+  changed: number;
+  moves: StateMove[];
+}
+
+export function reconsider(
+  session: Session,
+  waiting: WaitingPages,
+  judge: (row: KnownPage) => Revision | null,
+): Reconsideration {
+  const { db, known } = session;
+  const read = db.prepare(
+    `SELECT u.id AS pageId, u.url, COALESCE(u.fetch_url, u.url) AS fetchUrl, h.name AS host, u.state, u.reason, u.hops,
+       u.depth AS storedDepth, COALESCE(q.requests, 0) AS hostRequests,
+       COALESCE(f.error IS NULL AND f.status_code BETWEEN 200 AND 399, 0) AS wasRead,
+       CASE WHEN u.depth = ${NO_DEPTH} THEN COALESCE((SELECT r.depth + 1 FROM url r WHERE r.id = u.referrer_id), 0)
+         ELSE u.depth END AS depth
+     FROM url u JOIN host h ON h.id = u.host_id
+       LEFT JOIN host_queue q ON q.project_id = u.project_id AND q.host_id = u.host_id
+       LEFT JOIN fetched f ON f.page_id = u.id
+     WHERE u.project_id = ? AND u.id > ? AND u.state <> ${Fetching} ORDER BY u.id LIMIT ${BATCH}`,
+  );
+  const write = db.prepare(
+    'UPDATE url SET state = ?, priority = ?, reason = ?, attempts = 0, retry_at = NULL, hops = 0 WHERE id = ?',
+  );
+  const forgetRedirects = db.prepare('DELETE FROM redirect_wait WHERE target_id = ?');
+  const setPriority = db.prepare('UPDATE url SET priority = ? WHERE id = ?');
+  const setDepth = db.prepare('UPDATE url SET depth = ? WHERE id = ?');
+  const moves = createMoves();
+  let changed = 0;
+
+  function giveState(row: KnownRow, { state, priority, reason }: Revision): void {
+    checkRevision(row, state);
+    moves.add(row.state, state);
+    // A page that goes on waiting keeps its tries and the redirects that wait for it.
+    if (row.state === Queued && state === Queued) setPriority.run(priority, row.pageId);
+    else {
+      write.run(state, priority, reason, row.pageId);
+      if (row.hops > 0) forgetRedirects.run(row.pageId);
+    }
+  }
+
+  function giveDepth(row: KnownRow, { state, depth, keepsState }: Revision): void {
+    let wanted = depth === null ? NO_DEPTH : depth;
+    // A page behind nofollow links only had no depth until it was let in.
+    if (wanted === undefined && !keepsState && state === Queued && row.storedDepth === NO_DEPTH)
+      wanted = row.depth;
+    if (wanted === undefined || wanted === row.storedDepth) return;
+    known.setDepth(row.pageId, wanted);
+    setDepth.run(wanted, row.pageId);
+  }
+
+  for (let after = 0; ; ) {
+    const rows = read.all(session.projectId, after) as KnownRow[];
+    if (rows.length === 0) break;
+    for (const row of rows) {
+      const revision = judge({ ...row, wasRead: row.wasRead === 1 });
+      if (revision === null) continue;
+      if (!revision.keepsState) giveState(row, revision);
+      giveDepth(row, revision);
+      changed++;
+    }
+    after = rows[rows.length - 1].pageId;
+  }
+  countWaiting(session);
+  rebuildWaiting(session, waiting);
+  setPrepared(session);
+  return { changed, moves: moves.list() };
+}
+
+function countWaiting({ db, projectId, waitingDelta }: Session): void {
+  db.prepare('UPDATE host_queue SET waiting = 0 WHERE project_id = ?').run(projectId);
+  db.prepare(
+    `INSERT INTO host_queue (project_id, host_id, waiting) SELECT project_id, host_id, count(*) FROM url
+     WHERE project_id = ? AND state = ${Queued} GROUP BY host_id
+     ON CONFLICT DO UPDATE SET waiting = excluded.waiting`,
+  ).run(projectId);
+  waitingDelta.clear();
+}

@@ -1,0 +1,266 @@
+import { gzipSync } from 'node:zlib';
+import { afterEach, describe, expect, it } from 'vitest';
+import { type FakeWeb, type FakeWebOptions, startFakeWeb } from '../web/fake-web.ts';
+import { makeFolder, sumi } from './run-sumi.ts';
+
+const cleanUps: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const cleanUp of cleanUps.splice(0)) await cleanUp();
+});
+
+async function start(options: FakeWebOptions): Promise<{
+  web: FakeWeb;
+  run: (...args: string[]) => ReturnType<typeof sumi>;
+}> {
+  const web = await startFakeWeb(options);
+  const folder = makeFolder();
+  cleanUps.push(folder.remove, () => web.close());
+  return {
+    web,
+    run: (address, ...args) => sumi(['sitemap', address, '--delay', '0', ...args], { cwd: folder.path }),
+  };
+}
+
+type Row = Record<string, unknown>;
+const rowsIn = (stdout: string) => JSON.parse(stdout) as Row[];
+const XML = { 'content-type': 'application/xml' };
+
+const urlset = (...urls: string[]) =>
+  `<?xml version="1.0"?><urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">${urls
+    .map((url) => `<url><loc>${url}</loc></url>`)
+    .join('')}</urlset>`;
+const index = (...urls: string[]) =>
+  `<sitemapindex>${urls.map((url) => `<sitemap><loc>${url}</loc></sitemap>`).join('')}</sitemapindex>`;
+
+describe('sumi sitemap', () => {
+  it('lists what the Sitemap lines of robots.txt lead to, indexes followed, every column in place', async () => {
+    const { web, run } = await start({
+      pages: {
+        '/robots.txt': ({ response, url }) =>
+          void response.end(`Sitemap: ${url('/index.xml')}\nSitemap: /feed\nUser-agent: *\nDisallow: /no/`),
+        '/index.xml': ({ response, url }) =>
+          void response.end(index(url('/a.xml.gz'), url('/index.xml'), url('/no/b.xml'), url('/gone.xml'))),
+        '/a.xml.gz': ({ response, url }) =>
+          void response.end(
+            gzipSync(`<urlset xmlns:image="http://www.google.com/schemas/sitemap-image/1.1"
+              xmlns:xhtml="http://www.w3.org/1999/xhtml"><url><loc>${url('/one?a=1&amp;b=2')}</loc>
+              <lastmod>2024-05-06T07:08+02:00</lastmod><changefreq>Weekly</changefreq><priority>1.5</priority>
+              <image:image><image:loc>${url('/one.png')}</image:loc></image:image>
+              <xhtml:link rel="alternate" hreflang="de" href="${url('/eins')}"/></url></urlset>`),
+          ),
+        '/feed': ({ response, url }) =>
+          void response.end(
+            `<rss version="2.0"><channel><link>${url('/')}</link><item><link>${url('/news')}</link>
+             <pubDate>Mon, 06 May 2024 05:08:00 GMT</pubDate></item></channel></rss>`,
+          ),
+      },
+    });
+    const { code, stdout, stderr } = await run(web.origin, '--format', 'json');
+    expect(code).toBe(0);
+    expect(rowsIn(stdout)).toEqual([
+      {
+        url: web.url('/one?a=1&b=2'),
+        lastmod: '2024-05-06T07:08+02:00',
+        changefreq: 'weekly',
+        priority: 1,
+        sitemap: web.url('/a.xml.gz'),
+        kind: 'urlset',
+        lastmod_at: '2024-05-06T05:08:00.000Z',
+        images: [web.url('/one.png')],
+        videos: [],
+        news: null,
+        alternates: [{ hreflang: 'de', url: web.url('/eins') }],
+      },
+      {
+        url: web.url('/news'),
+        lastmod: 'Mon, 06 May 2024 05:08:00 GMT',
+        changefreq: null,
+        priority: null,
+        sitemap: web.url('/feed'),
+        kind: 'rss',
+        lastmod_at: '2024-05-06T05:08:00.000Z',
+        images: [],
+        videos: [],
+        news: null,
+        alternates: [],
+      },
+    ]);
+    expect(stderr).toContain(`${web.url('/index.xml')}: named before`);
+    expect(stderr).toContain(`${web.url('/no/b.xml')}: robots: Disallow /no/`);
+    expect(stderr).toContain(`${web.url('/gone.xml')}: http 404`);
+    expect(web.requestsTo('/no/b.xml')).toEqual([]);
+    expect(web.requestsTo('/index.xml').length).toBe(1);
+  });
+
+  it('tries the usual paths in order up to the first hit, past pages that only look like one', async () => {
+    const { web, run } = await start({
+      pages: {
+        '/sitemap.xml': '<!DOCTYPE html><title>Not here</title>',
+        '/sitemap-index.xml': { headers: XML, body: 'http://127.0.0.1/x\nhttp://127.0.0.1/y\n' },
+      },
+    });
+    const { code, stdout } = await run(web.origin, '--format', 'jsonl');
+    expect(code).toBe(0);
+    expect(
+      stdout
+        .trim()
+        .split('\n')
+        .map((line) => (JSON.parse(line) as Row).url),
+    ).toEqual(['http://127.0.0.1/x', 'http://127.0.0.1/y']);
+    expect(web.log.map(({ path }) => path)).toEqual([
+      '/robots.txt',
+      '/sitemap.xml',
+      '/sitemap_index.xml',
+      '/sitemap-index.xml',
+    ]);
+  });
+
+  it('takes the link of the page, then of the home page, and paths of the operator', async () => {
+    const { web, run } = await start({
+      pages: {
+        '/': '<!-- <link rel="sitemap" href="/no.xml"> --><link title=x href="/map/all.xml" rel="Sitemap">',
+        '/map/all.xml': ({ response, url }) => void response.end(urlset(url('/z'))),
+      },
+    });
+    const { stdout } = await run(
+      `${web.origin}/deep/page`,
+      '--sitemap-paths',
+      '/only.xml',
+      '--format',
+      'csv',
+    );
+    const [head, line] = stdout.split('\n');
+    expect(head.startsWith('url,lastmod,changefreq,priority,sitemap,kind')).toBe(true);
+    expect(line.startsWith(`${web.url('/z')},,,,${web.url('/map/all.xml')},urlset`)).toBe(true);
+    expect(web.log.map(({ path }) => path)).toEqual([
+      '/robots.txt',
+      '/only.xml',
+      '/deep/page',
+      '/',
+      '/map/all.xml',
+    ]);
+  });
+
+  it('reads a sitemap that is given, follows its redirects, and takes a page for a page', async () => {
+    const { web, run } = await start({
+      pages: {
+        '/old.xml': { status: 301, headers: { location: '/new/s.xml' } },
+        '/new/s.xml': ({ response, url }) => void response.end(urlset(url('/a'), '/b')),
+        '/about-sitemaps': '<title>About</title>',
+        '/sitemap.xml': ({ response, url }) => void response.end(urlset(url('/c'))),
+        '/loop.xml': { status: 302, headers: { location: '/loop.xml' } },
+      },
+    });
+    const urls = async (address: string) =>
+      rowsIn((await run(address, '--format', 'json')).stdout).map(({ url }) => url);
+    expect(await urls(web.url('/old.xml'))).toEqual([web.url('/a'), web.url('/b')]);
+    expect(await urls(web.url('/about-sitemaps'))).toEqual([web.url('/c')]);
+    const looped = await run(web.url('/loop.xml'), '--format', 'json');
+    expect([looped.code, looped.stdout, looped.stderr]).toEqual([
+      1,
+      '[]\n',
+      expect.stringContaining('more than 5'),
+    ]);
+    expect(web.requestsTo('/loop.xml').length).toBe(6);
+  });
+
+  it('takes a bare host, by http where nobody speaks https, with a path or without', async () => {
+    const { web, run } = await start({
+      pages: { '/sitemap.xml': ({ response, url }) => void response.end(urlset(url('/a'))) },
+    });
+    for (const address of [`127.0.0.1:${web.port}`, `127.0.0.1:${web.port}/some/page`]) {
+      const { stdout } = await run(address, '--format', 'json');
+      expect(rowsIn(stdout).map(({ url }) => url)).toEqual([web.url('/a')]);
+    }
+  });
+
+  it('counts entries of another host only where that host names the sitemap, or the index it came from', async () => {
+    const { web, run } = await start({
+      hosts: 3,
+      pages: {
+        '0:/robots.txt': ({ response, url }) => void response.end(`Sitemap: ${url('/index.xml')}`),
+        '1:/robots.txt': ({ response, url }) => void response.end(`Sitemap: ${url('/index.xml', 0)}`),
+        '2:/robots.txt': ({ response, url }) => void response.end(`Sitemap: ${url('/other.xml', 0)}`),
+        '0:/index.xml': ({ response, url }) => void response.end(index(url('/s.xml'))),
+        '0:/s.xml': ({ response, url }) =>
+          void response.end(urlset(url('/mine'), url('/friend', 1), url('/stranger', 2))),
+      },
+    });
+    const { stdout, stderr } = await run(web.origin, '--format', 'json');
+    expect(rowsIn(stdout).map(({ url }) => url)).toEqual([web.url('/mine'), web.url('/friend', 1)]);
+    expect(stderr).toContain('1 entries of hosts whose robots.txt does not name it');
+  });
+
+  it('keeps the delay between all requests to a host, that of robots.txt included', async () => {
+    const { web, run } = await start({
+      robots: 'User-agent: *\nCrawl-delay: 0.3\n',
+      pages: {
+        '/sitemap_index.xml': ({ response, url }) => void response.end(index(url('/a.xml'), url('/b.xml'))),
+        '/a.xml': ({ response, url }) => void response.end(urlset(url('/a'))),
+        '/b.xml': { status: 301, headers: { location: '/c.xml' } },
+        '/c.xml': ({ response, url }) => void response.end(urlset(url('/c'))),
+      },
+    });
+    const { stdout } = await run(web.origin, '--format', 'json', '--delay', '0.1');
+    expect(rowsIn(stdout).length).toBe(2);
+    expect(web.log.length).toBe(6);
+    // Arrivals are seen by a server that may itself be late for the one before.
+    for (const gap of web.gapsMs()) expect(gap).toBeGreaterThan(250);
+  });
+
+  it('shares the clock of its hosts with crawls of the same database, and their robots.txt', async () => {
+    const { web, run } = await start({
+      robots: 'User-agent: *\nCrawl-delay: 0.4\n',
+      pages: { '/s.xml': ({ response, url }) => void response.end(urlset(url('/a'))) },
+    });
+    await run(web.url('/s.xml'), '--db', 'shared.db');
+    await run(web.url('/s.xml'), '--db', 'shared.db');
+    expect(web.log.map(({ path }) => path)).toEqual(['/robots.txt', '/s.xml', '/s.xml']);
+    for (const gap of web.gapsMs()) expect(gap).toBeGreaterThan(350);
+  });
+
+  it('says why there is none: nothing found, robots.txt against it, no host', async () => {
+    const { web, run } = await start({ robots: 'User-agent: *\nDisallow: /\n' });
+    const shut = await run(web.url('/sitemap.xml'), '--format', 'json');
+    expect([shut.code, shut.stdout]).toEqual([1, '[]\n']);
+    expect(shut.stderr).toContain('robots: Disallow /');
+    expect(web.log.map(({ path }) => path)).toEqual(['/robots.txt']);
+    expect((await run('mailto:me@example.com')).code).toBe(2);
+    expect((await run(web.origin, '--sitemap-paths', 'sitemap.xml')).stderr).toContain(
+      'paths that begin with /',
+    );
+  });
+
+  it('gives the entries before the trouble, with its name, of a sitemap that is cut or never ends', async () => {
+    const { web, run } = await start({
+      pages: {
+        '/cut.xml.gz': ({ response, url }) => {
+          const many = Array.from({ length: 5000 }, (_, n) => url(`/${(n * 7919) % 104729}`));
+          const packed = gzipSync(urlset(...many));
+          response.end(packed.subarray(0, packed.length >> 1));
+        },
+        '/zeros.gz': ({ response }) => void response.end(gzipSync(Buffer.alloc(50_000_000))),
+        '/spaces.gz': ({ response }) => void response.end(gzipSync(Buffer.alloc(20_000_000, 32))),
+      },
+    });
+    const cut = await run(web.url('/cut.xml.gz'), '--format', 'jsonl');
+    expect(cut.code).toBe(0);
+    expect(cut.stdout.split('\n').length).toBeGreaterThan(1000);
+    expect(cut.stderr).toContain('broken gzip: unexpected end of file');
+    expect((await run(web.url('/zeros.gz'))).stderr).toContain('binary: bytes that are no text');
+    const spaces = await run(web.url('/spaces.gz'), '--max-sitemap-bytes', '1MB');
+    expect([spaces.code, spaces.stderr]).toEqual([1, expect.stringContaining('more than 1048576 bytes')]);
+  });
+
+  it('stops after --limit rows and asks for nothing more', async () => {
+    const { web, run } = await start({
+      pages: {
+        '/i.xml': ({ response, url }) => void response.end(index(url('/a.xml'), url('/b.xml'))),
+        '/a.xml': ({ response, url }) => void response.end(urlset(url('/1'), url('/2'), url('/3'))),
+      },
+    });
+    const { stdout } = await run(web.url('/i.xml'), '--limit', '2', '--format', 'json');
+    expect(rowsIn(stdout).length).toBe(2);
+    expect(web.requestsTo('/b.xml')).toEqual([]);
+  });
+});

@@ -9,7 +9,15 @@ let web: FakeWeb;
 let isHanging = false;
 
 const run = (...args: string[]) => sumi(args, { cwd: folder.path });
-const FLAGS = ['--delay', '0.01', '--project', 'shop', '--allowed-hosts', '127.0.0.1,127.0.0.2'];
+const FLAGS = [
+  '--delay',
+  '0.01',
+  '--project',
+  'shop',
+  '--allowed-hosts',
+  '127.0.0.1,127.0.0.2',
+  '--no-adaptive-delay',
+];
 
 /** Every number again, by plain SQL over the views (and the request log, which has no view for robots.txt). */
 function recount(id: number): Record<string, unknown> {

@@ -8,7 +8,7 @@
 import { buildLinkGraph, type GraphSource, type LinkGraph } from '../graph/link-graph.ts';
 import { type Origin, originDepths } from '../graph/origin-depths.ts';
 import type { Scope } from '../scope/classify.ts';
-import { type DepthBatch, type Store, UNFOLLOWED } from '../store/port.ts';
+import { type DepthBatch, NO_DEPTH, type Store, UNFOLLOWED } from '../store/port.ts';
 import { compileDomainPattern, matchesDomain } from '../url/domain-pattern.ts';
 
 /** What of a configuration makes a map. */
@@ -24,7 +24,6 @@ interface MapGraph extends LinkGraph {
   readonly starts: ReadonlySet<number>;
 }
 
-const NO_DEPTH = 0xffff;
 const MAX_CELLS = 32 * 1024 * 1024;
 const BATCH_ROWS = 20_000;
 

@@ -1,22 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import type { FetchFailure, Outcome, ResponseHead } from '../fetch/fetcher.ts';
+import { emptyHead } from '../fetch/response-head.ts';
 import { type Answer, judgeAnswer } from './judge-answer.ts';
 
-const HEAD: ResponseHead = {
-  status: 200,
-  contentType: 'text/html',
-  contentLength: null,
-  contentEncoding: null,
-  location: null,
-  etag: null,
-  lastModified: null,
-  cacheControl: null,
-  retryAfter: null,
-  date: null,
-  expires: null,
-  link: null,
-  xRobotsTag: null,
-};
+const HEAD: ResponseHead = { ...emptyHead(200), contentType: 'text/html' };
 
 function outcome(head: Partial<ResponseHead> | null, more: Partial<Outcome> = {}): Outcome {
   return {

@@ -36,8 +36,9 @@ for (const [name, field] of Object.entries(names)) {
 /** Node's own slicing method, which toString reaches after checks that cost as much again. */
 type Latin1 = Buffer & { latin1Slice(start: number, end: number): string };
 
-export function readResponseHead(status: number, raw: Buffer[]): ResponseHead {
-  const head: ResponseHead = {
+/** A head that says nothing but its status. */
+export function emptyHead(status: number): ResponseHead {
+  return {
     status,
     contentType: null,
     contentLength: null,
@@ -52,6 +53,10 @@ export function readResponseHead(status: number, raw: Buffer[]): ResponseHead {
     link: null,
     xRobotsTag: null,
   };
+}
+
+export function readResponseHead(status: number, raw: Buffer[]): ResponseHead {
+  const head = emptyHead(status);
   for (let at = 0; at + 1 < raw.length; at += 2) {
     const field = fieldNamed(raw[at]);
     if (field === null) continue;

@@ -23,6 +23,13 @@ export const PAGE_STATES = {
 export type PageState = keyof typeof PAGE_STATES;
 export type PageStateCode = (typeof PAGE_STATES)[PageState];
 
+/** States given by the scope, not by an answer. */
+export const SHUT_OUT: ReadonlySet<PageStateCode> = new Set([
+  PAGE_STATES.Discovered,
+  PAGE_STATES.Skipped,
+  PAGE_STATES.DepthExceeded,
+]);
+
 const names = Object.keys(PAGE_STATES) as PageState[];
 
 export function pageStateName(code: number): PageState {

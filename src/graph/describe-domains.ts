@@ -5,7 +5,13 @@ import type { ExportSide } from './describe-pages.ts';
 import { degrees } from './digraph.ts';
 import { createDomainTally, type DomainTally } from './domain-facts.ts';
 import { buildDomainGraph, type DomainGraph } from './domain-graph.ts';
-import type { ExportEdge, ExportGraph, ExportNode, GraphColumn } from './export-graph.ts';
+import {
+  type ExportEdge,
+  type ExportGraph,
+  type ExportNode,
+  type GraphColumn,
+  NODE_COLUMNS,
+} from './export-graph.ts';
 import { hits } from './hits.ts';
 import { buildLinkGraph } from './link-graph.ts';
 import { buildOriginColumns, type OriginColumns } from './origin-columns.ts';
@@ -13,16 +19,7 @@ import { pageRank } from './pagerank.ts';
 import type { StoredOrigins } from './stored-origins.ts';
 
 const COLUMNS: readonly GraphColumn[] = [
-  { name: 'state', type: 'string' },
-  { name: 'class', type: 'string' },
-  { name: 'title', type: 'string' },
-  { name: 'status', type: 'integer' },
-  { name: 'pagerank', type: 'number' },
-  { name: 'hub', type: 'number' },
-  { name: 'authority', type: 'number' },
-  { name: 'indegree', type: 'integer' },
-  { name: 'outdegree', type: 'integer' },
-  { name: 'component', type: 'integer' },
+  ...NODE_COLUMNS,
   { name: 'pages', type: 'integer' },
   { name: 'processed', type: 'integer' },
   { name: 'internal_links', type: 'integer' },

@@ -7,7 +7,13 @@ import { LINK_FLAGS } from '../parse/parsed-page.ts';
 import type { GraphFilter, GraphPage, ReadSide } from '../store/read-side.ts';
 import { components } from './components.ts';
 import { degrees } from './digraph.ts';
-import type { ExportEdge, ExportGraph, ExportNode, GraphColumn } from './export-graph.ts';
+import {
+  type ExportEdge,
+  type ExportGraph,
+  type ExportNode,
+  type GraphColumn,
+  NODE_COLUMNS,
+} from './export-graph.ts';
 import { hits } from './hits.ts';
 import { buildLinkGraph, type LinkGraph } from './link-graph.ts';
 import { buildOriginColumns, type OriginColumns } from './origin-columns.ts';
@@ -17,16 +23,7 @@ import type { StoredOrigins } from './stored-origins.ts';
 
 const COLUMNS: readonly GraphColumn[] = [
   { name: 'host', type: 'string' },
-  { name: 'state', type: 'string' },
-  { name: 'class', type: 'string' },
-  { name: 'title', type: 'string' },
-  { name: 'status', type: 'integer' },
-  { name: 'pagerank', type: 'number' },
-  { name: 'hub', type: 'number' },
-  { name: 'authority', type: 'number' },
-  { name: 'indegree', type: 'integer' },
-  { name: 'outdegree', type: 'integer' },
-  { name: 'component', type: 'integer' },
+  ...NODE_COLUMNS,
   { name: 'depth', type: 'integer' },
   { name: 'discovered_run', type: 'integer' },
   { name: 'redirect_to', type: 'integer' },

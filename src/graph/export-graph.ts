@@ -41,3 +41,17 @@ export const EDGE_COLUMNS = [
   { name: 'weight', type: 'integer' },
   { name: 'nofollow', type: 'integer' },
 ] as const satisfies readonly GraphColumn[];
+
+/** What every node has, page or domain. */
+export const NODE_COLUMNS: readonly GraphColumn[] = [
+  { name: 'state', type: 'string' },
+  { name: 'class', type: 'string' },
+  { name: 'title', type: 'string' },
+  { name: 'status', type: 'integer' },
+  { name: 'pagerank', type: 'number' },
+  { name: 'hub', type: 'number' },
+  { name: 'authority', type: 'number' },
+  { name: 'indegree', type: 'integer' },
+  { name: 'outdegree', type: 'integer' },
+  { name: 'component', type: 'integer' },
+];

@@ -148,6 +148,9 @@ export interface PageFacts {
 /** Flag of a link that the run's rules do not follow (an obeyed nofollow): it lends no depth. Beside LINK_FLAGS. */
 export const UNFOLLOWED = 128;
 
+/** Stored depth of a page that no followed link leads to (yet); any real path is shorter. */
+export const NO_DEPTH = 65_535;
+
 /** Links of a page: each target is a page id, or -(i + 1) for the settlement's candidate i. The store drops repeats. */
 export interface LinkTargets {
   count: number;

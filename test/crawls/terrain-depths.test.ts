@@ -10,6 +10,7 @@ import { afterAll, describe, expect, it } from 'vitest';
 import { loadConfig } from '../../src/config/load-config.ts';
 import { startCrawl } from '../../src/crawl/start-crawl.ts';
 import type { Fetcher, FetchRequest, Outcome, ResponseHead } from '../../src/fetch/fetcher.ts';
+import { emptyHead } from '../../src/fetch/response-head.ts';
 import { type Ask, askStore } from '../contracts/project-facts.ts';
 import { type SeededRandom, seededRandom } from '../seeded-random.ts';
 import { sharedPostgres } from '../servers/shared-postgres.ts';
@@ -36,21 +37,7 @@ function makeWeb(random: SeededRandom, name: string): Web {
   return { maxDepth: 1 + random.below(3), quality, pages };
 }
 
-const HEAD: ResponseHead = {
-  status: 200,
-  contentType: 'text/html',
-  contentLength: null,
-  contentEncoding: null,
-  location: null,
-  etag: null,
-  lastModified: null,
-  cacheControl: null,
-  retryAfter: null,
-  date: null,
-  expires: null,
-  link: null,
-  xRobotsTag: null,
-};
+const HEAD: ResponseHead = { ...emptyHead(200), contentType: 'text/html' };
 
 /** Answers come in an order of chance. */
 function fetcherOf(web: Web, random: SeededRandom, asked: string[]): Fetcher {

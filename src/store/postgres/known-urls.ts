@@ -6,13 +6,11 @@
  * Only committed pages are in it, so what it answers is true in the database, but for depths, which may be lower there.
  */
 import type { UrlHasher } from '../../primitives/url-hash.ts';
+import { NO_DEPTH } from '../port.ts';
 
 const FIRST_SLOTS = 1 << 14;
 /** Half of them filled at most: 38 bytes a slot. */
 const MAX_SLOTS = 1 << 21;
-
-/** Depth of a page that no followed link leads to (yet); any real path is shorter. */
-export const NO_DEPTH = 65_535;
 
 export class KnownUrls {
   readonly #hasher: UrlHasher;

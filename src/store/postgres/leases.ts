@@ -5,8 +5,8 @@
  */
 import type { TransactionSql } from 'postgres';
 import type { Claim } from '../../frontier/candidate.ts';
-import type { PageStateCode } from '../../frontier/page-state.ts';
-import { type ClaimAnswer, type HostLease, REQUEST_KINDS, type StoredRobots } from '../port.ts';
+import { type HostRow, leaseOf } from '../host-row.ts';
+import type { ClaimAnswer, HostLease, StoredRobots } from '../port.ts';
 import {
   ask,
   type Holding,
@@ -19,26 +19,7 @@ import {
   transaction,
 } from './session.ts';
 import type { WaitingPage } from './waiting-pages.ts';
-import { LATE_MS } from './workers.ts';
-
-interface HostRow {
-  id: number;
-  name: string;
-  not_before: number;
-  blocked_until: number;
-  consecutive_429: number;
-  adaptive_ms: number;
-  average_ms: number;
-  samples: number;
-  failures: number;
-  probes: number;
-  fence: number;
-  taken_over: number;
-  lease_owner: string | null;
-  requests: number;
-  closed_state: PageStateCode | null;
-  closed_reason: string | null;
-}
+import { LATE_MS, MARK_GAPS, PUT_BACK } from './workers.ts';
 
 const COLUMNS = `h.id, h.name, h.not_before, h.blocked_until, h.consecutive_429, h.adaptive_ms, h.average_ms, h.samples,
   h.failures, h.probes, h.fence, h.taken_over, h.lease_owner, COALESCE(q.requests, 0) AS requests, q.closed_state,
@@ -56,11 +37,6 @@ const TAKE_QUEUES = `
 WITH locked AS (SELECT host_id, project_id FROM host_queue WHERE host_id = ANY($2::int[])
   ORDER BY host_id, project_id FOR NO KEY UPDATE)
 UPDATE host_queue q SET leased_until = $1 FROM locked l WHERE q.host_id = l.host_id AND q.project_id = l.project_id`;
-// Pages that a vanished holder had in flight wait again, whatever project they are of.
-const PUT_BACK = 'UPDATE url SET state = 1 WHERE host_id = ANY($1::int[]) AND state = 2';
-const MARK_GAPS = `
-INSERT INTO request (run_id, host_id, kind, slot_at, sent_at, ended_at, delay_ms, per_host, status_code, wire_bytes)
-SELECT $1, unnest($2::int[]), ${REQUEST_KINDS.indexOf('gap')}, $3::bigint, $3, $3, 0, 0, 0, 0`;
 const ROBOTS = `
 SELECT origin, status, body, fetched_at AS "fetchedAt", expires_at AS "expiresAt", delay_seconds AS "delaySeconds"
 FROM robots_txt WHERE host_id = ANY($1::int[])`;
@@ -352,26 +328,4 @@ function waitingOf(row: WaitingRow): WaitingPage {
 function claimOf(page: WaitingPage, host: string): Claim {
   const { pageId, url, fetchUrl, depth, priority, attempts, hops, last } = page;
   return { pageId, url, fetchUrl: fetchUrl ?? url, host, depth, priority, attempts, hops, last };
-}
-
-function leaseOf(row: HostRow, until: number): HostLease {
-  return {
-    hostId: row.id,
-    host: row.name,
-    fence: row.fence + 1,
-    until,
-    takenOver: row.taken_over === 1 || row.lease_owner !== null,
-    closed: row.closed_state === null ? null : { state: row.closed_state, reason: row.closed_reason ?? '' },
-    state: {
-      notBefore: row.not_before,
-      blockedUntil: row.blocked_until,
-      consecutive429: row.consecutive_429,
-      adaptiveMs: row.adaptive_ms,
-      averageMs: row.average_ms,
-      samples: row.samples,
-      failures: row.failures,
-      probes: row.probes,
-      requests: row.requests,
-    },
-  };
 }

@@ -6,18 +6,14 @@
  */
 import type { TransactionSql } from 'postgres';
 import type { Candidate } from '../../frontier/candidate.ts';
-import { PAGE_STATES, type PageStateCode } from '../../frontier/page-state.ts';
+import { PAGE_STATES, type PageStateCode, SHUT_OUT } from '../../frontier/page-state.ts';
 import { checkTransition } from '../../frontier/page-transitions.ts';
-import { UNFOLLOWED } from '../port.ts';
+import { NO_DEPTH, UNFOLLOWED } from '../port.ts';
 import { applyEffects, type Effects, lockQueues, newEffects, queueEffect, writeWaiting } from './effects.ts';
 import type { Group, PendingCandidate } from './group.ts';
-import { NO_DEPTH } from './known-urls.ts';
 import { ask, recordset, rowsJson, type Session, transaction } from './session.ts';
 
 const { Queued, Processed, Skipped, DepthExceeded } = PAGE_STATES;
-
-/** States given by the scope, not by an answer. */
-const SHUT_OUT: ReadonlySet<PageStateCode> = new Set([PAGE_STATES.Discovered, Skipped, DepthExceeded]);
 
 /** Gathers a candidate. Answers the page's id, or -(i + 1) for the group's candidate i. */
 export function gather(

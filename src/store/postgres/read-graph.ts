@@ -3,9 +3,9 @@
  * a statement a batch, so that no transaction stays open while a graph is built.
  */
 import { pageStateName } from '../../frontier/page-state.ts';
+import { NO_DEPTH } from '../port.ts';
 import type { GraphFilter, GraphLinks, GraphPage } from '../read-side.ts';
 import type { Sql } from './connection.ts';
-import { NO_DEPTH } from './known-urls.ts';
 import { ask } from './session.ts';
 
 /** Journeys cost more here than rows. */

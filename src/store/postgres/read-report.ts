@@ -1,8 +1,8 @@
 /** The figures of one run and the errors of a map, on PostgreSQL. */
 import { type MapErrors, readMapErrors } from '../map-errors.ts';
+import { NO_DEPTH } from '../port.ts';
 import { type AskRows, type ReportDialect, type RunReport, readRunReport } from '../run-report.ts';
 import type { Sql } from './connection.ts';
-import { NO_DEPTH } from './known-urls.ts';
 
 const DIALECT: ReportDialect = {
   // With the host, so that each page is one lookup in one partition.

@@ -6,8 +6,7 @@
  */
 import { PAGE_STATES, pageStateName } from '../../frontier/page-state.ts';
 import { explainFailures } from '../explain-failures.ts';
-import type { StoredRobots } from '../port.ts';
-import { REQUEST_KINDS } from '../port.ts';
+import { NO_DEPTH, REQUEST_KINDS, type StoredRobots } from '../port.ts';
 import type {
   HostRow,
   PageFilter,
@@ -20,7 +19,6 @@ import type {
   VisitRow,
 } from '../read-side.ts';
 import { disconnect, postgresError, type Sql } from './connection.ts';
-import { NO_DEPTH } from './known-urls.ts';
 import { openForReading } from './open-database.ts';
 import { createGraphReader } from './read-graph.ts';
 import { createLinkReader } from './read-links.ts';

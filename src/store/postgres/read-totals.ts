@@ -1,8 +1,8 @@
 /** What a database or one of its projects amounts to, counted by PostgreSQL in a few scans. */
 import { pageStateName } from '../../frontier/page-state.ts';
+import { NO_DEPTH } from '../port.ts';
 import type { StoreTotals } from '../read-side.ts';
 import type { Sql } from './connection.ts';
-import { NO_DEPTH } from './known-urls.ts';
 import { ask } from './session.ts';
 
 const MOST_REASONS = 20;

@@ -4,9 +4,8 @@
  */
 import type { TransactionSql } from 'postgres';
 import { PAGE_STATES } from '../../frontier/page-state.ts';
-import type { KnownPage, Revised, Revision, RunRequest } from '../port.ts';
+import { type KnownPage, NO_DEPTH, type Revised, type Revision, type RunRequest } from '../port.ts';
 import { checkRevision, createMoves } from '../state-moves.ts';
-import { NO_DEPTH } from './known-urls.ts';
 import { countQueued, leaveOpen, openRun, unpreparedKey } from './runs.ts';
 import { ask, recordset, rowsJson, type Session, transaction } from './session.ts';
 

@@ -1,14 +1,19 @@
 /** Settling, the first half: a page's result is gathered into the open group. write-group.ts writes it. */
 import { PAGE_STATES } from '../../frontier/page-state.ts';
 import { checkTransition } from '../../frontier/page-transitions.ts';
-import type { HostLease, LinkTargets, RequestEntry, Settled, Settlement } from '../port.ts';
-import { UNFOLLOWED } from '../port.ts';
+import {
+  type HostLease,
+  type LinkTargets,
+  type RequestEntry,
+  type Settled,
+  type Settlement,
+  UNFOLLOWED,
+} from '../port.ts';
 import type { Group, PendingLinks, PendingSettlement } from './group.ts';
 import { gather, noteShorter } from './offers.ts';
 import { holds, type Session } from './session.ts';
 
 const NO_SOURCES: Settled['failedSources'] = [];
-const NOFOLLOW = 1;
 
 export async function settle(
   session: Session,
@@ -100,26 +105,6 @@ function gatherLinks(
     if (targets[i] > 0 && !(flags[i] & UNFOLLOWED)) noteShorter(session, group, targets[i], depth);
   }
   return { targets, flags, anchors: links.anchors?.slice(0, links.count) ?? null };
-}
-
-/** Drops targets that stand twice, in place; a target with one followed link is followed. */
-export function dropRepeats({ targets, flags, anchors }: PendingLinks): PendingLinks {
-  const places = new Map<number, number>();
-  let kept = 0;
-  for (let i = 0; i < targets.length; i++) {
-    const place = places.get(targets[i]);
-    if (place !== undefined) {
-      if (!(flags[i] & NOFOLLOW)) flags[place] &= ~(NOFOLLOW | UNFOLLOWED);
-      continue;
-    }
-    places.set(targets[i], kept);
-    targets[kept] = targets[i];
-    flags[kept] = flags[i];
-    if (anchors !== null) anchors[kept] = anchors[i];
-    kept++;
-  }
-  if (anchors !== null) anchors.length = kept;
-  return { targets: targets.subarray(0, kept), flags: flags.subarray(0, kept), anchors };
 }
 
 export function log(session: Session, entry: RequestEntry): void {

@@ -4,8 +4,7 @@
  * nothing in the crawler reads through them.
  */
 import { PAGE_STATES } from '../../frontier/page-state.ts';
-import { UNFOLLOWED } from '../port.ts';
-import { NO_DEPTH } from './known-urls.ts';
+import { NO_DEPTH, UNFOLLOWED } from '../port.ts';
 
 const stateName = `CASE u.state ${Object.entries(PAGE_STATES)
   .map(([name, code]) => `WHEN ${code} THEN '${name}'`)

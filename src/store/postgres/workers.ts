@@ -41,7 +41,9 @@ export async function registerWorker(
 
 const END_LEASES = `
 UPDATE host SET taken_over = 1, lease_owner = NULL, lease_until = NULL WHERE id = ANY($1::int[])`;
-const MARK_GAPS = `
+/** Pages that a vanished holder had in flight wait again, whatever project they are of. */
+export const PUT_BACK = 'UPDATE url SET state = 1 WHERE host_id = ANY($1::int[]) AND state = 2';
+export const MARK_GAPS = `
 INSERT INTO request (run_id, host_id, kind, slot_at, sent_at, ended_at, delay_ms, per_host, status_code, wire_bytes)
 SELECT $1, unnest($2::int[]), ${REQUEST_KINDS.indexOf('gap')}, $3::bigint, $3, $3, 0, 0, 0, 0`;
 
@@ -50,7 +52,7 @@ async function giveUpHosts(tx: TransactionSql, runId: number, hostIds: number[],
   if (hostIds.length === 0) return;
   await ask(tx, END_LEASES, [hostIds]);
   await ask(tx, MARK_GAPS, [runId, hostIds, now]);
-  await ask(tx, 'UPDATE url SET state = 1 WHERE host_id = ANY($1::int[]) AND state = 2', [hostIds]);
+  await ask(tx, PUT_BACK, [hostIds]);
   await ask(tx, 'UPDATE host_queue SET leased_until = 0 WHERE host_id = ANY($1::int[])', [hostIds]);
 }
 

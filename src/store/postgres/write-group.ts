@@ -7,6 +7,7 @@
  */
 import type { TransactionSql } from 'postgres';
 import { PAGE_STATES } from '../../frontier/page-state.ts';
+import { dropRepeats } from '../drop-repeats.ts';
 import type { HostLease, Settled } from '../port.ts';
 import {
   applyEffects,
@@ -21,7 +22,6 @@ import type { Group, PendingSettlement } from './group.ts';
 import { addLowering, lower, type Resolved, reopen, writeCandidates } from './offers.ts';
 import { openRedirectBook } from './redirects.ts';
 import { ask, recordset, rowsJson, type Session, transaction } from './session.ts';
-import { dropRepeats } from './settle.ts';
 import {
   notifyWork,
   writeFacts,
@@ -95,10 +95,14 @@ async function writeAll(tx: TransactionSql, session: Session, group: Group): Pro
   await Promise.all([
     writeFacts(tx, session, settlements),
     writeTexts(tx, settlements),
-    writeLinks(tx, session, settlements, ({ targets, flags, anchors }) =>
+    writeLinks(tx, session, settlements, (gathered) => {
       // Copies: a transaction that fails is tried again with what was gathered.
-      dropRepeats({ targets: targets.map(pageOf), flags: flags.slice(), anchors: anchors?.slice() ?? null }),
-    ),
+      const targets = gathered.targets.map(pageOf);
+      const flags = gathered.flags.slice();
+      const anchors = gathered.anchors?.slice() ?? null;
+      const count = dropRepeats({ count: targets.length, targets, flags, anchors });
+      return { targets: targets.subarray(0, count), flags: flags.subarray(0, count), anchors };
+    }),
     lower(tx, session, shorterPaths(group, resolved), effects),
   ]);
   await settlePages(tx, session, settlements, pageOf, effects);

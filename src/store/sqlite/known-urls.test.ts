@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { createUrlHasher, type UrlHasher } from '../../primitives/url-hash.ts';
-import { KnownUrls, NO_DEPTH } from './known-urls.ts';
+import { NO_DEPTH } from '../port.ts';
+import { KnownUrls } from './known-urls.ts';
 
 const open = () => new KnownUrls(createUrlHasher(Uint32Array.of(1, 2, 3, 4)));
 

@@ -6,6 +6,7 @@
  * Equal 128-bit hashes count as the same URL; `sumi audit` checks that against the stored URLs.
  */
 import type { UrlHasher } from '../../primitives/url-hash.ts';
+import { NO_DEPTH } from '../port.ts';
 
 const SEGMENTS = 256;
 const WORDS = 5; // four words of hash, one of id; id 0 marks a free slot
@@ -13,8 +14,6 @@ const GROWTH = 1.33;
 const FULL = 0.8;
 const FIRST_SLOTS = 32;
 
-/** Depth of a page that no followed link leads to (yet); any real path is shorter. */
-export const NO_DEPTH = 65_535;
 const MAX_DEPTH = NO_DEPTH - 1;
 
 export class KnownUrls {

@@ -1,31 +1,12 @@
 /** Hosts are leased, their best waiting pages claimed, and both given back. One writer, so the file's lock is the mutex. */
 import type { Claim } from '../../frontier/candidate.ts';
-import { PAGE_STATES, type PageStateCode } from '../../frontier/page-state.ts';
+import { PAGE_STATES } from '../../frontier/page-state.ts';
+import { type HostRow, leaseOf } from '../host-row.ts';
 import type { ClaimAnswer, HostLease } from '../port.ts';
 import { addWaiting, type Session } from './session.ts';
 import type { WaitingPages } from './waiting-pages.ts';
 
 const { Queued, Fetching } = PAGE_STATES;
-
-interface HostRow {
-  id: number;
-  name: string;
-  not_before: number;
-  blocked_until: number;
-  consecutive_429: number;
-  adaptive_ms: number;
-  average_ms: number;
-  samples: number;
-  failures: number;
-  probes: number;
-  fence: number;
-  taken_over: number;
-  requests: number;
-  closed_state: PageStateCode | null;
-  closed_reason: string | null;
-}
-
-type FreeHostRow = HostRow & { lease_owner: string | null };
 
 interface ClaimRow {
   id: number;
@@ -113,11 +94,11 @@ export function createLeases(session: Session, waiting: WaitingPages, flushRows:
   // This session is the only writer: whoever holds a host took it here.
   const holds = (lease: HostLease): boolean => session.held.get(lease.hostId)?.fence === lease.fence;
 
-  function takeAll(rows: FreeHostRow[], owner: string, now: number, leaseMs: number): HostLease[] {
+  function takeAll(rows: HostRow[], owner: string, now: number, leaseMs: number): HostLease[] {
     const leases = rows.map((row) => {
       take.run(owner, now + leaseMs, row.id);
       if (row.lease_owner !== null) takeOverClaims(row.id);
-      return leaseOf(row, now + leaseMs, row.taken_over === 1 || row.lease_owner !== null);
+      return leaseOf(row, now + leaseMs);
     });
     for (const lease of leases) session.held.set(lease.hostId, lease);
     if (leases.length > 0) session.window.commit();
@@ -127,19 +108,19 @@ export function createLeases(session: Session, waiting: WaitingPages, flushRows:
   return {
     lease(owner: string, count: number, now: number, leaseMs: number): HostLease[] {
       session.window.commit();
-      const rows = free.all(session.projectId, now, count) as FreeHostRow[];
+      const rows = free.all(session.projectId, now, count) as HostRow[];
       const leases = takeAll(rows, owner, now, leaseMs);
       if (leases.length === count) return leases;
       // A vanished holder may have left nothing but pages in flight: these are looked for in all pages, so not in vain.
       if (hasExpired.get(now) === undefined) return leases;
       const { projectId } = session;
-      const more = abandoned.all(projectId, projectId, now, count - leases.length) as FreeHostRow[];
+      const more = abandoned.all(projectId, projectId, now, count - leases.length) as HostRow[];
       return leases.concat(takeAll(more, owner, now, leaseMs));
     },
 
     leaseHost(owner: string, host: string, now: number, leaseMs: number): HostLease | null {
       session.window.commit();
-      const row = byName.get(session.projectId, session.hosts.idOf(host), now) as FreeHostRow | undefined;
+      const row = byName.get(session.projectId, session.hosts.idOf(host), now) as HostRow | undefined;
       return row === undefined ? null : takeAll([row], owner, now, leaseMs)[0];
     },
 
@@ -194,28 +175,6 @@ export function createLeases(session: Session, waiting: WaitingPages, flushRows:
       if (session.held.get(lease.hostId) === lease) session.held.delete(lease.hostId);
       give.run(lease.hostId, lease.fence);
       session.window.touch();
-    },
-  };
-}
-
-function leaseOf(row: HostRow, until: number, takenOver: boolean): HostLease {
-  return {
-    hostId: row.id,
-    host: row.name,
-    fence: row.fence + 1,
-    until,
-    takenOver,
-    closed: row.closed_state === null ? null : { state: row.closed_state, reason: row.closed_reason ?? '' },
-    state: {
-      notBefore: row.not_before,
-      blockedUntil: row.blocked_until,
-      consecutive429: row.consecutive_429,
-      adaptiveMs: row.adaptive_ms,
-      averageMs: row.average_ms,
-      samples: row.samples,
-      failures: row.failures,
-      probes: row.probes,
-      requests: row.requests,
     },
   };
 }

@@ -5,10 +5,9 @@
  * batches (`lowerDepths`), never inside a settlement.
  */
 import type { Candidate } from '../../frontier/candidate.ts';
-import { PAGE_STATES, type PageStateCode } from '../../frontier/page-state.ts';
+import { PAGE_STATES, type PageStateCode, SHUT_OUT } from '../../frontier/page-state.ts';
 import { checkTransition } from '../../frontier/page-transitions.ts';
-import { UNFOLLOWED } from '../port.ts';
-import { NO_DEPTH } from './known-urls.ts';
+import { NO_DEPTH, UNFOLLOWED } from '../port.ts';
 import { unpackNumbers } from './pack-links.ts';
 import { addWaiting, type Session } from './session.ts';
 import type { WaitingPages } from './waiting-pages.ts';
@@ -31,13 +30,6 @@ interface UrlRow {
 }
 
 const ROWS = 32;
-/** States given by the scope, not by an answer. */
-const SHUT_OUT: ReadonlySet<PageStateCode> = new Set([
-  PAGE_STATES.Discovered,
-  PAGE_STATES.Skipped,
-  PAGE_STATES.DepthExceeded,
-]);
-
 export function createOffers(session: Session, waiting: WaitingPages): Offers {
   const { db } = session;
   const write = createRowWriter(session);

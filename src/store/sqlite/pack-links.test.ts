@@ -1,7 +1,8 @@
 import { describe, expect, it, vi } from 'vitest';
 import { seededRandom } from '../../../test/seeded-random.ts';
+import { dropRepeats } from '../drop-repeats.ts';
 import { type LinkTargets, UNFOLLOWED } from '../port.ts';
-import { dropRepeats, packFlags, packNumbers, unpackNumbers } from './pack-links.ts';
+import { packFlags, packNumbers, unpackNumbers } from './pack-links.ts';
 
 function links(targets: number[], flags: number[] = [], anchors: string[] | null = null): LinkTargets {
   return {
@@ -66,7 +67,7 @@ describe('dropping repeats', () => {
 
   it('does not take the marks of old pages for its own when its count of pages starts anew', async () => {
     vi.resetModules();
-    const { dropRepeats: drop } = await import('./pack-links.ts');
+    const { dropRepeats: drop } = await import('../drop-repeats.ts');
     const empty = links([]);
     for (let page = 0; page < 2 ** 20 - 60; page++) drop(empty);
     for (let i = 0; i < 50; i++) drop(links(Array.from({ length: 2000 }, (_, j) => 1 + i * 7919 + j * 3)));

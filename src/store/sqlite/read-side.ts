@@ -7,8 +7,7 @@ import type { Database } from 'better-sqlite3';
 import { sumiError } from '../../errors.ts';
 import { PAGE_STATES, pageStateName } from '../../frontier/page-state.ts';
 import { explainFailures } from '../explain-failures.ts';
-import type { StoredRobots } from '../port.ts';
-import { REQUEST_KINDS } from '../port.ts';
+import { NO_DEPTH, REQUEST_KINDS, type StoredRobots } from '../port.ts';
 import type {
   HostRow,
   PageFilter,
@@ -20,7 +19,6 @@ import type {
   StoredRun,
   VisitRow,
 } from '../read-side.ts';
-import { NO_DEPTH } from './known-urls.ts';
 import { openForReading, storeError } from './open-database.ts';
 import { createGraphReader } from './read-graph.ts';
 import { createLinkReader } from './read-links.ts';

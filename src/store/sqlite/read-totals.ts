@@ -1,8 +1,8 @@
 /** What a file or one of its projects amounts to, counted by SQLite in a few scans. */
 import type { Database } from 'better-sqlite3';
 import { pageStateName } from '../../frontier/page-state.ts';
+import { NO_DEPTH } from '../port.ts';
 import type { StoreTotals } from '../read-side.ts';
-import { NO_DEPTH } from './known-urls.ts';
 
 const MOST_REASONS = 20;
 

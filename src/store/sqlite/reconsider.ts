@@ -3,9 +3,8 @@
  * What he says becomes state, priority, reason and depth; the queue is built anew from it.
  */
 import { PAGE_STATES } from '../../frontier/page-state.ts';
-import type { KnownPage, Revision, StateMove } from '../port.ts';
+import { type KnownPage, NO_DEPTH, type Revision, type StateMove } from '../port.ts';
 import { checkRevision, createMoves } from '../state-moves.ts';
-import { NO_DEPTH } from './known-urls.ts';
 import { setPrepared } from './runs.ts';
 import type { Session } from './session.ts';
 import { rebuildWaiting, type WaitingPages } from './waiting-pages.ts';

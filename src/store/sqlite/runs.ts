@@ -1,8 +1,7 @@
 /** The life of projects and runs: begin, go on after a crash, take part, be opened to be judged anew. */
 import type { Database } from 'better-sqlite3';
 import { PAGE_STATES } from '../../frontier/page-state.ts';
-import type { JoinedRun, RunRequest, RunStart } from '../port.ts';
-import { REQUEST_KINDS } from '../port.ts';
+import { type JoinedRun, REQUEST_KINDS, type RunRequest, type RunStart } from '../port.ts';
 import type { KnownUrls } from './known-urls.ts';
 import type { Session } from './session.ts';
 import type { WaitingPages } from './waiting-pages.ts';

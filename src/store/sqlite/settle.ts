@@ -1,10 +1,19 @@
 /** Settling: a page's result, its links and the candidates they offered, written into one commit group. */
 import { PAGE_STATES } from '../../frontier/page-state.ts';
 import { checkTransition } from '../../frontier/page-transitions.ts';
-import type { HostLease, LinkTargets, PageFacts, RequestEntry, Settled, Settlement } from '../port.ts';
-import { REQUEST_KINDS, UNFOLLOWED } from '../port.ts';
+import { dropRepeats } from '../drop-repeats.ts';
+import {
+  type HostLease,
+  type LinkTargets,
+  type PageFacts,
+  REQUEST_KINDS,
+  type RequestEntry,
+  type Settled,
+  type Settlement,
+  UNFOLLOWED,
+} from '../port.ts';
 import type { Offers } from './offers.ts';
-import { dropRepeats, packFlags, packNumbers, unpackNumbers } from './pack-links.ts';
+import { packFlags, packNumbers, unpackNumbers } from './pack-links.ts';
 import type { Redirects } from './redirects.ts';
 import { addWaiting, type Session } from './session.ts';
 import type { WaitingPages } from './waiting-pages.ts';

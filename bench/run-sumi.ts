@@ -35,7 +35,8 @@ export function plainEnvironment(): NodeJS.ProcessEnv {
   const kept = Object.entries(process.env).filter(
     ([name]) => !/^(SUMI_|https?_proxy$|all_proxy$|NODE_OPTIONS$|NODE_EXTRA_CA_CERTS$)/i.test(name),
   );
-  return Object.fromEntries(kept);
+  // Figures are of crawling by links, whatever a server would answer to a guess at its sitemaps.
+  return { ...Object.fromEntries(kept), SUMI_DISCOVER: 'links' };
 }
 
 function run(

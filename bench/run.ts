@@ -5,12 +5,24 @@ import { scenario as broad } from './broad.ts';
 import { scenario as corpora } from './corpora.ts';
 import { scenario as frontier } from './frontier.ts';
 import { scenario as growth } from './growth.ts';
+import { scenario as incremental } from './incremental.ts';
 import { failed, type Row, type Scenario, toMarkdown } from './scenario.ts';
+import { scenario as sitemap } from './sitemap.ts';
 import { scenario as terrain } from './terrain.ts';
 import { scenario as torture } from './torture.ts';
 import { scenario as workers } from './workers.ts';
 
-const scenarios: Scenario[] = [corpora, growth, frontier, broad, torture, workers, terrain];
+const scenarios: Scenario[] = [
+  corpora,
+  growth,
+  frontier,
+  broad,
+  torture,
+  workers,
+  terrain,
+  sitemap,
+  incremental,
+];
 
 async function runOne(scenario: Scenario, quick: boolean): Promise<Row[]> {
   process.stderr.write(`${scenario.name}: ${scenario.about}\n`);

@@ -41,7 +41,8 @@ afterAll(async () => {
 });
 
 /** A loopback site needs no pause; an example's own options would win over this. */
-const env = { PATH: process.env.PATH, HOME: process.env.HOME, SUMI_DELAY: '0' };
+// Sitemaps are looked for only where an example is about them: the requests are counted.
+const env = { PATH: process.env.PATH, HOME: process.env.HOME, SUMI_DELAY: '0', SUMI_DISCOVER: 'links' };
 
 function run(command: string, args: string[]): Promise<string[]> {
   return new Promise((resolve, reject) => {

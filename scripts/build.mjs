@@ -16,7 +16,7 @@ import {
 import { dirname, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
-import { mapPagePlugin } from './bundle-map-page.mjs';
+import { pagesPlugin } from './bundle-page.mjs';
 import { repairDriverPlugin } from './repair-driver.mjs';
 
 const { version } = JSON.parse(readFileSync('package.json', 'utf8'));
@@ -60,7 +60,7 @@ const shared = {
   bundle: true,
   platform: 'node',
   target: 'node20',
-  plugins: [mapPagePlugin, repairDriverPlugin],
+  plugins: [pagesPlugin, repairDriverPlugin],
   define: { __SUMI_VERSION__: JSON.stringify(version) },
   // Less to read at every start; names stay, for the sake of stack traces.
   minifyWhitespace: true,

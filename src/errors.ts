@@ -51,6 +51,12 @@ export const ERRORS = {
     exitCode: 2,
     httpStatus: 400,
   },
+  'not-a-setting': {
+    message: 'The option {option} cannot be kept with a project: {reason}.',
+    hint: 'Give it with the command, in a file (--config) or in the environment; a project keeps how it is crawled.',
+    exitCode: 2,
+    httpStatus: 400,
+  },
   'unknown-command': {
     message: 'There is no command {name}.',
     hint: 'The nearest known one is {nearest}; `sumi --help` lists them all.',
@@ -404,6 +410,12 @@ export const ERRORS = {
     message:
       'The project "{project}" is being crawled by worker {worker}; its pages must not be changed or taken away now.',
     hint: 'Stop its workers first (`sumi workers` lists them), or choose another --project.',
+    exitCode: 2,
+    httpStatus: 409,
+  },
+  'watch-in-use': {
+    message: 'The project "{project}" is being watched already ({watcher}, to be heard of until {until}).',
+    hint: 'Stop that one first, or wait until then if it is no more; a crawl of the project is allowed beside it.',
     exitCode: 2,
     httpStatus: 409,
   },

@@ -45,7 +45,7 @@ afterEach(async () => {
 const database = () => join(folder, 'crawl.db');
 
 function request(more: CrawlRequest = {}): CrawlRequest {
-  return { startUrls: [site.url('/')], db: database(), delay: 0, env: {}, ...more };
+  return { startUrls: [site.url('/')], db: database(), delay: 0, discover: ['links'], env: {}, ...more };
 }
 
 function ask<Row>(sql: string): Row[] {

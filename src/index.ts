@@ -5,6 +5,7 @@
  */
 import { loadConfig } from './config/load-config.ts';
 import type { OptionValues } from './config/option-table.ts';
+import { applyProjectSettings } from './crawl/apply-project-settings.ts';
 import { startCrawl } from './crawl/start-crawl.ts';
 import type { Extensions } from './crawl/wire.ts';
 import { sumiError } from './errors.ts';
@@ -28,6 +29,7 @@ export type {
   ProgressEvent,
   RunEvent,
   RunStatus,
+  SitemapEvent,
   SummaryEvent,
 } from './report/events.ts';
 export type { OutputSink } from './report/output-sink.ts';
@@ -36,6 +38,9 @@ export type { BodyStore } from './store/bodies.ts';
 export { openBodies, openReadSide as openResults } from './store/open-store.ts';
 export type { Settlement, Store } from './store/port.ts';
 export type {
+  ChangeFilter,
+  ChangeRow,
+  HistoryRow,
   HostRow,
   LinkRow,
   PageFilter,
@@ -91,7 +96,7 @@ export interface Crawl {
 export async function crawl(request: CrawlRequest): Promise<Crawl> {
   const { on, signal, env, config: file, bodies, store, ...rest } = request;
   const { scopeRules, priority, parsers, pacing, sinks, ...options } = rest;
-  const config = await loadConfig({
+  const sources = {
     env: env ?? process.env,
     file,
     options: {
@@ -99,7 +104,8 @@ export async function crawl(request: CrawlRequest): Promise<Crawl> {
       ...(typeof bodies === 'string' && { bodies }),
       ...(typeof store === 'string' && { store }),
     },
-  });
+  };
+  const config = await loadConfig(sources);
   if (config.urls !== null) {
     const place = config.sources.urls.from;
     const expected = 'none from a program: it gives startUrls';
@@ -107,7 +113,11 @@ export async function crawl(request: CrawlRequest): Promise<Crawl> {
   }
   const stream = createEventStream();
   const handle = await startCrawl({
-    config,
+    config: await applyProjectSettings(config, {
+      sources,
+      startUrls: config.startUrls,
+      store: typeof store === 'string' ? undefined : store,
+    }),
     startUrls: config.startUrls,
     extensions: {
       scopeRules,

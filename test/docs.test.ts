@@ -10,8 +10,10 @@ const PAGES = [
   'README.md',
   'ARCHITECTURE.md',
   'CONTRIBUTING.md',
+  'docs/changes.md',
   'docs/tables.md',
   'docs/scale.md',
+  'docs/watch.md',
   'examples/README.md',
   ...decisions,
 ];

@@ -1,13 +1,17 @@
 import { describe, expect, it } from 'vitest';
-import { compareWithLast, contentHash, simhashInteger } from './fingerprint.ts';
+import type { LinkList } from '../parse/parsed-page.ts';
+import {
+  contentHash,
+  type Facets,
+  facetHash,
+  isSameHash,
+  linkDigest,
+  redirectHash,
+  simhashDistance,
+  simhashInteger,
+} from './fingerprint.ts';
 
 const bytes = (text: string) => new TextEncoder().encode(text);
-const last = (hash: Uint8Array | null) => ({
-  statusCode: 200,
-  contentHash: hash,
-  etag: null,
-  lastModified: null,
-});
 
 describe('the hash of a body', () => {
   it('is SHA-256 of its bytes, checked against the standard’s example', () => {
@@ -20,18 +24,81 @@ describe('the hash of a body', () => {
     const whole = bytes('xxabcxx');
     expect(contentHash(whole.subarray(2, 5))).toEqual(contentHash(bytes('abc')));
   });
+
+  it('is equal to no hash that is missing', () => {
+    const hash = contentHash(bytes('a'));
+    expect(isSameHash(hash, contentHash(bytes('a')))).toBe(true);
+    expect(isSameHash(hash, contentHash(bytes('b')))).toBe(false);
+    expect(isSameHash(hash, null)).toBe(false);
+    expect(isSameHash(null, null)).toBe(false);
+  });
 });
 
-describe('a page compared with its last visit', () => {
-  it('is new when there was none, or none with a body', () => {
-    expect(compareWithLast(contentHash(bytes('a')), null)).toBe('new');
-    expect(compareWithLast(contentHash(bytes('a')), last(null))).toBe('new');
+describe('the hash of what else can change', () => {
+  const facets: Facets = {
+    title: 'T',
+    h1: 'H',
+    description: null,
+    canonical: null,
+    noindex: false,
+    nofollow: false,
+    structuredData: null,
+  };
+
+  it('changes with every one of its parts', () => {
+    const hashes = [
+      facetHash(facets, 'links'),
+      facetHash(facets, 'other links'),
+      facetHash({ ...facets, title: 'H', h1: 'T' }, 'links'),
+      facetHash({ ...facets, title: null }, 'links'),
+      facetHash({ ...facets, title: '' }, 'links'),
+      facetHash({ ...facets, description: 'D' }, 'links'),
+      facetHash({ ...facets, canonical: 'D' }, 'links'),
+      facetHash({ ...facets, structuredData: 'D' }, 'links'),
+      facetHash({ ...facets, noindex: true }, 'links'),
+      facetHash({ ...facets, nofollow: true }, 'links'),
+      redirectHash(301, 'links'),
+      redirectHash(302, 'links'),
+    ].map((hash) => Buffer.from(hash).toString('hex'));
+    expect(new Set(hashes).size).toBe(hashes.length);
+    expect(facetHash({ ...facets }, 'links')).toEqual(facetHash(facets, 'links'));
+  });
+});
+
+describe('the digest of links', () => {
+  const list = (...hashes: number[]): LinkList => ({
+    count: hashes.length,
+    // Buffers are used again: what lies beyond the count is of another page.
+    hrefHash: Int32Array.of(...hashes, 99),
+    bytes: new Uint8Array(0),
+    hrefStart: new Int32Array(0),
+    hrefEnd: new Int32Array(0),
+    flags: new Uint8Array(0),
+    hrefText: () => '',
+    anchorText: () => '',
   });
 
-  it('is unchanged when the bytes are the same, else changed', () => {
-    const before = last(contentHash(bytes('a')));
-    expect(compareWithLast(contentHash(bytes('a')), before)).toBe('unchanged');
-    expect(compareWithLast(contentHash(bytes('b')), before)).toBe('changed');
+  it('does not care for the order', () => {
+    expect(linkDigest(list(1, 2, -3), null)).toBe(linkDigest(list(-3, 1, 2), null));
+  });
+
+  it('changes when one link comes, goes, or is another, and with the base', () => {
+    const all = [
+      linkDigest(list(), null),
+      linkDigest(list(1, 2), null),
+      linkDigest(list(1), null),
+      linkDigest(list(1, 2, 3), null),
+      linkDigest(list(1, 3), null),
+      linkDigest(list(0, 3), null),
+      linkDigest(list(1, 2), '/base/'),
+    ];
+    expect(new Set(all).size).toBe(all.length);
+  });
+
+  it('tells all pairs of near numbers apart', () => {
+    const seen = new Set<string>();
+    for (let a = 0; a < 200; a++) for (let b = a + 1; b < 200; b++) seen.add(linkDigest(list(a, b), null));
+    expect(seen.size).toBe((200 * 199) / 2);
   });
 });
 
@@ -44,5 +111,13 @@ describe('the simhash for databases', () => {
     expect(simhashInteger(0x8000_0000, 0)).toBe(-(2n ** 63n));
     expect(simhashInteger(0xffff_ffff, 0xffff_ffff)).toBe(-1n);
     expect(simhashInteger(-1, -1)).toBe(-1n);
+  });
+
+  it('differs in so many bits', () => {
+    expect(simhashDistance(0n, 0n)).toBe(0);
+    expect(simhashDistance(0n, -1n)).toBe(64);
+    expect(simhashDistance(0b1011n, 0b0001n)).toBe(2);
+    expect(simhashDistance(null, 1n)).toBeNull();
+    expect(simhashDistance(1n, null)).toBeNull();
   });
 });

@@ -1,19 +1,73 @@
-/** Step 8, the part that needs no history yet: what identifies a body, and how it compares with the last visit. */
+/**
+ * What identifies a visit's finding: hashes of the body, of its main text, and of everything else that can change.
+ * Equal hashes mean that nothing of content changed; they never say what did. No strings are made of links.
+ */
 import * as crypto from 'node:crypto';
-import type { LastVisit } from '../frontier/candidate.ts';
+import type { LinkList } from '../parse/parsed-page.ts';
 
-/** SHA-256 of the body as it came after decoding. */
+/** SHA-256 of the body as it came after decoding, or of its main text. */
 export function contentHash(bytes: Uint8Array): Uint8Array {
   // In one call: createHash makes a stream for every page.
   return crypto.hash('sha256', bytes, 'buffer');
 }
 
-export function compareWithLast(hash: Uint8Array, last: LastVisit | null): 'new' | 'changed' | 'unchanged' {
-  if (last === null || last.contentHash === null) return 'new';
-  return Buffer.compare(hash, last.contentHash) === 0 ? 'unchanged' : 'changed';
+export function isSameHash(a: Uint8Array | null, b: Uint8Array | null): boolean {
+  return a !== null && b !== null && Buffer.compare(a, b) === 0;
+}
+
+/** What of a page can change beside its main text. */
+export interface Facets {
+  title: string | null;
+  h1: string | null;
+  description: string | null;
+  canonical: string | null;
+  noindex: boolean;
+  nofollow: boolean;
+  structuredData: string | null;
+}
+
+/** `links` is a digest of the page's links (linkDigest). */
+export function facetHash(facets: Facets, links: string): Uint8Array {
+  const { title, h1, description, canonical, noindex, nofollow, structuredData } = facets;
+  // A field that is absent differs from an empty one; no text holds the marks, which are folded away as white space.
+  const text =
+    `${title ?? '\x00'}\x1f${h1 ?? '\x00'}\x1f${description ?? '\x00'}\x1f${canonical ?? '\x00'}\x1f` +
+    `${structuredData ?? '\x00'}\x1f${noindex ? 1 : 0}${nofollow ? 1 : 0}\x1f${links}`;
+  return crypto.hash('sha256', text, 'buffer');
+}
+
+/** Of a redirect: where it leads is all there is. */
+export function redirectHash(status: number, target: string): Uint8Array {
+  return crypto.hash('sha256', `${status}\x1f${target}`, 'buffer');
+}
+
+/**
+ * The links of a page in whatever order, from the hashes that the parser made of their bytes; `baseHref` is what
+ * relative ones depend on. A page with the same links in other words gives another digest: then they are compared.
+ */
+export function linkDigest({ count, hrefHash }: LinkList, baseHref: string | null): string {
+  let sum = 0;
+  let bits = 0;
+  for (let i = 0; i < count; i++) {
+    // Mixed, so that the differences of two pairs of links do not cancel each other out.
+    let mixed = Math.imul(hrefHash[i] ^ (hrefHash[i] >>> 16), 0x45d9f3b);
+    mixed = Math.imul(mixed ^ (mixed >>> 13), 0x2c1b3c6d);
+    sum = (sum + mixed) | 0;
+    bits ^= mixed ^ (mixed >>> 11);
+  }
+  return `${count},${sum},${bits},${baseHref ?? ''}`;
 }
 
 /** The two halves as the signed 64-bit integer that databases keep. */
 export function simhashInteger(high: number, low: number): bigint {
   return BigInt.asIntN(64, (BigInt(high >>> 0) << 32n) | BigInt(low >>> 0));
+}
+
+/** Bits in which two simhashes differ. */
+export function simhashDistance(a: bigint | null, b: bigint | null): number | null {
+  if (a === null || b === null) return null;
+  let differing = BigInt.asUintN(64, a ^ b);
+  let count = 0;
+  for (; differing !== 0n; differing &= differing - 1n) count++;
+  return count;
 }

@@ -23,13 +23,13 @@ describe('sumi config', () => {
 
   it('prints every option with its value and source', async () => {
     vi.stubEnv('SUMI_MAX_DEPTH', '4');
-    const printed = await run('--delay', '2s', '--proxy', 'http://me:secret@proxy:1');
+    const printed = await run('--delay', '2s', '--proxy', 'http://me:hush@proxy:1');
     for (const name of OPTION_NAMES) expect(printed).toMatch(new RegExp(`^  ${name} +\\S`, 'm'));
     expect(printed).toMatch(/^ {2}delay +2 +flag --delay$/m);
     expect(printed).toMatch(/^ {2}max-depth +4 +env SUMI_MAX_DEPTH$/m);
     expect(printed).toMatch(/^ {2}on-429 +"backoff" +profile site$/m);
     expect(printed).toMatch(/^User-Agent +SumiRipple\//m);
-    expect(printed).not.toContain('secret');
+    expect(printed).not.toContain('hush');
   });
 
   it('prints JSON for programs, passwords masked', async () => {
@@ -39,7 +39,7 @@ describe('sumi config', () => {
       '--profile',
       'terrain',
       '--proxy',
-      'http://me:secret@proxy:1',
+      'http://me:hush@proxy:1',
     );
     const { profile, options, config_hash } = JSON.parse(printed);
     expect(profile).toBe('terrain');
@@ -49,11 +49,20 @@ describe('sumi config', () => {
   });
 
   it('never prints the password of a store', async () => {
-    vi.stubEnv('SUMI_STORE', 'postgres://sumi:secret@host/crawl?sslpassword=secret');
+    vi.stubEnv('SUMI_STORE', 'postgres://sumi:hush@host/crawl?sslpassword=hush');
     for (const format of ['table', 'json']) {
       const printed = await run('--format', format);
       expect(printed).toContain('postgres://sumi:***@host/crawl?sslpassword=***');
-      expect(printed).not.toContain('secret');
+      expect(printed).not.toContain('hush');
+    }
+  });
+
+  it('never prints a secret that is the whole value, nor the passwords of a list', async () => {
+    vi.stubEnv('SUMI_WEBHOOK_SECRET', 'hush-hush');
+    for (const format of ['table', 'json']) {
+      const printed = await run('--format', format, '--webhook', 'https://me:hush@hooks.example.com/x');
+      expect(printed).toContain('https://me:***@hooks.example.com/x');
+      expect(printed).not.toContain('hush');
     }
   });
 

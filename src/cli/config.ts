@@ -2,8 +2,9 @@
 
 import { Command } from 'commander';
 import { type Config, configHash, loadConfig } from '../config/load-config.ts';
-import { OPTION_GROUPS, OPTIONS, type OptionName } from '../config/option-table.ts';
-import { maskPassword, showValue } from '../config/parse-value.ts';
+import { type GroupName, OPTION_GROUPS, OPTIONS, type OptionName } from '../config/option-table.ts';
+import { showValue, withoutSecret } from '../config/parse-value.ts';
+import { applyProjectSettings } from '../crawl/apply-project-settings.ts';
 import { sumiError } from '../errors.ts';
 import { addOptionFlags, flagsGiven } from './options-to-flags.ts';
 
@@ -11,6 +12,7 @@ const EXAMPLES = `
 Examples:
   sumi config                                  the defaults
   sumi config --profile terrain                the defaults of another profile
+  sumi config --project shop.example           with what that project keeps (sumi project)
   sumi config --config crawl.toml --delay 2    what such a crawl would use
   sumi config --format json                    for programs`;
 
@@ -18,9 +20,11 @@ export function configCommand(): Command {
   const command = new Command('config')
     .description('print the effective options and where each came from')
     .argument('[file]', 'TOML file, as --config');
-  addOptionFlags(command, ['scope', 'politeness', 'fetch', 'page', 'run', 'workers']);
+  addOptionFlags(command, Object.keys(OPTION_GROUPS) as GroupName[]);
   return command.addHelpText('after', EXAMPLES).action(async (file: string | undefined) => {
-    const config = await loadConfig({ file, env: process.env, flags: flagsGiven(command) });
+    const sources = { file, env: process.env, flags: flagsGiven(command) };
+    const told = await loadConfig(sources);
+    const config = await applyProjectSettings(told, { sources, startUrls: told.startUrls });
     process.stdout.write(`${renderConfig(config)}\n`);
   });
 }
@@ -35,8 +39,7 @@ function renderConfig(config: Config): string {
 function describeConfig(config: Config): object {
   const options: Record<string, unknown> = {};
   for (const [name, { value, from }] of Object.entries(config.sources)) {
-    const isMasked = OPTIONS[name as OptionName].secret && typeof value === 'string';
-    options[name] = { value: isMasked ? maskPassword(value) : value, from };
+    options[name] = { value: withoutSecret(value, OPTIONS[name as OptionName]), from };
   }
   return { profile: config.profile, user_agent: config.userAgent, config_hash: configHash(config), options };
 }

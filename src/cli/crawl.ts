@@ -1,6 +1,7 @@
 /** `sumi crawl`: from flags to a run. */
 import { Command } from 'commander';
 import { loadConfig } from '../config/load-config.ts';
+import { applyProjectSettings } from '../crawl/apply-project-settings.ts';
 import { crawlToEnd } from './crawl-to-end.ts';
 import { addOptionFlags, flagsGiven } from './options-to-flags.ts';
 import { readUrlList } from './read-url-list.ts';
@@ -8,9 +9,11 @@ import { readUrlList } from './read-url-list.ts';
 const EXAMPLES = `
 Examples:
   sumi crawl https://example.com                          everything on that host, into ./sumi.db
+  sumi crawl example.com --discover sitemap               only what its sitemaps name
   sumi crawl https://example.com --max-pages 200          stop after 200 pages
   sumi crawl https://example.com --include /blog/         only the blog (and the start page)
   sumi crawl --urls list.txt --fetch-only                 exactly these pages, following no links
+  sumi crawl https://example.com --profile balanced       again and again: only what changed is read
   sumi crawl https://example.com --json > events.jsonl    for programs
   sumi crawl https://example.com --store postgres://sumi@db.example.com/crawl    where other workers can join
 Ctrl-C ends a crawl so that the same command goes on with it later.`;
@@ -19,10 +22,12 @@ export function crawlCommand(): Command {
   const command = new Command('crawl')
     .description('crawl sites politely into a database')
     .argument('[url...]', 'where to start');
-  addOptionFlags(command, ['scope', 'politeness', 'fetch', 'page', 'run', 'workers']);
+  addOptionFlags(command, ['scope', 'politeness', 'fetch', 'page', 'change', 'sitemap', 'run', 'workers']);
   return command.addHelpText('after', EXAMPLES).action(async (urls: string[]) => {
-    const config = await loadConfig({ env: process.env, flags: flagsGiven(command) });
-    const listed = config.urls === null ? [] : await readUrlList(config.urls);
-    await crawlToEnd(config, [...urls, ...config.startUrls, ...listed]);
+    const sources = { env: process.env, flags: flagsGiven(command) };
+    const told = await loadConfig(sources);
+    const listed = told.urls === null ? [] : await readUrlList(told.urls);
+    const startUrls = [...urls, ...told.startUrls, ...listed];
+    await crawlToEnd(await applyProjectSettings(told, { sources, startUrls }), startUrls);
   });
 }

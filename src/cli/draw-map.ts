@@ -5,6 +5,7 @@ import { dirname } from 'node:path';
 import type { Config } from '../config/load-config.ts';
 import { PROGRAM_VERSION } from '../config/program.ts';
 import { sumiError } from '../errors.ts';
+import type { LinkGraph } from '../graph/link-graph.ts';
 import type { TerrainSurvey } from '../graph/survey-terrain.ts';
 import { type ReadTerrain, readTerrainFigures } from '../graph/terrain-figures.ts';
 import { renderTerrainSummary } from '../report/terrain-summary.ts';
@@ -19,15 +20,16 @@ export interface MapOutputs {
   htmlPath: string | null;
 }
 
-/** Writes what is asked for, whole or not at all, and gives back the numbers. */
+/** Writes what is asked for, whole or not at all, and gives back the numbers. `graph`: the map's, where it was read already. */
 export async function drawMap(
   config: Pick<Config, 'storeAddress' | 'storeLabel'>,
   project: string,
   outputs: MapOutputs,
+  graph?: LinkGraph,
 ): Promise<ReadTerrain['figures']> {
   const side = await openReadSide(config.storeAddress);
   try {
-    const { figures, survey } = await readTerrain(side, project, config.storeLabel);
+    const { figures, survey } = await readTerrain(side, project, config.storeLabel, graph);
     const files: OutputFile[] = [];
     if (outputs.summaryPath !== null)
       files.push({
@@ -55,10 +57,15 @@ export async function drawPage(
   return { page: await renderMapPage(map), domains: map.domains.length };
 }
 
-async function readTerrain(side: ReadSide, project: string, file: string): Promise<ReadTerrain> {
+async function readTerrain(
+  side: ReadSide,
+  project: string,
+  file: string,
+  graph: LinkGraph | undefined,
+): Promise<ReadTerrain> {
   await refuseUnknownProject(side, project, file);
   const row = (await side.projects()).find((known) => known.project === project)!;
-  const read = await readTerrainFigures(side, row, Date.now());
+  const read = await readTerrainFigures(side, row, Date.now(), graph);
   if (read === null) throw sumiError('no-map', { project, file });
   return read;
 }

@@ -1,7 +1,10 @@
 /** Gathers what the store knows about one page: how it was found, what decided, what was asked, where it led. */
+
+import type { RevisitKind } from '../change/revisit/revisit-plan.ts';
 import { productToken } from '../config/user-agent.ts';
 import { parseRobotsTxt, rulesFor } from '../politeness/robots-txt.ts';
-import type { PageRow, ReadSide, VisitRow } from '../store/read-side.ts';
+import type { HistoryRow, PageRow, ReadSide, VisitRow } from '../store/read-side.ts';
+import { explainRevisit, type RevisitExplanation } from '../watch/explain-revisit.ts';
 import { configOfRun } from './stored-config.ts';
 
 export interface Explanation {
@@ -20,7 +23,14 @@ export interface Explanation {
   visited_at: string | null;
   attempts: number;
   retry_at: string | null;
+  /** Requests, as the log has them; and visits with what they found, newest last, the last ones only. */
   visits: VisitRow[];
+  history: HistoryRow[];
+  /** 003's numbers: changes a day, and changes seen. */
+  change_frequency: number;
+  changes_detected: number;
+  /** When and why it is visited again; null for a page that is not, by itself. */
+  revisit: RevisitExplanation | null;
   /** Where it redirects, hop by hop. */
   redirects: string[];
   final_url: string | null;
@@ -29,8 +39,17 @@ export interface Explanation {
 
 /** Longer ways than this are no explanation any more; also a guard against a circle. */
 const LONGEST_WAY = 100;
+const SHOWN_HISTORY = 20;
 
-export async function explainPage(side: ReadSide, page: PageRow): Promise<Explanation> {
+/** `rule`: revisits as if the project were watched by that one. */
+export async function explainPage(
+  side: ReadSide,
+  page: PageRow,
+  now: number,
+  rule?: RevisitKind,
+): Promise<Explanation> {
+  const history = await side.history(page.id);
+  const projectId = (await side.projects()).find(({ project }) => project === page.project)!.id;
   return {
     url: page.url,
     fetch_url: page.fetch_url,
@@ -47,6 +66,10 @@ export async function explainPage(side: ReadSide, page: PageRow): Promise<Explan
     attempts: page.attempts,
     retry_at: page.retry_at,
     visits: await side.visits(page.id),
+    history: history.slice(-SHOWN_HISTORY),
+    change_frequency: page.change_frequency,
+    changes_detected: page.changes_detected,
+    revisit: await explainRevisit(side, { id: page.id, projectId }, history, now, rule),
     redirects: await follow(side, page, (row) => row.redirect_to),
     final_url: page.final_url,
     robots: await robotsDecision(side, page),

@@ -5,7 +5,9 @@ import type { Config } from '../config/load-config.ts';
 import { loadTerrain, type Terrain } from '../config/load-terrain.ts';
 import { PROGRAM_VERSION } from '../config/program.ts';
 import { planSeeds } from '../crawl/plan-terrain.ts';
+import type { CrawlHandle } from '../crawl/start-crawl.ts';
 import { SumiError } from '../errors.ts';
+import type { LinkGraph } from '../graph/link-graph.ts';
 import type { TerrainFigures } from '../graph/terrain-figures.ts';
 import { renderTerrainPlan } from '../report/render-terrain-plan.ts';
 import { printable, showMany } from '../report/terminal-text.ts';
@@ -122,9 +124,11 @@ async function crawlMap(
       tell(`${existsSync(config.db) ? 'database' : 'new database'} ${config.storeLabel}`);
   }
   let project = config.project;
+  let crawl: CrawlHandle | null = null;
   const hooks: CrawlHooks = {
     started(handle, isResumed, say) {
       project = handle.project;
+      crawl = handle;
       if (config.verbose === 0) return;
       const { waiting } = handle.read();
       say(
@@ -140,7 +144,11 @@ async function crawlMap(
     if (error instanceof SumiError && error.code === 'no-answer') await drawMap(config, project, outputs);
     throw error;
   }
-  await drawMap(config, project, outputs);
+  await drawMap(config, project, outputs, graphOf(crawl));
+}
+
+function graphOf(crawl: CrawlHandle | null): LinkGraph | undefined {
+  return crawl?.mapGraph ?? undefined;
 }
 
 function printStats(config: Config, figures: TerrainFigures): void {

@@ -1,11 +1,14 @@
 /** `sumi pages`: every known URL with its state, the rule that decided, and what the last visit found. */
 import { Command } from 'commander';
+import { VISIT_OUTCOMES, type VisitOutcome } from '../change/visit-record.ts';
 import { nearestName } from '../config/nearest-name.ts';
+import { readRate } from '../config/watch-values.ts';
 import { sumiError } from '../errors.ts';
 import { PAGE_STATES, type PageState } from '../frontier/page-state.ts';
 import type { Column } from '../report/render-table.ts';
 import type { PageRow } from '../store/read-side.ts';
 import { addReadFlags, collect, withReadSide } from './read-command.ts';
+import { readLength } from './read-time.ts';
 import { writeRows } from './write-rows.ts';
 
 const EXAMPLES = `
@@ -13,6 +16,9 @@ Examples:
   sumi pages                                    all known URLs of ./sumi.db
   sumi pages --state DeadLink,Failed            what went wrong
   sumi pages --status 4xx --host example.com    filters combine
+  sumi pages --changing-more-than 1/day         what changes often; also 3/week, 0.5
+  sumi pages --not-crawled-for 7d               what was not visited for a week
+  sumi pages --change changed,gone              by the outcome of the last visit
   sumi pages --format csv > pages.csv           every column`;
 
 const NAMES: readonly (keyof PageRow)[] = [
@@ -47,6 +53,8 @@ const NAMES: readonly (keyof PageRow)[] = [
   'cache_control',
   'response_ms',
   'change',
+  'change_frequency',
+  'changes_detected',
   'priority',
   'attempts',
   'retry_at',
@@ -83,24 +91,68 @@ export function pagesCommand(): Command {
   addReadFlags(command, true)
     .option('--state <NAME>', 'only these states; comma-separated or repeated', collect)
     .option('--status <CODE>', 'only these HTTP statuses, as 404 or 4xx', collect)
-    .option('--host <NAME>', 'only these hosts', collect);
+    .option('--host <NAME>', 'only these hosts', collect)
+    .option(
+      '--change <OUTCOME>',
+      `only these outcomes of the last visit: ${VISIT_OUTCOMES.join(', ')}`,
+      collect,
+    )
+    .option(
+      '--changing-more-than <RATE>',
+      'only pages that change more often, as 1/day, 3/week or 0.5 (a day)',
+    )
+    .option(
+      '--not-crawled-for <TIME>',
+      'only pages that were not visited for so long, as 90m, 12h, 7d or 2w',
+    );
   return command.addHelpText('after', EXAMPLES).action(() =>
     withReadSide(command, async ({ config, side, project, limit }) => {
-      const { state, status, host } = command.opts<{
-        state?: string[];
-        status?: string[];
-        host?: string[];
-      }>();
+      const flags = command.opts<PageFlags>();
+      const { state, status, host, change, changingMoreThan, notCrawledFor } = flags;
       const rows = side.pages({
         project,
         states: state?.map(readState),
         statusCodes: status?.flatMap(readStatus),
         hosts: host?.map((name) => name.toLowerCase()),
+        changes: change?.map(readOutcome),
+        changingMoreThan: changingMoreThan === undefined ? undefined : readChangeRate(changingMoreThan),
+        notVisitedSince:
+          notCrawledFor === undefined
+            ? undefined
+            : Date.now() - readLength(notCrawledFor, '--not-crawled-for'),
         limit,
       });
       await writeRows({ rows, format: config.format, names: NAMES, columns: COLUMNS });
     }),
   );
+}
+
+interface PageFlags {
+  state?: string[];
+  status?: string[];
+  host?: string[];
+  change?: string[];
+  changingMoreThan?: string;
+  notCrawledFor?: string;
+}
+
+function readOutcome(text: string): VisitOutcome {
+  const name = VISIT_OUTCOMES.find((known) => known === text.toLowerCase());
+  if (name !== undefined) return name;
+  const expected = `one of ${VISIT_OUTCOMES.join(', ')}`;
+  throw sumiError('bad-value', { option: '--change', value: text, place: 'flag --change', expected });
+}
+
+/** Changes a day. */
+function readChangeRate(text: string): number {
+  const rate = /^0+(?:\.0+)?$/.test(text.trim()) ? 0 : readRate(text);
+  if (rate !== null) return rate;
+  throw sumiError('bad-value', {
+    option: '--changing-more-than',
+    value: text,
+    place: 'flag --changing-more-than',
+    expected: 'a number of changes, as in 1/day, 3/week or 0.5 (a day)',
+  });
 }
 
 function readState(text: string): PageState {

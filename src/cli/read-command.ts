@@ -22,12 +22,18 @@ export function addReadFlags(command: Command, isList: boolean): Command {
   return isList ? command.option('--limit <N>', 'at most so many rows') : command;
 }
 
-/** Opens the store for reading, checks what was asked, and closes it whatever happens. */
+/**
+ * Opens the store for reading, checks what was asked, and closes it whatever happens. `ownFlags`: flags that the command
+ * reads itself, though an option has the same name.
+ */
 export async function withReadSide(
   command: Command,
   use: (reading: Reading) => Promise<void>,
+  ownFlags: readonly OptionName[] = [],
 ): Promise<void> {
-  const config = await loadConfig({ env: process.env, flags: flagsGiven(command) });
+  const flags = flagsGiven(command);
+  for (const name of ownFlags) delete flags[name];
+  const config = await loadConfig({ env: process.env, flags });
   const limit = readWholeNumber('--limit', command.getOptionValue('limit') as string | undefined);
   const side = await openReadSide(config.storeAddress);
   try {

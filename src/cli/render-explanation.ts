@@ -1,6 +1,7 @@
 /** An explanation as text for people. */
 import { painterFor, printable, showBytes } from '../report/terminal-text.ts';
-import type { VisitRow } from '../store/read-side.ts';
+import type { HistoryRow, VisitRow } from '../store/read-side.ts';
+import type { RevisitExplanation } from '../watch/explain-revisit.ts';
 import type { Explanation } from './explain-page.ts';
 import { stateColour } from './pages.ts';
 
@@ -30,8 +31,44 @@ export function renderExplanation(page: Explanation): string {
   else if (page.final_url !== null) add('redirects', `→ ${page.final_url}`);
   add('robots.txt', robotsText(page.robots));
   add('visits', ...(page.visits.length === 0 ? ['none'] : page.visits.map(visitText)));
+  if (page.history.length > 0) add('history', ...page.history.map(historyText));
+  if (page.revisit !== null) add('revisit', ...revisitTexts(page.revisit, page));
   if (page.retry_at !== null) add('next try', `${page.retry_at}, after ${page.attempts} failed`);
   return lines.join('\n');
+}
+
+function historyText(visit: HistoryRow): string {
+  const answer = visit.status_code === null ? 'no answer' : String(visit.status_code);
+  const saved = visit.bytes_saved > 0 ? `, ${showBytes(visit.bytes_saved)} saved` : '';
+  return `${visit.visited_at}  run ${visit.run}  ${visit.outcome}, known by ${visit.known_by}  ${answer}${saved}`;
+}
+
+function revisitTexts(
+  revisit: RevisitExplanation,
+  { changes_detected, change_frequency }: Explanation,
+): string[] {
+  const { rule, rate_per_day, interval_days, next_visit, chance_changed, score, band } = revisit;
+  const texts = [
+    `by ${rule}${revisit.is_watched ? '' : '; not watched yet, so by its own visits and what is usual'}`,
+    `changes about ${showRate(rate_per_day)}; ${changes_detected} seen, ${showRate(change_frequency)} by 003’s average`,
+  ];
+  if (interval_days !== null) texts.push(`every ${showDays(interval_days)} at this rate`);
+  if (next_visit !== null) texts.push(`next at ${next_visit}`);
+  if (chance_changed !== null)
+    texts.push(`changed since the last visit with a chance of ${(100 * chance_changed).toFixed(1)} %`);
+  if (revisit.is_signalled) texts.push('a sitemap has a newer date than the last visit');
+  if (score !== null) texts.push(`priority ${score.toFixed(2)}`);
+  if (band !== null) texts.push(`band: ${band}`);
+  return texts;
+}
+
+const showRate = (perDay: number) => `${Number(perDay.toPrecision(3))} times a day`;
+
+function showDays(days: number): string {
+  if (days >= 2) return `${Number(days.toPrecision(3))} days`;
+  return days >= 1 / 12
+    ? `${Number((24 * days).toPrecision(3))} hours`
+    : `${Number((1440 * days).toPrecision(3))} minutes`;
 }
 
 function noReason({ state, status_code, visits }: Explanation): string {

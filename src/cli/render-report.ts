@@ -43,6 +43,7 @@ export function renderReport(report: FullReport): string {
     ...renderHead(report, paint),
     ...section('Pages by state', statistics.pages_by_state),
     ...section('HTTP status of visits (0: no answer)', statistics.status_codes),
+    ...renderLedger(report, paint),
     ...section('Content types', statistics.content_types),
     ...section('Requests', statistics.requests_by_kind),
     ...section('Waiting, by priority', statistics.queued_by_priority),
@@ -71,6 +72,8 @@ function renderHead(report: FullReport, paint: Paint): string[] {
     ),
     line('pages', `${showCount(report.pages)}${rate}`),
     line('transferred', `${showBytes(report.bytes)} in ${showMany(report.requests, 'request')}`),
+    ...(report.mode === null ? [] : [line('mode', printable(withReason(report)))]),
+    ...(report.bytes_saved > 0 ? [line('saved', showBytes(report.bytes_saved))] : []),
     line('hosts visited', showCount(statistics.hosts_visited)),
     line('retries', showCount(statistics.retries)),
     line('errors', showMany(statistics.errors, 'page')),
@@ -84,6 +87,28 @@ function renderHead(report: FullReport, paint: Paint): string[] {
     ...(report.is_latest
       ? []
       : [line('', 'A later run has visited pages again: states are of those it left.')]),
+  ];
+}
+
+const withReason = ({ mode, mode_reason: reason }: FullReport) =>
+  reason === null || reason === '' ? `${mode}` : `${mode} (${reason})`;
+
+/** A first run found everything new, which says nothing. */
+function renderLedger({ ledger, outcomes }: FullReport, paint: Paint): string[] {
+  if (ledger.every(({ outcome }) => outcome === 'new' || outcome === 'failed')) return [];
+  const shown = ledger.map(({ outcome, known_by, visits, bytes_saved }) => ({
+    words: `${outcome}, by ${known_by}`,
+    visits,
+    saved: bytes_saved > 0 ? `, ${showBytes(bytes_saved)} saved` : '',
+  }));
+  const width = Math.max(...shown.map(({ words }) => words.length));
+  const visits = Object.values(outcomes).reduce((sum, n) => sum + n, 0);
+  return [
+    '',
+    paint('bold', `What ${showMany(visits, 'visit')} found, and how it was known`),
+    ...shown.map(
+      ({ words, visits: n, saved }) => `  ${words.padEnd(width)}  ${showCount(n).padStart(9)}${saved}`,
+    ),
   ];
 }
 

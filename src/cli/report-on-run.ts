@@ -1,4 +1,5 @@
 /** Puts together what is told of one run: its row, the options that made it, its figures, and the audit of its requests. */
+import type { VisitOutcome } from '../change/visit-record.ts';
 import type { Config } from '../config/load-config.ts';
 import { OPTION_NAMES, OPTIONS, type OptionName, type ProfiledName } from '../config/option-table.ts';
 import { PROFILES } from '../config/profiles.ts';
@@ -21,10 +22,18 @@ export interface FullReport {
   config_hash: string;
   /** What the run was told, and every other option that is not at its default. */
   configuration: Record<string, unknown>;
+  /** How known pages were visited again, and why in that way; null for runs of versions that knew no modes. */
+  mode: string | null;
+  mode_reason: string | null;
   pages: number;
   requests: number;
   bytes: number;
+  bytes_saved: number;
   pages_per_second: number;
+  /** Visits by what they found. */
+  outcomes: Record<VisitOutcome, number>;
+  /** Visits by outcome and how that was known, with the bytes that were spared. */
+  ledger: { outcome: VisitOutcome; known_by: string; visits: number; bytes_saved: number }[];
   statistics: Omit<RunReport, 'is_latest' | 'duration_seconds' | 'domains' | 'top_errors' | 'deepest_pages'>;
   politeness: { requests: number; violations: number; by_kind: Record<string, number>; restarts: number };
   domains: DomainFigures[];
@@ -54,13 +63,19 @@ export async function reportOnRun(side: ReadSide, stored: StoredRun): Promise<Fu
   const { run, project, status, error, started_at, finished_at, config_hash, pages, requests, bytes } =
     stored;
   const audit = await auditRuns(side, run);
+  const ledger = (await side.ledger(run)).map(({ outcome, knownBy, visits, bytesSaved }) => ({
+    ...{ outcome, known_by: knownBy, visits, bytes_saved: bytesSaved },
+  }));
   return {
     ...{ run, project, status, error, started_at, finished_at, duration_seconds, is_latest },
     metadata: stored.metadata === null ? null : (JSON.parse(stored.metadata) as Record<string, string>),
     config_hash,
     configuration: whatMatters(await configOfRun(stored)),
-    ...{ pages, requests, bytes },
+    ...{ mode: stored.mode, mode_reason: stored.mode_reason, pages, requests, bytes },
+    bytes_saved: ledger.reduce((sum, row) => sum + row.bytes_saved, 0),
     pages_per_second: duration_seconds > 0 ? Math.round((pages / duration_seconds) * 10) / 10 : 0,
+    outcomes: countOutcomes(ledger),
+    ledger,
     statistics,
     politeness: {
       requests: audit.requests,
@@ -74,6 +89,12 @@ export async function reportOnRun(side: ReadSide, stored: StoredRun): Promise<Fu
       .map(({ host, requests, visits, errors, bytes }) => ({ host, requests, visits, errors, bytes })),
     ...{ top_errors, deepest_pages },
   };
+}
+
+function countOutcomes(ledger: FullReport['ledger']): Record<VisitOutcome, number> {
+  const counts = { new: 0, changed: 0, unchanged: 0, gone: 0, failed: 0 };
+  for (const { outcome, visits } of ledger) counts[outcome] += visits;
+  return counts;
 }
 
 function whatMatters(config: Config): Record<string, unknown> {

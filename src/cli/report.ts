@@ -1,43 +1,77 @@
-/** `sumi report`: one run as specification 001 wants it told: what it was, what it did, and whether it was polite. */
-import { Command } from 'commander';
+/**
+ * `sumi report`: one run as specification 001 wants it told: what it was, what it did, and whether it was polite. With
+ * --html the history of a project, or of a run, as a page with pictures.
+ */
+import { Command, Option } from 'commander';
 import { sumiError } from '../errors.ts';
+import { printable } from '../report/terminal-text.ts';
 import type { StoredRun } from '../store/read-side.ts';
+import { isCrawl } from './choose-runs.ts';
+import { drawReport } from './draw-report.ts';
 import { addReadFlags, type Reading, readWholeNumber, wantsJson, withReadSide } from './read-command.ts';
 import { renderReport } from './render-report.ts';
 import { reportOnRun } from './report-on-run.ts';
+import { writeFiles } from './write-files.ts';
 
 const EXAMPLES = `
 Examples:
   sumi report                            the last run
   sumi report --run 3                    a certain one
-  sumi report --run 3 --json | jq .politeness.violations`;
+  sumi report --run 3 --json | jq .politeness.violations
+  sumi report --html report.html         the project's history in pictures: what changes where, freshness, bandwidth
+  sumi report --html run-3.html --run 3  one run, and what led to it`;
 
 export function reportCommand(): Command {
   const command = new Command('report').description('tell of one run: figures, hosts, errors, politeness');
   return addReadFlags(command, false)
     .option('--run <ID>', 'the number of a run; the last one without')
-    .option('--json', 'print one JSON object')
+    .addOption(new Option('--json', 'print one JSON object').conflicts('html'))
+    .option(
+      '--html <FILE>',
+      'write the project’s history, or with --run that of a run, as a page that opens from disk',
+    )
     .addHelpText('after', EXAMPLES)
     .action(() =>
       withReadSide(command, async (reading) => {
+        const html = command.getOptionValue('html') as string | undefined;
         const isJson = command.getOptionValue('json') === true || wantsJson(reading.config);
         const id = readWholeNumber('--run', command.getOptionValue('run') as string | undefined);
         const run = id === undefined ? await lastRun(reading) : await reading.side.run(id);
         const isMeant = run !== null && (reading.project ?? run.project) === run.project;
-        const report = isMeant ? await reportOnRun(reading.side, run) : null;
-        if (report === null)
-          throw sumiError('unknown-run', { run: id ?? 'yet', file: reading.config.storeLabel });
+        const unknown = () => sumiError('unknown-run', { run: id ?? 'yet', file: reading.config.storeLabel });
+        if (!isMeant) throw unknown();
+        if (html !== undefined) return await writePage(reading, run, id === undefined, html, unknown);
+        const report = await reportOnRun(reading.side, run);
+        if (report === null) throw unknown();
         process.stdout.write(`${isJson ? JSON.stringify(report, null, 2) : renderReport(report)}\n`);
       }),
     );
 }
 
+async function writePage(
+  { side, config }: Reading,
+  run: StoredRun,
+  isWhole: boolean,
+  path: string,
+  unknown: () => Error,
+): Promise<void> {
+  // Drawn once the file is open: what cannot be written is known before the work is done.
+  const draw = async function* () {
+    const page = await drawReport(side, run, isWhole);
+    if (page === null) throw unknown();
+    yield page;
+  };
+  await writeFiles([{ path, pieces: draw() }]);
+  if (!config.quiet) process.stderr.write(`report written to ${printable(path)}\n`);
+}
+
 async function lastRun({ side, project }: Reading): Promise<StoredRun | null> {
-  let last: StoredRun | null = null;
-  for (const row of await side.projects()) {
-    if (project !== undefined && row.project !== project) continue;
-    const run = await side.lastRun(row.id);
-    if (run !== null && (last === null || run.run > last.run)) last = run;
+  let last: number | null = null;
+  let lastCrawl: number | null = null;
+  for await (const row of side.runs({ project })) {
+    if (row.run > (last ?? 0)) last = row.run;
+    if (row.run > (lastCrawl ?? 0) && isCrawl(row)) lastCrawl = row.run;
   }
-  return last;
+  const wanted = lastCrawl ?? last;
+  return wanted === null ? null : side.run(wanted);
 }

@@ -1,9 +1,11 @@
 /** `sumi sitemap`: what the sitemaps of a site name. Entries go to standard output, what went wrong to standard error. */
 import { Command } from 'commander';
 import { loadConfig } from '../config/load-config.ts';
+import { applyProjectSettings } from '../crawl/apply-project-settings.ts';
 import { sumiError } from '../errors.ts';
 import type { Column } from '../report/render-table.ts';
-import type { FoundEntry, SitemapReport } from '../sitemap/find-entries.ts';
+import type { SitemapReport } from '../sitemap/find-entries.ts';
+import type { ListedEntry } from '../sitemap/lookup/keep-entries.ts';
 import { listSitemap } from '../sitemap/lookup/list-sitemap.ts';
 import type { SitemapEntry } from '../sitemap/sitemap-outcome.ts';
 import { addOptionFlags, flagsGiven } from './options-to-flags.ts';
@@ -14,7 +16,9 @@ const EXAMPLES = `
 Examples:
   sumi sitemap example.com                                  robots.txt, else the usual paths, else the home page's link
   sumi sitemap https://example.com/sitemap_index.xml        this one, and those it names
-  sumi sitemap example.com --format csv > urls.csv          every column`;
+  sumi sitemap example.com --format csv > urls.csv          every column
+  sumi sitemap example.com --db site.db                     kept, and given from there for sitemap-cache-hours
+  sumi sitemap example.com --db site.db --fresh             read again all the same`;
 
 interface SitemapRow extends Pick<SitemapEntry, 'images' | 'videos' | 'news' | 'alternates'> {
   url: string;
@@ -22,7 +26,8 @@ interface SitemapRow extends Pick<SitemapEntry, 'images' | 'videos' | 'news' | '
   changefreq: string | null;
   priority: number | null;
   sitemap: string;
-  kind: string;
+  /** Null where the entry is of the store. */
+  kind: string | null;
   /** The lastmod as a moment; null where it is no date. */
   lastmod_at: string | null;
 }
@@ -57,6 +62,7 @@ export function sitemapCommand(): Command {
   addOptionFlags(command, [
     'db',
     'store',
+    'project',
     'config',
     'profile',
     'format',
@@ -67,36 +73,57 @@ export function sitemapCommand(): Command {
     'sitemap',
     'politeness',
     'fetch',
-  ]).option('--limit <N>', 'at most so many rows');
+  ])
+    .option('--fresh', 'read them again, however short ago they were kept')
+    .option('--limit <N>', 'at most so many rows');
   return command.addHelpText('after', EXAMPLES).action(async (url: string) => {
-    const config = await loadConfig({ env: process.env, flags: flagsGiven(command) });
+    const sources = { env: process.env, flags: flagsGiven(command) };
+    const config = await applyProjectSettings(await loadConfig(sources), { sources, startUrls: [url] });
     const limit = readWholeNumber('--limit', command.getOptionValue('limit') as string | undefined);
     const reports = createNotes(config.quiet ? -1 : config.verbose);
     const found = listSitemap(config, url, reports);
     const rows = rowsOf(found, limit ?? Number.POSITIVE_INFINITY);
-    await writeRows({ rows, format: config.format, names: NAMES, columns: COLUMNS });
-    if (reports.hits === 0) throw sumiError('no-sitemap', { url, reason: reports.reason });
+    await writeRows({ rows: rows.all, format: config.format, names: NAMES, columns: COLUMNS });
+    // Rows enough, before it was known what became of the sitemap they are of.
+    if (reports.hits === 0 && !rows.isCut) throw sumiError('no-sitemap', { url, reason: reports.reason });
   });
 }
 
-async function* rowsOf(found: AsyncIterable<FoundEntry>, limit: number): AsyncGenerator<SitemapRow> {
-  let count = 0;
-  for await (const { entry, sitemap, kind } of found) {
-    if (count++ >= limit) return;
-    yield {
-      url: entry.url,
-      lastmod: entry.lastmod,
-      changefreq: entry.changefreq,
-      priority: entry.priority,
-      sitemap,
-      kind,
-      lastmod_at: entry.lastmodAt === null ? null : new Date(entry.lastmodAt).toISOString(),
-      images: entry.images,
-      videos: entry.videos,
-      news: entry.news,
-      alternates: entry.alternates,
-    };
+function rowsOf(found: AsyncIterable<ListedEntry[]>, limit: number) {
+  let isCut = false;
+  async function* all(): AsyncGenerator<SitemapRow> {
+    let count = 0;
+    for await (const batch of found) {
+      for (const one of batch) {
+        isCut = count++ >= limit;
+        if (isCut) return;
+        yield rowOf(one);
+      }
+    }
   }
+  return {
+    all: all(),
+    /** There were more than are wanted. */
+    get isCut() {
+      return isCut;
+    },
+  };
+}
+
+function rowOf({ entry, sitemap, kind }: ListedEntry): SitemapRow {
+  return {
+    url: entry.url,
+    lastmod: entry.lastmod,
+    changefreq: entry.changefreq,
+    priority: entry.priority,
+    sitemap,
+    kind,
+    lastmod_at: entry.lastmodAt === null ? null : new Date(entry.lastmodAt).toISOString(),
+    images: entry.images,
+    videos: entry.videos,
+    news: entry.news,
+    alternates: entry.alternates,
+  };
 }
 
 /** Says what went wrong; with -v also what was tried in vain, and what was found. */
@@ -118,6 +145,10 @@ function createNotes(verbosity: number) {
       const isInVain = kind === null && (foundBy === 'path' || foundBy === 'link');
       if (problem !== null && verbosity >= (isInVain ? 1 : 0)) say(`${url}: ${problem}`);
       else if (verbosity > 0) say(`${url} (${foundBy}): ${kind}, ${entries} entries`);
+    },
+    onStored(checkedAt: number) {
+      hits++;
+      if (verbosity >= 0) say(`as read at ${new Date(checkedAt).toISOString()}; --fresh reads again`);
     },
     onWait(host: string) {
       if (verbosity >= 0) say(`waiting for ${host}, which another worker has`);

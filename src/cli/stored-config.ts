@@ -21,6 +21,16 @@ const OF_THE_COMMAND: ReadonlySet<OptionName> = new Set<OptionName>([
   'store-patience',
   'metrics-port',
   'metrics-host',
+  // A file from elsewhere must not be able to start programs or to send anything anywhere.
+  'budget',
+  'host-budget',
+  'hours',
+  'every',
+  'webhook',
+  'webhook-allow',
+  'webhook-secret',
+  'webhook-secret-file',
+  'on-change',
   // Its project has a name by now.
   'isolated',
 ]);

@@ -25,6 +25,10 @@ const COMMANDS: Record<string, { about: string; load: () => Promise<Command> }> 
     about: 'apply changed lists and limits to a stored map',
     load: async () => (await import('./reclassify.ts')).reclassifyCommand(),
   },
+  watch: {
+    about: 'keep a project fresh within a budget, and tell what changed',
+    load: async () => (await import('./watch.ts')).watchCommand(),
+  },
   worker: {
     about: 'take part in the runs of a shared store',
     load: async () => (await import('./worker.ts')).workerCommand(),
@@ -36,6 +40,14 @@ const COMMANDS: Record<string, { about: string; load: () => Promise<Command> }> 
   pages: {
     about: 'list known URLs: state, reason, status, title, …',
     load: async () => (await import('./pages.ts')).pagesCommand(),
+  },
+  changes: {
+    about: 'tell what changed: pages new, changed and gone, word by word',
+    load: async () => (await import('./changes.ts')).changesCommand(),
+  },
+  compare: {
+    about: 'compare two runs of a project: pages added, removed, changed',
+    load: async () => (await import('./compare.ts')).compareCommand(),
   },
   links: {
     about: 'list links; with a URL those from it and to it',
@@ -81,6 +93,14 @@ const COMMANDS: Record<string, { about: string; load: () => Promise<Command> }> 
     about: 'copy projects to another store, and compare both',
     load: async () => (await import('./copy.ts')).copyCommand(),
   },
+  forget: {
+    about: 'clear old history: visits and what they found changed',
+    load: async () => (await import('./forget.ts')).forgetCommand(),
+  },
+  project: {
+    about: 'show and keep how a project is crawled',
+    load: async () => (await import('./project.ts')).projectCommand(),
+  },
   config: {
     about: 'print the effective options and where each came from',
     load: async () => (await import('./config.ts')).configCommand(),
@@ -97,6 +117,7 @@ Examples:
   sumi crawl https://example.com            a whole site into ./sumi.db
   sumi map terrain.toml                     the web around chosen domains
   sumi pages --state DeadLink               what is broken there
+  sumi changes                              what the last run found changed
   sumi why https://example.com/some/page    what became of a URL
   sumi COMMAND --help                       all about one command
 Exit codes: 0 done, 1 the crawl failed or the answer is no, 2 wrong usage, 3 interrupted (goes on later), 4 the store failed.`;

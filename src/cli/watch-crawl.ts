@@ -15,10 +15,11 @@ import {
   renderHost,
   renderPage,
   renderProgressLine,
+  renderSitemap,
   renderStart,
 } from '../report/render-progress.ts';
 import { renderSummary } from '../report/render-summary.ts';
-import { type Paint, painterFor, showMany } from '../report/terminal-text.ts';
+import { type Paint, painterFor, printable, showMany } from '../report/terminal-text.ts';
 import { type StoreChoice, storeFlag } from './store-flag.ts';
 import { typedProgram } from './typed-program.ts';
 
@@ -116,7 +117,14 @@ function createTeller(
         if (block !== null) showProgress();
         break;
       case 'host':
-        if (verbose >= 2) say(renderHost(event, paint));
+        // What a site says of itself turned out to be wrong: that is for everybody.
+        if (verbose >= 2 || event.what === 'distrusted') say(renderHost(event, paint));
+        break;
+      case 'sitemap':
+        if (verbose >= 1) say(renderSitemap(event, paint));
+        break;
+      case 'mode':
+        say(printable(event.reason));
         break;
       case 'progress':
         progress = event;

@@ -7,27 +7,30 @@ import { sumiError } from '../errors.ts';
 import type { PageRow } from '../store/read-side.ts';
 import { explainPage } from './explain-page.ts';
 import { findPages } from './find-pages.ts';
+import { addOptionFlags } from './options-to-flags.ts';
 import { addReadFlags, wantsJson, withReadSide } from './read-command.ts';
 import { renderExplanation } from './render-explanation.ts';
 
 const EXAMPLES = `
 Examples:
   sumi why https://example.com/private/     why it was not fetched
-  sumi why example.com/old --format json    any spelling of the URL will do`;
+  sumi why example.com/old --format json    any spelling of the URL will do
+  sumi why example.com/news --revisit bands when it would be visited again by another rule`;
 
 export function whyCommand(): Command {
   const command = new Command('why')
     .description('tell what became of a URL, and which rule decided')
     .argument('<url>', 'the URL, in any spelling');
-  return addReadFlags(command, false)
+  return addOptionFlags(addReadFlags(command, false), ['revisit'])
     .addHelpText('after', EXAMPLES)
     .action((url: string) =>
       withReadSide(command, async ({ config, side, project }) => {
         const isJson = wantsJson(config);
         const pages = await findPages(side, url, project);
         if (pages.length === 0) throw sumiError('unknown-url', { url, file: config.storeLabel });
+        const rule = config.sources.revisit.from === 'default' ? undefined : config.revisit;
         const explained = [];
-        for (const page of pages) explained.push(await explainPage(side, page as PageRow));
+        for (const page of pages) explained.push(await explainPage(side, page as PageRow, Date.now(), rule));
         const text = isJson
           ? JSON.stringify(explained.length === 1 ? explained[0] : explained, null, 2)
           : explained.map((one) => renderExplanation(one)).join('\n\n');

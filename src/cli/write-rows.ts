@@ -27,7 +27,18 @@ export async function writeRows<Row extends object>(
   list: RowList<Row>,
   out: Output = process.stdout,
 ): Promise<void> {
-  const pieces = FORMATS[list.format](list as unknown as RowList<object>, out);
+  await writePieces(rowPieces(list, out), out);
+}
+
+/** The list as text, for `out` to show or for a file. */
+export function rowPieces<Row extends object>(list: RowList<Row>, out: Output): AsyncGenerator<string> {
+  return FORMATS[list.format](list as unknown as RowList<object>, out);
+}
+
+export async function writePieces(
+  pieces: AsyncIterable<string>,
+  out: Output = process.stdout,
+): Promise<void> {
   let pending: string[] = [];
   for await (const piece of pieces) {
     if (pending.push(piece) < ROWS_A_WRITE) continue;

@@ -1,5 +1,5 @@
 /**
- * Collects what each source gives (file, environment, flags, a program) as one kind of entry: which option, which raw
+ * Collects what each source gives (project, file, environment, flags, a program) as one kind of entry: which option, which raw
  * value, from where. Aliases are resolved and unknown names refused here; values are not looked at.
  */
 
@@ -64,6 +64,20 @@ export function givenByEnvironment(env: Readonly<Record<string, string | undefin
     const source = { written: variable, from: `env ${variable}`, place: `env ${variable}` };
     const key = variable.slice('SUMI_'.length).toLowerCase();
     addGiven(given, key, value, source, knownNames(), environmentName);
+  }
+  return given;
+}
+
+/** Keys are option names: what was kept is spelled by the table. */
+export function givenByProject(project: string, values: Readonly<Record<string, unknown>>): GivenValue[] {
+  const given: GivenValue[] = [];
+  for (const [key, value] of Object.entries(values)) {
+    const source = {
+      written: key,
+      from: `project ${project}`,
+      place: `project ${project}, setting ${key}`,
+    };
+    addGiven(given, key, value, source, knownNames(), (nearest) => nearest);
   }
   return given;
 }

@@ -100,6 +100,29 @@ describe('loadConfig', () => {
     expect(config.sources.retries.from).toBe(`file ${file}`);
   });
 
+  it('puts what the project keeps above profile and defaults, and below the file', async () => {
+    const file = toml('max-depth = 1');
+    const settings = {
+      project: 'shop',
+      values: { 'max-depth': 9, delay: 3, mode: 'smart', profile: 'aggressive', include: ['/a/'] },
+    };
+    const config = await loadConfig({ file, env: { SUMI_DELAY: '4' }, settings });
+    expect(config).toMatchObject({ maxDepth: 1, delay: 4, mode: 'smart', include: ['/a/'], concurrency: 32 });
+    expect(config.sources['max-depth'].from).toBe(`file ${file}`);
+    expect(config.sources.delay.from).toBe('env SUMI_DELAY');
+    expect(config.sources.mode).toEqual({ value: 'smart', from: 'project shop' });
+    expect(config.sources.concurrency.from).toBe('profile aggressive');
+    // An alias in a stronger source is the same option.
+    expect((await loadConfig({ env: {}, flags: { delay_seconds: '7' }, settings })).delay).toBe(7);
+  });
+
+  it('says which setting of which project cannot be', async () => {
+    const of = (values: Record<string, unknown>) => errorOf({ settings: { project: 'shop', values } });
+    expect((await of({ mode: 'quick' })).message).toContain('project shop, setting mode');
+    expect((await of({ moed: 'full' })).code).toBe('unknown-option');
+    expect((await of({ include: ['('] })).code).toBe('invalid-pattern');
+  });
+
   it('takes a program’s options by their camelCase names, above all others', async () => {
     const config = await loadConfig({
       env: { SUMI_ON_429: 'backoff' },

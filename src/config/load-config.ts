@@ -1,5 +1,6 @@
 /**
- * Makes the configuration of a run: defaults < profile < TOML file < environment < flags < a program's own options.
+ * Makes the configuration of a run: defaults < profile < project < TOML file < environment < flags < a program's own
+ * options.
  * Promises a complete, valid, frozen Config and, for every option, where its value came from. Any mistake is a
  * SumiError with value, limits and place, before anything is opened or written. Later stages read Config and never
  * look at the sources again.
@@ -16,6 +17,7 @@ import {
   givenByFile,
   givenByFlags,
   givenByProgram,
+  givenByProject,
 } from './given-values.ts';
 import { nearestName } from './nearest-name.ts';
 import { camelCase, type OptionSpec, type OptionValue } from './option-spec.ts';
@@ -44,7 +46,7 @@ import { buildUserAgent } from './user-agent.ts';
 
 interface OptionSource {
   readonly value: OptionValue;
-  /** default | profile site | file x.toml | env SUMI_X | flag --x | option x */
+  /** default | profile site | project shop | file x.toml | env SUMI_X | flag --x | option x */
   readonly from: string;
 }
 
@@ -69,6 +71,8 @@ export interface ConfigSources {
   profile?: ProfileName;
   /** The TOML file when no flag or variable names one. */
   file?: string;
+  /** What the project keeps of options, by their names. */
+  settings?: { readonly project: string; readonly values: Readonly<Record<string, unknown>> };
   /** Defaults of a front door, in place of those of the table. */
   defaults?: Partial<Readonly<Record<OptionName, OptionValue>>>;
   env: Readonly<Record<string, string | undefined>>;
@@ -86,7 +90,9 @@ export async function loadConfig(input: ConfigSources): Promise<Config> {
   const file = lastGiven(direct, 'config', input.file ?? null);
   const table: TomlTable = file === null ? {} : await readToml(file);
   const inFile = file === null ? [] : fromItsFolder(file, table, givenByFile(file, table));
-  const given = [...inFile, ...direct];
+  const kept =
+    input.settings === undefined ? [] : givenByProject(input.settings.project, input.settings.values);
+  const given = [...kept, ...inFile, ...direct];
 
   const profile = chooseProfile(given, input.profile ?? 'site');
   const sources = defaultSources(profile, input.defaults ?? {});

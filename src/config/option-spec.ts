@@ -48,8 +48,8 @@ export interface OptionSpec {
   short?: string;
   /** False for what does not change what a crawl does; the rest makes up the config hash. */
   hashed?: false;
-  /** May hold a password: shown masked. */
-  secret?: true;
+  /** May hold a password, and is shown without it; whole: it is one, and never shown. Never stored. */
+  secret?: true | 'whole';
 }
 
 export type OptionGroup = Readonly<Record<string, OptionSpec>>;

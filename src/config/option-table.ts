@@ -5,12 +5,14 @@
  */
 
 import type { CamelCase, OptionSpec, ValueOf } from './option-spec.ts';
+import { changeOptions } from './options/change-options.ts';
 import { fetchOptions } from './options/fetch-options.ts';
 import { pageOptions } from './options/page-options.ts';
 import { politenessOptions } from './options/politeness-options.ts';
 import { runOptions } from './options/run-options.ts';
 import { scopeOptions } from './options/scope-options.ts';
 import { sitemapOptions } from './options/sitemap-options.ts';
+import { watchOptions } from './options/watch-options.ts';
 import { workerOptions } from './options/worker-options.ts';
 
 export const OPTION_GROUPS = {
@@ -19,6 +21,8 @@ export const OPTION_GROUPS = {
   fetch: { title: 'Requests', options: fetchOptions },
   page: { title: 'Pages', options: pageOptions },
   sitemap: { title: 'Sitemaps', options: sitemapOptions },
+  change: { title: 'Pages visited before', options: changeOptions },
+  watch: { title: 'Watching', options: watchOptions },
   run: { title: 'Run and output', options: runOptions },
   workers: { title: 'Many workers', options: workerOptions },
 } as const;
@@ -31,6 +35,8 @@ const table = {
   ...fetchOptions,
   ...pageOptions,
   ...sitemapOptions,
+  ...changeOptions,
+  ...watchOptions,
   ...runOptions,
   ...workerOptions,
 };

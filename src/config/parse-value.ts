@@ -141,11 +141,18 @@ function describeLimits({ min, max }: OptionSpec): string {
 /** A value as an error or a table shows it: passwords masked, long texts cut. */
 export function showValue(value: unknown, spec?: OptionSpec): string {
   if (value === null || value === undefined) return 'none';
-  // An address may stand where none belongs: then too its password is nobody's business.
-  const isMasked = typeof value === 'string' && (spec?.secret || value.includes('://'));
-  const text = isMasked ? maskPassword(value) : value;
+  const text = withoutSecret(value, spec);
   const shown = typeof text === 'object' || typeof text === 'string' ? JSON.stringify(text) : String(text);
   return shown.length > 120 ? `${shown.slice(0, 117)}…` : shown;
+}
+
+/** The value as it may be shown to anybody. */
+export function withoutSecret(value: unknown, spec?: OptionSpec): unknown {
+  if (Array.isArray(value)) return value.map((item) => withoutSecret(item, spec));
+  if (typeof value !== 'string') return value;
+  if (spec?.secret === 'whole') return '***';
+  // An address may stand where none belongs: then too its password is nobody's business.
+  return spec?.secret || value.includes('://') ? maskPassword(value) : value;
 }
 
 export function maskPassword(text: string): string {

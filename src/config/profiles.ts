@@ -14,30 +14,35 @@ interface Profile {
 
 const HTML = ['text/html', 'application/xhtml+xml'];
 
+/** The defaults of `site`; the three after it are the same but for a few. */
+const SITE: ProfileDefaults = {
+  'allowed-hosts': ['host'],
+  'max-depth': null,
+  'max-domain-requests': null,
+  normalize: 'standard',
+  'allow-http': true,
+  delay: 0.5,
+  concurrency: 5,
+  'per-host': 5,
+  'on-429': 'backoff',
+  retries: 3,
+  'retry-backoff': 'exponential',
+  'retry-delay': 1,
+  'retry-refused': true,
+  'head-first': false,
+  'accept-types': HTML,
+  timeout: 60,
+  'respect-nofollow': true,
+  'respect-noindex': false,
+  'store-text': true,
+  discover: ['sitemap', 'links'],
+  mode: 'full',
+};
+
 export const PROFILES: Readonly<Record<ProfileName, Profile>> = {
   site: {
     doc: 'one site or a few, for `sumi crawl` and projects',
-    defaults: {
-      'allowed-hosts': ['host'],
-      'max-depth': null,
-      'max-domain-requests': null,
-      normalize: 'standard',
-      'allow-http': true,
-      delay: 0.5,
-      concurrency: 5,
-      'per-host': 5,
-      'on-429': 'backoff',
-      retries: 3,
-      'retry-backoff': 'exponential',
-      'retry-delay': 1,
-      'retry-refused': true,
-      'head-first': false,
-      'accept-types': HTML,
-      timeout: 60,
-      'respect-nofollow': true,
-      'respect-noindex': false,
-      'store-text': true,
-    },
+    defaults: SITE,
     limits: {},
   },
   terrain: {
@@ -63,6 +68,8 @@ export const PROFILES: Readonly<Record<ProfileName, Profile>> = {
       'respect-noindex': false,
       // A map is of links; their pages' words can be had with --store-text.
       'store-text': false,
+      discover: ['links'],
+      mode: 'full',
     },
     // Specification 004 section 2.2.
     limits: { concurrency: { max: 100 }, delay: { min: 0.1 } },
@@ -89,6 +96,38 @@ export const PROFILES: Readonly<Record<ProfileName, Profile>> = {
       'respect-nofollow': true,
       'respect-noindex': true,
       'store-text': true,
+      discover: ['links'],
+      mode: 'full',
+    },
+    limits: {},
+  },
+  // Appendix C of specification 003.
+  conservative: {
+    doc: 'a site that bears little load: few requests, far apart, and none for what is known to be unchanged',
+    defaults: {
+      ...SITE,
+      'max-depth': 3,
+      delay: 2,
+      concurrency: 2,
+      'per-host': 1,
+      'head-first': true,
+      mode: 'incremental',
+    },
+    limits: {},
+  },
+  balanced: {
+    doc: 'a site that is crawled again and again: only what changed is read',
+    defaults: { ...SITE, 'max-depth': 5, mode: 'incremental' },
+    limits: {},
+  },
+  aggressive: {
+    doc: 'a site that bears a lot and must be fresh: all of it, a sample deciding how',
+    defaults: {
+      ...SITE,
+      delay: 0.2,
+      concurrency: 32,
+      'per-host': 8,
+      mode: 'smart',
     },
     limits: {},
   },

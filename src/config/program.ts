@@ -8,5 +8,5 @@ export const PROGRAM_URL = 'https://github.com/sumi-ripple/sumi-ripple';
 /** The build writes the version of package.json in; run from source there is none. */
 export const PROGRAM_VERSION = typeof __SUMI_VERSION__ === 'string' ? __SUMI_VERSION__ : 'dev';
 
-export const PROFILE_NAMES = ['site', 'terrain', 'sql'] as const;
+export const PROFILE_NAMES = ['site', 'terrain', 'sql', 'conservative', 'balanced', 'aggressive'] as const;
 export type ProfileName = (typeof PROFILE_NAMES)[number];

@@ -1,11 +1,12 @@
 /**
- * A leased host in memory: its clock, the pages claimed for it, errands (robots.txt requests), and what its robots.txt
- * said. It answers one question for the schedule: when can this host take a turn?
+ * A leased host in memory: its clock, the pages claimed for it, errands (robots.txt requests), lookups (requests for
+ * sitemaps), and what its robots.txt said. It answers one question for the schedule: when can this host take a turn?
  */
-import type { Outcome } from '../fetch/fetcher.ts';
+import type { FetchRequest, Outcome } from '../fetch/fetcher.ts';
 import type { Claim } from '../frontier/candidate.ts';
 import type { Schedulable } from '../frontier/host-schedule.ts';
 import type { HostPace } from '../politeness/host-pace.ts';
+import type { RobotsAnswer } from '../politeness/robots-gate.ts';
 import type { RobotsRules } from '../politeness/robots-txt.ts';
 import type { HostLease } from '../store/port.ts';
 
@@ -16,10 +17,31 @@ export interface Errand {
   done: (outcome: Outcome) => void;
 }
 
+/**
+ * When a sitemap is asked for: `now` before any page, `turn` in turn with pages, `spare` only while the host has no
+ * page to ask.
+ */
+export type Haste = 'now' | 'turn' | 'spare';
+
+export interface LookupRequest {
+  url: string;
+  haste: Haste;
+  maxBytes: number;
+  onPiece: FetchRequest['onPiece'];
+}
+
+/** A request for a sitemap. */
+export interface Lookup extends LookupRequest {
+  /** `moved`: the host was given back before it could be asked. */
+  done: (answer: Outcome | { refused: string } | 'moved') => void;
+}
+
 /** A page on its way: HEAD first, where wanted, then GET, each with a slot of its own. */
 export interface PageTurn {
   claim: Claim;
   method: 'HEAD' | 'GET';
+  /** Asked once more, in full, because of a 304: one that nobody asked for, or one that is checked. */
+  check?: 'unasked' | 'spot';
 }
 
 /** What an origin's robots.txt said, until when (wall time), or why it could not be had in this run. */
@@ -30,6 +52,11 @@ export class ActiveHost implements Schedulable {
   readonly lease: HostLease;
   readonly pace: HostPace;
   readonly errands: Errand[] = [];
+  readonly lookups: Lookup[] = [];
+  /** Whoever is about to ask something: the host is kept for them, unless another project waits for it. */
+  users = 0;
+  /** The last turn was a lookup's: the next is a page's, where one waits. */
+  owesPage = false;
   readonly turns: PageTurn[] = [];
   /** Pages of an origin whose robots.txt is being asked, while other origins of the host go on. */
   readonly parked: PageTurn[] = [];
@@ -40,7 +67,7 @@ export class ActiveHost implements Schedulable {
   /** By origin (scheme, name, port) of this host. */
   readonly robots = new Map<string, OriginRobots>();
   /** Origins whose robots.txt is being asked. */
-  readonly gates = new Set<string>();
+  readonly gates = new Map<string, Promise<RobotsAnswer>>();
   /** Turns that were given and are not over: their pages are asked for, read or settled. */
   openTurns = 0;
   /** Something asynchronous about the host (a claim, its robots.txt) must end first. */
@@ -63,6 +90,11 @@ export class ActiveHost implements Schedulable {
     // It goes back when what is open has ended.
     if (this.lease.isWanted && this.openTurns > 0) return Number.POSITIVE_INFINITY;
     if (this.errands.length > 0) return this.pace.readyAt();
+    const pageAt = this.#pageReadyAt();
+    return this.lookups.length === 0 ? pageAt : Math.min(pageAt, this.#lookupReadyAt());
+  }
+
+  #pageReadyAt(): number {
     if (this.isWaiting || this.isOutOfBudget()) return Number.POSITIVE_INFINITY;
     if (this.turns.length > 0) return this.pace.readyAt();
     if (this.isDrained) return Number.POSITIVE_INFINITY;
@@ -71,9 +103,37 @@ export class ActiveHost implements Schedulable {
     return Math.max(this.pace.readyAt(), this.retryAt);
   }
 
+  #lookupReadyAt(): number {
+    // A page that waits for its time gives way until then.
+    const hasPage = this.#hasPage(this.retryAt === 0 ? 0 : this.retryAt - 1);
+    const mayGo = !hasPage || this.lookups.some(({ haste }) => this.#goesBeforePages(haste));
+    return mayGo ? this.pace.readyAt() : Number.POSITIVE_INFINITY;
+  }
+
+  #goesBeforePages(haste: Haste): boolean {
+    return haste === 'now' || (haste === 'turn' && !this.owesPage);
+  }
+
+  /** A page could be asked for at this moment, as far as is known. */
+  #hasPage(monotonic: number): boolean {
+    if (this.isOutOfBudget()) return false;
+    if (this.turns.length > 0 || this.isWaiting) return true;
+    return !this.isDrained && this.retryAt <= monotonic;
+  }
+
+  /** The lookup whose turn it is at this moment, taken out. */
+  takeLookup(monotonic: number): Lookup | null {
+    if (this.lookups.length === 0 || this.pace.readyAt() > monotonic) return null;
+    const hasPage = this.#hasPage(monotonic);
+    const at = this.lookups.findIndex(({ haste }) => !hasPage || this.#goesBeforePages(haste));
+    if (at === -1) return null;
+    this.owesPage = true;
+    return this.lookups.splice(at, 1)[0];
+  }
+
   /** Nothing is left to do here: the lease can be given back. */
   get isIdle(): boolean {
-    return this.isDrained && this.isResting && this.turns.length === 0;
+    return this.isDrained && this.isResting && this.turns.length === 0 && this.users === 0;
   }
 
   /** Nothing is under way: given back now, the host loses nothing but its place. */

@@ -22,6 +22,8 @@ export interface MapLists {
 
 interface MapGraph extends LinkGraph {
   readonly starts: ReadonlySet<number>;
+  /** With all links, also those that lend no path. */
+  readonly whole: LinkGraph;
 }
 
 const MAX_CELLS = 32 * 1024 * 1024;
@@ -34,20 +36,21 @@ export async function readMapGraph(
   { scope, isStartUrl }: MapLists,
 ): Promise<MapGraph> {
   const starts = new Set<number>();
-  const graph = await buildLinkGraph(source, { project }, ({ url }, index) => {
+  const whole = await buildLinkGraph(source, { project }, ({ url }, index) => {
     if (isStartUrl(url)) starts.add(index);
   });
-  const isShut = graph.hosts.map((host) => {
+  const isShut = whole.hosts.map((host) => {
     const kind = scope.domainKind(host);
     return kind === 'blacklist' || kind === 'stub';
   });
+  const graph = { ...whole, whole, starts, flags: whole.flags.slice(), redirectTo: whole.redirectTo.slice() };
   for (let page = 0; page < graph.nodeCount; page++) {
     if (!isShut[graph.hostOf[page]]) continue;
     graph.redirectTo[page] = -1;
     for (let link = graph.offsets[page]; link < graph.offsets[page + 1]; link++)
       graph.flags[link] |= UNFOLLOWED;
   }
-  return { ...graph, starts };
+  return graph;
 }
 
 /** By page index; -1 where no quality domain leads. */

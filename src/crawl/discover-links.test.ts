@@ -29,7 +29,7 @@ function open(scope: Partial<ScopeOptions> = {}, more: Partial<DiscoverOptions> 
     respectNofollow: true,
     followCanonical: false,
     keepAnchors: false,
-    followLinks: true,
+    unfollowed: null,
     ...more,
   });
   const ids = new Map<string, number>();
@@ -109,7 +109,7 @@ describe('links of a page', () => {
   });
 
   it('are recorded and not queued in fetch-only mode', () => {
-    const { discovery, read } = open({}, { followLinks: false });
+    const { discovery, read } = open({}, { unfollowed: 'scope: fetch-only' });
     const { candidates } = read(anchors(['/b', 'https://other.test/']), 'https://a.test/');
     expect(candidates[0]).toMatchObject({ state: PAGE_STATES.Discovered, reason: 'scope: fetch-only' });
     expect(candidates[1]).toMatchObject({ state: PAGE_STATES.Skipped });

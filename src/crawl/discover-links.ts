@@ -18,9 +18,12 @@ export interface DiscoverOptions {
   respectNofollow: boolean;
   followCanonical: boolean;
   keepAnchors: boolean;
-  /** False in fetch-only mode: links are recorded, none is queued. */
-  followLinks: boolean;
+  /** Why links are recorded and none is queued; null where they are followed. */
+  unfollowed: string | null;
 }
+
+/** Pages are found by sitemaps alone. */
+export const UNFOLLOWED_LINK = 'scope: links are not followed';
 
 /** An href that the cache did not know: what it needs to learn it once the candidate has an id. */
 export interface Miss {
@@ -38,6 +41,8 @@ export interface Discovery {
 
 export interface LinkDiscovery {
   readonly followsCanonical: boolean;
+  /** Links are not followed, what sitemaps name is. */
+  readonly isBySitemap: boolean;
   /** The links are valid until the next call. */
   discover(list: LinkList, baseUrl: string, depth: number, pageIsNofollow: boolean): Discovery;
   remember(misses: Miss[], candidateIds: number[]): void;
@@ -79,8 +84,9 @@ export function createLinkDiscovery(options: DiscoverOptions): LinkDiscovery {
     const depth = scope.isOrigin(host) ? 0 : linkDepth;
     const verdict = scope.classify({ url, fetchUrl, host, depth, isStart, isNofollow, linkKind });
     const state = PAGE_STATES[verdict.state];
-    if (state === PAGE_STATES.Queued && !options.followLinks && !isStart && linkKind === 'link') {
-      return candidate(found, depth, verdict.priority, PAGE_STATES.Discovered, 'scope: fetch-only', false);
+    const { unfollowed } = options;
+    if (unfollowed !== null && state === PAGE_STATES.Queued && !isStart && linkKind === 'link') {
+      return candidate(found, depth, verdict.priority, PAGE_STATES.Discovered, unfollowed, false);
     }
     const onlyNofollow = isNofollow && verdict.reason?.startsWith('nofollow') === true;
     return candidate(found, depth, verdict.priority, state, verdict.reason, onlyNofollow);
@@ -127,6 +133,7 @@ export function createLinkDiscovery(options: DiscoverOptions): LinkDiscovery {
 
   return {
     followsCanonical: options.followCanonical,
+    isBySitemap: options.unfollowed === UNFOLLOWED_LINK,
     judge,
     discover,
     remember(misses, candidateIds) {

@@ -2,7 +2,7 @@
  * One request on a host's next slot, for a page or for robots.txt: reserve, send, tell the host's clock how it went, and
  * a line for the request log. The slot is reserved before the request starts and counted from the moment it is sent.
  */
-import type { Outcome } from '../fetch/fetcher.ts';
+import type { FetchRequest, Outcome } from '../fetch/fetcher.ts';
 import { retryAfterMs } from '../fetch/retry-after.ts';
 import type { Claim } from '../frontier/candidate.ts';
 import { essenceOf } from '../parse/mime-type.ts';
@@ -23,6 +23,8 @@ export interface Exchange {
   delayMs: number;
   perHost: number;
   blockedUntil: number | null;
+  /** It was asked only whether the page changed. */
+  isConditional: boolean;
 }
 
 /** One request on the host's next slot; also used for errands. */
@@ -33,6 +35,8 @@ export async function exchangeWith(
   method: 'GET' | 'HEAD',
   claim: Claim | null,
   maxBytes = around.limits.maxBodyBytes,
+  headers?: Record<string, string>,
+  onPiece?: FetchRequest['onPiece'],
 ): Promise<Exchange> {
   const { pace } = host;
   const { clock, policy } = around;
@@ -44,8 +48,10 @@ export async function exchangeWith(
   const outcome = await around.fetcher.fetch({
     url,
     method,
+    headers,
     maxBytes,
     keepsCutBody: claim === null,
+    onPiece,
     wantsBody:
       claim === null || method === 'HEAD'
         ? undefined
@@ -69,7 +75,15 @@ export async function exchangeWith(
   });
   if (blockedUntil !== null) tellBlock(host, around, outcome, blockedUntil);
   around.placed(host);
-  return { outcome, slotAt, sentAt: wasSent, delayMs, perHost, blockedUntil };
+  return {
+    outcome,
+    slotAt,
+    sentAt: wasSent,
+    delayMs,
+    perHost,
+    blockedUntil,
+    isConditional: headers !== undefined,
+  };
 }
 
 export function logRequest(

@@ -1,14 +1,15 @@
 /**
  * The leased hosts: takes leases from the store while there is room, opens each host's robots.txt gate, runs errands
- * on any host's next slot, gives leases back. The loop asks it for nothing but "is there more?".
+ * and lookups on any host's next slot, gives leases back. The loop asks it for nothing but "is there more?".
  */
 import type { Outcome } from '../fetch/fetcher.ts';
 import type { HostSchedule } from '../frontier/host-schedule.ts';
 import { PAGE_STATES, type PageState, pageStateName } from '../frontier/page-state.ts';
 import { HostPace } from '../politeness/host-pace.ts';
-import { openRobotsGate } from '../politeness/robots-gate.ts';
+import { openRobotsGate, type RobotsAnswer } from '../politeness/robots-gate.ts';
+import { parseRobotsTxt, type RobotsRules, rulesFor } from '../politeness/robots-txt.ts';
 import type { HostLease } from '../store/port.ts';
-import { ActiveHost, type PageTurn } from './active-host.ts';
+import { ActiveHost, type LookupRequest, type PageTurn } from './active-host.ts';
 import { keepLeases } from './keep-leases.ts';
 import type { CrawlParts } from './parts.ts';
 
@@ -17,6 +18,8 @@ const LEASES_AT_ONCE = 256;
 const MAX_PARKED = 16;
 /** Timers that run so late are those of a process with more work than its processor can do. */
 const BUSY_LAG_MS = 25;
+/** A host that somebody else has is asked for again so soon, and then ever less often up to once a second. */
+const FIRST_LEASE_PAUSE_MS = 20;
 /** Hosts change places with those in the store at most so often. */
 const SWAP_EVERY_MS = 1_000;
 
@@ -34,6 +37,14 @@ export interface HostDesk {
   wake(host: string): void;
   /** Gets the host's robots.txt; pages wait until it is here. */
   openGate(host: ActiveHost, turn: PageTurn, origin: string): void;
+  /** What the robots.txt of the URL's origin says. */
+  rulesOf(url: string): Promise<RobotsRules | Refused>;
+  /** Asks for a sitemap on a slot of its host, wherever that host is now, if its robots.txt lets us. */
+  lookUp(request: LookupRequest): Promise<Outcome | Refused>;
+  /** Whether anybody answers at this origin; asked once. */
+  answers(origin: string): Promise<boolean>;
+  /** Ends at once when the desk is stopped. */
+  pause(delayMs: number): Promise<void>;
   close(host: ActiveHost, state: PageState, reason: string): Promise<void>;
   releaseIfIdle(host: ActiveHost): Promise<void>;
   /** The host goes back as soon as nothing is under way there: another project waits for it. */
@@ -46,6 +57,12 @@ export interface HostDesk {
   releaseAll(): Promise<void>;
 }
 
+export interface Refused {
+  refused: string;
+  /** Another time there may be an answer. */
+  mayPass?: boolean;
+}
+
 export interface DeskSurroundings {
   schedule: HostSchedule<ActiveHost>;
   /** No page may be asked for now. */
@@ -56,6 +73,10 @@ export interface DeskSurroundings {
   onLost: () => void;
   onFailure: (error: unknown) => void;
 }
+
+const STOPPED: Refused = { refused: 'stopped' };
+/** Of whoever asks for no robots.txt. */
+const NO_RULES = rulesFor(parseRobotsTxt(''), '');
 
 export function createHostDesk(parts: CrawlParts, around: DeskSurroundings): HostDesk {
   const { schedule, isOutOfBudget, onChange, onFailure } = around;
@@ -100,6 +121,7 @@ export function createHostDesk(parts: CrawlParts, around: DeskSurroundings): Hos
     host.turns.length = 0;
     host.parked.length = 0;
     for (const errand of host.errands.splice(0)) errand.done(abortedOutcome(clock.now()));
+    for (const lookup of host.lookups.splice(0)) lookup.done('moved');
     report.host({
       host: host.lease.host,
       what: 'lost',
@@ -119,7 +141,10 @@ export function createHostDesk(parts: CrawlParts, around: DeskSurroundings): Hos
     if (!mayHaveMore || isStopped || isTooBusy()) return false;
     mayHaveMore = false;
     if (hosts.size >= maxHosts && cancelSwap === null) await giveBackFurthest();
-    const count = Math.min(leasesWanted(free), maxHosts - hosts.size);
+    const wanted = leasesWanted(free);
+    // Asked again as soon as anything ends here.
+    if (wanted <= 0) mayHaveMore = true;
+    const count = Math.min(wanted, maxHosts - hosts.size);
     if (count <= 0) return false;
     const leases = await store.lease(owner, count, clock.now(), leaseMs);
     if (leases.length > 0) mayHaveMore = true;
@@ -140,7 +165,10 @@ export function createHostDesk(parts: CrawlParts, around: DeskSurroundings): Hos
   function leasesWanted(free: number): number {
     if (!store.isShared) return LEASES_AT_ONCE;
     const { delayMs, perHost } = parts.pace;
-    return Math.min(LEASES_AT_ONCE, Math.max(1, delayMs > 0 ? free : Math.ceil(free / perHost)));
+    // A host that waits for the store or its robots.txt will want a request in a moment.
+    let left = free;
+    for (const { isWaiting, place } of hosts.values()) if (isWaiting && place === 'out') left--;
+    return Math.min(LEASES_AT_ONCE, delayMs > 0 ? left : Math.ceil(left / perHost));
   }
 
   /** Room for hosts that may ask sooner: those that must wait longest, and have nothing open, go back to the store. */
@@ -202,21 +230,28 @@ export function createHostDesk(parts: CrawlParts, around: DeskSurroundings): Hos
       );
     await store.release(host.lease);
     releasing--;
+    for (const lookup of host.lookups.splice(0)) lookup.done('moved');
     // Pages may have been queued while the lease was on its way back.
     lookAgain();
   }
 
+  /** The URL's host, leased if need be; null when there is no time left for that. */
+  async function hold(url: string): Promise<ActiveHost | null> {
+    const name = parts.normalizer.normalize(url)?.host ?? new URL(url).hostname;
+    for (let pauseMs = FIRST_LEASE_PAUSE_MS; ; pauseMs = Math.min(1000, pauseMs * 2)) {
+      if (isStopped) return null;
+      const held = hosts.get(name);
+      if (held !== undefined) return held;
+      const lease = await store.leaseHost(owner, name, clock.now(), leaseMs);
+      if (lease !== null) return hosts.get(name) ?? activate(lease);
+      await pause(pauseMs);
+    }
+  }
+
   /** A request on the next slot of the URL's host, whoever's page asked for it. */
   async function runErrand(url: string, maxBytes: number): Promise<Outcome> {
-    const name = parts.normalizer.normalize(url)?.host ?? new URL(url).hostname;
-    let host = hosts.get(name);
-    while (host === undefined) {
-      if (isStopped) return abortedOutcome(clock.now());
-      const lease = await store.leaseHost(owner, name, clock.now(), leaseMs);
-      if (lease === null) await pause(1000);
-      else host = hosts.get(name) ?? activate(lease);
-    }
-    const target = host;
+    const target = await hold(url);
+    if (target === null) return abortedOutcome(clock.now());
     return new Promise((done) => {
       target.errands.push({ url, maxBytes, done });
       schedule.place(target);
@@ -237,12 +272,22 @@ export function createHostDesk(parts: CrawlParts, around: DeskSurroundings): Hos
     });
   }
 
-  async function askRobots(host: ActiveHost, origin: string): Promise<void> {
+  /** One question at a time for each origin, whoever wants to know. */
+  function learnRobots(host: ActiveHost, origin: string, isFirstTry = false): Promise<RobotsAnswer> {
+    let asking = host.gates.get(origin);
+    if (asking === undefined) {
+      asking = askRobots(host, origin, isFirstTry).finally(() => host.gates.delete(origin));
+      host.gates.set(origin, asking);
+    }
+    return asking;
+  }
+
+  async function askRobots(host: ActiveHost, origin: string, isFirstTry: boolean): Promise<RobotsAnswer> {
     const { robots, retry, retryRefused } = policy;
     const answer = await openRobotsGate(origin, {
       productToken: robots!.productToken,
       whenUnreachable: robots!.whenUnreachable,
-      retries: robots!.retries,
+      retries: isFirstTry ? 0 : robots!.retries,
       connectRetries: retry.retries,
       refusedRetries: retryRefused ? retry.retries : 0,
       ttlMs: robots!.ttlMs,
@@ -257,7 +302,7 @@ export function createHostDesk(parts: CrawlParts, around: DeskSurroundings): Hos
     if ('rules' in answer) {
       host.robots.set(origin, answer);
       host.pace.setRobotsDelay(longestDelay(host));
-    } else if ('unreachable' in answer) {
+    } else if ('unreachable' in answer && !isFirstTry) {
       // Only this origin: another port of the host may be well.
       const unreachable = `robots: unreachable ${answer.unreachable}`;
       if (answer.failure === null) report.counters.answers++;
@@ -267,6 +312,62 @@ export function createHostDesk(parts: CrawlParts, around: DeskSurroundings): Hos
     schedule.place(host);
     await releaseIfIdle(host);
     onChange();
+    return answer;
+  }
+
+  /** Does something with the URL's host, which is kept meanwhile; again with another lease where this one was given back. */
+  async function withHost<T>(
+    url: string,
+    work: (host: ActiveHost) => Promise<T | 'moved'>,
+  ): Promise<T | Refused> {
+    for (;;) {
+      const host = await hold(url);
+      if (host === null) return STOPPED;
+      host.users++;
+      try {
+        const answer = await work(host);
+        if (answer !== 'moved') return answer;
+      } finally {
+        host.users--;
+        await releaseIfIdle(host);
+      }
+    }
+  }
+
+  async function rulesOn(host: ActiveHost, url: string): Promise<RobotsRules | Refused | 'moved'> {
+    if (policy.robots === null) return NO_RULES;
+    const { origin } = new URL(url);
+    const known = host.robots.get(origin);
+    if (known !== undefined && 'unreachable' in known) return { refused: known.unreachable, mayPass: true };
+    if (known !== undefined && known.expiresAt > clock.now()) return known.rules;
+    const answer = await learnRobots(host, origin);
+    if ('rules' in answer) return answer.rules;
+    return 'unreachable' in answer
+      ? { refused: `robots: unreachable ${answer.unreachable}`, mayPass: true }
+      : 'moved';
+  }
+
+  const rulesOf = (url: string): Promise<RobotsRules | Refused> =>
+    withHost(url, (host) => rulesOn(host, url));
+
+  const lookUp = (request: LookupRequest): Promise<Outcome | Refused> =>
+    withHost<Outcome | Refused>(request.url, async (host) => {
+      const rules = await rulesOn(host, request.url);
+      if (rules === 'moved' || 'refused' in rules) return rules;
+      const { allowed, rule } = rules.decide(request.url);
+      if (!allowed) return { refused: `robots: ${rule}` };
+      if (isStopped || hosts.get(host.lease.host) !== host) return 'moved';
+      return new Promise((done) => {
+        host.lookups.push({ ...request, done });
+        schedule.place(host);
+        onChange();
+      });
+    });
+
+  async function answers(origin: string): Promise<boolean> {
+    if (policy.robots === null) return true;
+    const answer = await withHost(`${origin}/`, (host) => learnRobots(host, origin, true));
+    return !('unreachable' in answer) || answer.failure === null;
   }
 
   return {
@@ -293,12 +394,12 @@ export function createHostDesk(parts: CrawlParts, around: DeskSurroundings): Hos
       host.parked.push(turn);
       // The first robots.txt of a host holds all its pages; that of a further origin only its own, up to a number.
       host.isWaiting = host.robots.size === 0 || host.parked.length >= MAX_PARKED;
-      if (host.gates.has(origin)) return;
-      host.gates.add(origin);
-      askRobots(host, origin)
-        .finally(() => host.gates.delete(origin))
-        .catch(onFailure);
+      if (!host.gates.has(origin)) learnRobots(host, origin).catch(onFailure);
     },
+    rulesOf,
+    lookUp,
+    answers,
+    pause,
     close,
     releaseIfIdle,
     giveBack: (host) => giveBackAll([host]),
@@ -308,6 +409,7 @@ export function createHostDesk(parts: CrawlParts, around: DeskSurroundings): Hos
       for (const end of [...pauses]) end();
       for (const host of hosts.values()) {
         for (const errand of host.errands.splice(0)) errand.done(abortedOutcome(clock.now()));
+        for (const lookup of host.lookups.splice(0)) lookup.done(STOPPED);
       }
     },
     end() {

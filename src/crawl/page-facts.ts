@@ -1,7 +1,6 @@
 /** What a visit found, as the store keeps it: first what the answer's head says, then what the page itself says. */
-import { simhashInteger } from '../change/fingerprint.ts';
+import { contentHash, facetHash, linkDigest, simhashInteger } from '../change/fingerprint.ts';
 import type { Outcome, ResponseHead } from '../fetch/fetcher.ts';
-import type { Claim } from '../frontier/candidate.ts';
 import { parseHttpDate } from '../parse/http-date.ts';
 import type { ParsedPage } from '../parse/parsed-page.ts';
 import type { PageFacts } from '../store/port.ts';
@@ -20,9 +19,12 @@ export function fillFacts(facts: PageFacts, page: ParsedPage, baseUrl: string): 
   facts.nofollow = page.robots.nofollow;
   facts.wordCount = page.wordCount;
   facts.simhash = simhashInteger(page.simhashHigh, page.simhashLow);
+  facts.structuredData = page.structuredData;
+  facts.textHash = contentHash(page.text);
+  facts.facetHash = facetHash(facts, linkDigest(page.links, page.baseHref));
 }
 
-export function factsOf(outcome: Outcome, claim: Claim, nowMs: number): PageFacts {
+export function factsOf(outcome: Outcome, nowMs: number): PageFacts {
   const { head } = outcome;
   return {
     statusCode: head?.status ?? null,
@@ -39,6 +41,10 @@ export function factsOf(outcome: Outcome, claim: Claim, nowMs: number): PageFact
     wordCount: null,
     contentHash: null,
     simhash: null,
+    textHash: null,
+    facetHash: null,
+    structuredData: null,
+    wireBytes: outcome.wireBytes,
     etag: head?.etag ?? null,
     lastModified: head?.lastModified ?? null,
     cacheControl: head?.cacheControl ?? null,
@@ -46,7 +52,6 @@ export function factsOf(outcome: Outcome, claim: Claim, nowMs: number): PageFact
     error: null,
     responseMs: outcome.responseMs === null ? null : Math.round(outcome.responseMs),
     visitedAt: visitTime(head, nowMs),
-    change: claim.last === null ? 'new' : null,
   };
 }
 

@@ -12,6 +12,7 @@ import type { ReadSide } from '../store/read-side.ts';
 import type { NormalizedUrl, Normalizer } from '../url/normalize.ts';
 import type { MapLists } from './compute-depths.ts';
 import type { LinkDiscovery } from './discover-links.ts';
+import type { ModeDesk } from './mode-desk.ts';
 import type { RetryOptions } from './retry-policy.ts';
 import type { Slots } from './slots.ts';
 
@@ -44,6 +45,8 @@ export interface CrawlLimits {
   maxHostRequests: number | null;
   maxBodyBytes: number;
   maxRedirects: number;
+  /** History older than this is cleared when a run ends; null keeps all. */
+  keepHistoryMs: number | null;
 }
 
 export interface CrawlPolicy {
@@ -67,15 +70,40 @@ export interface CrawlPolicy {
   wantsType: (essence: string | null) => boolean;
 }
 
+/** What a server says of its own pages, and how far it is believed. */
+export interface TrustPolicy {
+  obeysFreshness: boolean;
+  maxFreshnessMs: number;
+  lastmod: 'learned' | 'always' | 'never';
+  /** The share of what is believed that is checked. */
+  spotCheck: number;
+  distrustMs: number;
+}
+
 /** A crawl with quality domains makes a map: depth is counted from each of them. */
 export interface MapParts extends MapLists {
   /** The stored links, beside the store that is written. */
   openSide: () => Promise<ReadSide>;
 }
 
+/** A start URL; a bare one was given without a scheme. */
+export interface StartUrl extends NormalizedUrl {
+  isBare: boolean;
+}
+
+/** How sitemaps are looked for. */
+export interface SitemapParts {
+  paths: readonly string[];
+  maxBytes: number;
+  cacheMs: number;
+  followsLinks: boolean;
+  /** Feeds and sitemaps that the operator names besides. */
+  feeds: readonly StartUrl[];
+}
+
 export interface CrawlParts {
   owner: string;
-  startUrls: NormalizedUrl[];
+  startUrls: StartUrl[];
   /** Whether an identity is one of them; lists may be long. */
   isStartUrl: (url: string) => boolean;
   isFetchOnly: boolean;
@@ -83,6 +111,12 @@ export interface CrawlParts {
   slots: Slots;
   policy: CrawlPolicy;
   pace: PaceOptions;
+  modes: ModeDesk;
+  trust: TrustPolicy;
+  /** Hosts whose sitemaps were read in this run: only then their dates say something of the last visit. */
+  readSitemaps: Set<string>;
+  /** From 0 to 1, below 1. */
+  random: () => number;
   clock: Clock;
   store: Store;
   bodies: BodyStore | null;
@@ -92,6 +126,8 @@ export interface CrawlParts {
   normalizer: Normalizer;
   scope: Scope;
   discovery: LinkDiscovery;
+  /** Null when pages are not found by sitemaps. */
+  sitemaps: SitemapParts | null;
   /** Null without quality domains, and where a program's own store is in the place of ours. */
   map: MapParts | null;
   report: Report;

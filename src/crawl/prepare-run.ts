@@ -2,26 +2,35 @@
 import { createHash, randomBytes } from 'node:crypto';
 import type { Config } from '../config/load-config.ts';
 import { OPTION_NAMES, OPTIONS } from '../config/option-table.ts';
-import { readStartUrl } from '../config/start-url.ts';
+import { isBareAddress, readStartUrl } from '../config/start-url.ts';
 import { sumiError } from '../errors.ts';
 import { pageStateName } from '../frontier/page-state.ts';
 import type { KnownPage, Reconsidered, Revision, RunStart, Verdict } from '../store/port.ts';
 import type { NormalizedUrl } from '../url/normalize.ts';
 import { leastDepths, readMapGraph } from './compute-depths.ts';
-import type { LinkDiscovery } from './discover-links.ts';
-import type { CrawlParts } from './parts.ts';
+import { type LinkDiscovery, UNFOLLOWED_LINK } from './discover-links.ts';
+import { isOfferedLater } from './discover-sitemaps.ts';
+import type { CrawlParts, StartUrl } from './parts.ts';
 import { ASKED, isCutOff, revisePage } from './revise-page.ts';
 
-/** Puts known pages before the scope when a new run begins or the configuration changed, then offers the start URLs. */
+/** Pages that are due go before what is found on the way. */
+const DUE_PRIORITY = 0;
+
+/**
+ * Puts known pages before the scope when a new run begins or the configuration changed, then offers the start URLs. Where
+ * somebody chose the pages that are due, only these are queued.
+ */
 export async function prepareRun(
   parts: CrawlParts,
   start: RunStart,
-  run: { project: string; configChanged: boolean },
+  run: { project: string; configChanged: boolean; due?: readonly number[] },
 ): Promise<void> {
   const judge = listenForLowered(parts);
   const { isStartUrl } = parts;
   const isNewRun = !start.resumed;
-  if (start.knownUrls > 0 && (isNewRun || run.configChanged)) {
+  await parts.modes.open(start);
+  if (run.due !== undefined) await parts.store.requeue(run.due, DUE_PRIORITY);
+  else if (start.knownUrls > 0 && (isNewRun || run.configChanged)) {
     const leastDepth = run.configChanged ? await readLeastDepths(parts, run.project) : null;
     const judgeKnown = (row: KnownPage): Revision | null => {
       if (parts.isFetchOnly && !isStartUrl(row.url)) return null;
@@ -35,7 +44,7 @@ export async function prepareRun(
       if (isCutOff(row) || (!isNewRun && ASKED.has(pageStateName(row.state)))) return null;
       return judge(row);
     };
-    await parts.store.reconsider(judgeKnown);
+    await parts.store.reconsider((row) => parts.modes.revise(row, judgeKnown(row)));
   }
   // Depths are worked out at the end; until then no reader may take those of the start URLs for those of an origin.
   if (parts.map !== null && start.knownUrls === 0) await parts.store.saveDepths(parts.map.origins, []);
@@ -64,6 +73,7 @@ async function readLeastDepths(
 /** Whoever takes part later finds everything judged; only who began it may have died before the first offer. */
 export async function prepareToJoin(parts: CrawlParts, start: RunStart): Promise<void> {
   listenForLowered(parts);
+  await parts.modes.open(start);
   if (start.knownUrls === 0) await offerStartUrls(parts);
 }
 
@@ -75,15 +85,17 @@ function listenForLowered({ store, discovery, isStartUrl }: CrawlParts): (row: R
 
 /** The scope's word on a stored page. */
 export function judgeOf(
-  discovery: Pick<LinkDiscovery, 'judge'>,
+  discovery: Pick<LinkDiscovery, 'judge' | 'isBySitemap'>,
   isStartUrl: (url: string) => boolean,
 ): (row: Reconsidered) => Verdict {
   return (row) => {
     const isNofollow = row.reason?.startsWith('nofollow') === true;
+    // Where links are not followed, what waited or was read before was found otherwise.
+    const isLink = !discovery.isBySitemap || row.reason === UNFOLLOWED_LINK;
     const { state, priority, reason } = discovery.judge(
       row,
       row.depth,
-      'link',
+      isLink ? 'link' : 'sitemap',
       isNofollow,
       isStartUrl(row.url),
     );
@@ -91,10 +103,12 @@ export function judgeOf(
   };
 }
 
-async function offerStartUrls({ store, discovery, startUrls }: CrawlParts): Promise<void> {
+async function offerStartUrls(parts: CrawlParts): Promise<void> {
+  const { store, discovery, startUrls } = parts;
+  const known = startUrls.filter((start) => !isOfferedLater(parts, start));
   // A start URL is welcome even where links to it were not.
   await store.offer(
-    startUrls.map((found) => ({ ...discovery.judge(found, 0, 'link', false, true), reopens: true })),
+    known.map((found) => ({ ...discovery.judge(found, 0, 'link', false, true), reopens: true })),
   );
   await store.flush();
 }
@@ -103,12 +117,14 @@ async function offerStartUrls({ store, discovery, startUrls }: CrawlParts): Prom
 export function readStartUrls(
   texts: readonly string[],
   normalize: (text: string) => NormalizedUrl | null,
-): NormalizedUrl[] {
-  const found = new Map<string, NormalizedUrl>();
+): StartUrl[] {
+  const found = new Map<string, StartUrl>();
   for (const text of texts) {
     const url = normalize(readStartUrl(text).href);
     if (url === null) throw sumiError('url-invalid', { url: text });
-    if (!found.has(url.url)) found.set(url.url, url);
+    const isBare = isBareAddress(text);
+    // With a scheme it is certain.
+    if (!found.has(url.url) || !isBare) found.set(url.url, { ...url, isBare });
   }
   if (found.size === 0) throw sumiError('no-url');
   return [...found.values()];
@@ -128,16 +144,14 @@ export function projectOf(config: Config, startUrls: NormalizedUrl[], now: numbe
 }
 
 /** What `sumi resume` and workers need to go on without the command's own words, and audit to know since when they hold. */
-export function storedOptions(
-  config: Config,
-  startUrls: NormalizedUrl[],
-  now: number,
-): Record<string, unknown> {
+export function storedOptions(config: Config, startUrls: StartUrl[], now: number): Record<string, unknown> {
   // Passwords stay out of the store: whoever goes on gives them again.
   const values = OPTION_NAMES.map((name) => [name, OPTIONS[name].secret ? null : config.sources[name].value]);
   return {
     ...Object.fromEntries(values),
-    'start-urls': startUrls.map(({ fetchUrl }) => fetchUrl),
+    'start-urls': startUrls.map(({ fetchUrl, isBare }) =>
+      isBare ? fetchUrl.replace(/^https:\/\//, '') : fetchUrl,
+    ),
     terrain: config.terrain,
     'configured-at': now,
   };

@@ -17,6 +17,7 @@ export function readContent(parse: ContentParser, input: ContentInput): ParsedPa
     baseHref: null,
     robots: { noindex: false, nofollow: false },
     refresh: null,
+    structuredData: null,
     charset: 'utf-8',
     text,
     wordCount: text.length === 0 ? 0 : text.toString().split(' ').length,

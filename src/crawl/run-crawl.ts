@@ -7,17 +7,22 @@
  * order, politeness/ the moment, visit-page.ts does one page.
  */
 
+import type { Claim } from '../frontier/candidate.ts';
 import { HostSchedule } from '../frontier/host-schedule.ts';
 import { type PageState, pageStateName } from '../frontier/page-state.ts';
-import type { ActiveHost, PageTurn } from './active-host.ts';
+import type { ClaimAnswer } from '../store/port.ts';
+import type { ActiveHost, Lookup, PageTurn } from './active-host.ts';
 import { createBudget } from './budget.ts';
+import { createSitemapDiscovery } from './discover-sitemaps.ts';
 import { exchangeWith, logRequest } from './exchange.ts';
 import { createHostDesk } from './host-desk.ts';
 import type { CrawlParts } from './parts.ts';
-import { skipped, tellPage, type VisitSurroundings, visitPage } from './visit-page.ts';
+import { createDepthPasser } from './pass-on-depths.ts';
+import { sparedBy } from './spare-visit.ts';
+import { tellPage } from './tell-page.ts';
+import { skipped, spareVisit, type VisitSurroundings, visitPage } from './visit-page.ts';
 import { watchOthers } from './watch-others.ts';
 
-const LOWERED_PAGES_AT_ONCE = 64;
 const CLAIMS_AT_ONCE = 16;
 const PERMITS_AT_ONCE = 64;
 
@@ -40,7 +45,8 @@ export interface CrawlLoop {
   readonly now: { inFlight: number; hosts: number; cooling: number };
 }
 
-export function createCrawlLoop(parts: CrawlParts): CrawlLoop {
+/** `discovers`: this loop finds out what the start URLs and their hosts' sitemaps are; one loop of a run does. */
+export function createCrawlLoop(parts: CrawlParts, discovers: boolean): CrawlLoop {
   const { store, clock, limits, policy, slots } = parts;
   const budget = createBudget(limits.maxPages, {
     store,
@@ -58,6 +64,14 @@ export function createCrawlLoop(parts: CrawlParts): CrawlLoop {
     onLost: () => void budget.returnUnused().catch(fail),
     onFailure: fail,
   });
+  const sitemaps = discovers
+    ? createSitemapDiscovery(parts, {
+        desk,
+        isOutOfPages: () => budget.isSpent,
+        onChange: () => wake(),
+        onFailure: fail,
+      })
+    : null;
   const around: VisitSurroundings = {
     ...parts,
     budget,
@@ -68,7 +82,9 @@ export function createCrawlLoop(parts: CrawlParts): CrawlLoop {
     },
     wakeHost: (host) => desk.wake(host),
     closeHost: (host, state, reason) => desk.close(host, state, reason),
+    onStartPage: sitemaps === null ? null : sitemaps.seePage,
   };
+  const depths = createDepthPasser({ store, clock, wakeHost: (host) => desk.wake(host), onTime: wake });
   const others = watchOthers(store, clock, look);
   let inFlight = 0;
   let isStopped = false;
@@ -86,15 +102,18 @@ export function createCrawlLoop(parts: CrawlParts): CrawlLoop {
 
   async function run(): Promise<LoopEnd> {
     const leaveSlots = slots.onFree(wake);
+    sitemaps?.begin();
     try {
       await giveTurns();
       if (failure !== null) throw failure.error;
+      await sitemaps?.ended;
       await desk.releaseAll();
       await budget.returnUnused();
     } finally {
       leaveSlots();
       others.stop();
       cancelDrain();
+      depths.stop();
       desk.end();
     }
     return isStopped ? 'stopped' : isAtLimit ? 'limit' : 'done';
@@ -118,6 +137,7 @@ export function createCrawlLoop(parts: CrawlParts): CrawlLoop {
       });
     }
     schedule.stop();
+    sitemaps?.stop();
     desk.stop();
   }
 
@@ -125,7 +145,8 @@ export function createCrawlLoop(parts: CrawlParts): CrawlLoop {
   async function findMore(): Promise<boolean> {
     if (budget.isDry && desk.size > 0 && (await budget.refill())) return true;
     if (budget.isSpent) return false;
-    return (await lowerDepths()) || (await desk.leaseMore(slots.free));
+    const isIdle = inFlight === 0 && schedule.isEmpty;
+    return (await depths.passOn(isIdle)) || (await desk.leaseMore(slots.free));
   }
 
   /** Nothing is left to do here. Others may be at work on the run, and find more, or give permits back. */
@@ -157,8 +178,7 @@ export function createCrawlLoop(parts: CrawlParts): CrawlLoop {
     inFlight++;
     slots.take();
     host.openTurns++;
-    const errand = host.errands.shift();
-    const turn = errand ? runErrand(host, errand) : takePage(host);
+    const turn = giveTurn(host);
     turn.catch(fail).finally(() => {
       inFlight--;
       slots.give();
@@ -168,6 +188,13 @@ export function createCrawlLoop(parts: CrawlParts): CrawlLoop {
       else if (host.lease.isWanted) desk.giveBack(host).catch(fail);
       wake();
     });
+  }
+
+  function giveTurn(host: ActiveHost): Promise<void> {
+    const errand = host.errands.shift();
+    if (errand !== undefined) return runErrand(host, errand);
+    const lookup = host.takeLookup(clock.monotonic());
+    return lookup === null ? takePage(host) : runLookup(host, lookup);
   }
 
   async function takePage(host: ActiveHost): Promise<void> {
@@ -183,6 +210,7 @@ export function createCrawlLoop(parts: CrawlParts): CrawlLoop {
     }
     const refusal = mayAsk(host, turn);
     if (refusal === 'wait') return;
+    host.owesPage = false;
     if (refusal === null) await visitPage(host, turn, around);
     else if (refusal.closesHost) await desk.close(host, refusal.state, refusal.reason);
     else {
@@ -198,7 +226,7 @@ export function createCrawlLoop(parts: CrawlParts): CrawlLoop {
     const { pace } = host;
     const count = pace.delayMs > 0 ? 1 : Math.min(CLAIMS_AT_ONCE, pace.perHost, slots.total);
     host.isDrained = true; // a page queued while we ask takes this back
-    const { claims, nextRetryAt } = await store.claim(host.lease, count, clock.now());
+    const { claims, nextRetryAt } = await claimToAsk(host, count);
     host.isWaiting = false;
     if (claims.length === 0) {
       if (nextRetryAt !== null) {
@@ -211,6 +239,20 @@ export function createCrawlLoop(parts: CrawlParts): CrawlLoop {
     host.retryAt = 0;
     for (const claim of claims) host.turns.push({ claim, method: policy.headFirst ? 'HEAD' : 'GET' });
     return host.turns.shift()!;
+  }
+
+  /** Pages that need no request are settled on the way: they take no slot, and no turn. */
+  async function claimToAsk(host: ActiveHost, count: number): Promise<ClaimAnswer> {
+    for (;;) {
+      const answer = await store.claim(host.lease, count, clock.now());
+      const claims: Claim[] = [];
+      for (const claim of answer.claims) {
+        const knownBy = claim.last === null ? null : sparedBy(claim, host.lease.state, parts);
+        if (knownBy === null) claims.push(claim);
+        else await spareVisit(host, claim, knownBy, parts);
+      }
+      if (claims.length > 0 || answer.claims.length === 0) return { ...answer, claims };
+    }
   }
 
   /** Step 5: null lets the page go; otherwise why not. */
@@ -254,13 +296,25 @@ export function createCrawlLoop(parts: CrawlParts): CrawlLoop {
     errand.done(exchange.outcome);
   }
 
-  async function lowerDepths(): Promise<boolean> {
-    const hosts = await store.lowerDepths(LOWERED_PAGES_AT_ONCE);
-    for (const host of hosts ?? []) desk.wake(host);
-    return hosts !== null;
+  async function runLookup(host: ActiveHost, lookup: Lookup): Promise<void> {
+    const refused = host.lease.closed?.reason ?? mayAskHost(host)?.reason;
+    if (refused !== undefined) return lookup.done({ refused });
+    const { url, maxBytes, onPiece } = lookup;
+    const exchange = await exchangeWith(host, around, url, 'GET', null, maxBytes, undefined, onPiece);
+    logRequest(host, around, exchange, 'sitemap', null, null);
+    // A block or the end of the lease came in the last moment.
+    if (exchange.outcome.failure === 'not-sent') host.lookups.unshift(lookup);
+    else lookup.done(exchange.outcome);
   }
 
   function isOver(): boolean {
+    if (!isOverForPages()) return false;
+    if (sitemaps === null) return true;
+    sitemaps.noMorePages();
+    return !sitemaps.isUnderWay;
+  }
+
+  function isOverForPages(): boolean {
     if (budget.isSpent) return true;
     if (!schedule.isEmpty || desk.isReleasing) return false;
     for (const host of desk.all())
@@ -289,6 +343,7 @@ export function createCrawlLoop(parts: CrawlParts): CrawlLoop {
         // Bodies that are still on their way are given up: their pages are fetched again.
         parts.bodies?.close().catch(fail);
       });
+      sitemaps?.stop();
       desk.stop();
       wake();
     },

@@ -5,6 +5,7 @@
 import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
 import { type Config, configHash } from '../config/load-config.ts';
+import type { LinkGraph } from '../graph/link-graph.ts';
 import { systemClock } from '../primitives/clock.ts';
 import type { EventListener, SummaryEvent } from '../report/events.ts';
 import type { LoopReading } from '../report/metrics.ts';
@@ -31,6 +32,8 @@ import { type RunWork, workOnRun } from './work-on-run.ts';
 export interface CrawlRequest {
   config: Config;
   startUrls: readonly string[];
+  /** Known pages by id: a new run visits these and what it finds besides, and no other known page. */
+  due?: readonly number[];
   extensions?: Extensions;
   listeners?: readonly EventListener[];
 }
@@ -56,6 +59,8 @@ export interface CrawlHandle {
   readonly inFlight: number;
   /** How it stands now, for metrics. */
   read(): LoopReading;
+  /** The link graph of a map as the run left it, once it has ended; null where it must be read. */
+  readonly mapGraph: LinkGraph | null;
   /** Commits what is settled, at once, for a process that must end now. */
   flush(): Promise<void>;
   readonly finished: Promise<SummaryEvent>;
@@ -103,7 +108,7 @@ export async function startCrawl(request: CrawlRequest): Promise<CrawlHandle> {
     project,
     configChanged: hasChanged,
     isJoined: false,
-    prepare: () => prepareRun(parts, start, { project, configChanged: hasChanged }),
+    prepare: () => prepareRun(parts, start, { project, configChanged: hasChanged, due: request.due }),
   });
 }
 
@@ -204,7 +209,7 @@ function begin(
   const { start, project } = run;
   const { report, store, extensions, failures } = stage;
   const { clock } = parts;
-  const loop = createCrawlLoop(parts);
+  const loop = createCrawlLoop(parts, !run.isJoined);
   stage.watch(loop);
   report.tell({
     type: 'run',
@@ -220,13 +225,20 @@ function begin(
     answeredAt = clock.monotonic();
     answerMs = tookMs;
   };
-  const work = workOnRun({ ...run, parts, loop, onAnswer });
+  let mapGraph: LinkGraph | null = null;
+  const onGraph = (graph: LinkGraph) => {
+    mapGraph = graph;
+  };
+  const work = workOnRun({ ...run, parts, loop, onAnswer, onGraph });
   return {
     runId: start.runId,
     project,
     stop: () => loop.stop(),
     get inFlight() {
       return loop.now.inFlight;
+    },
+    get mapGraph() {
+      return mapGraph;
     },
     read: () => ({
       run: start.runId,

@@ -24,8 +24,17 @@ import { openReadSide } from '../store/open-store.ts';
 import type { Store } from '../store/port.ts';
 import { HrefCache } from '../url/href-cache.ts';
 import { createNormalizer, type NormalizedUrl, type Normalizer } from '../url/normalize.ts';
-import { createLinkDiscovery, type LinkDiscovery } from './discover-links.ts';
-import type { ContentParser, CrawlParts, CrawlPolicy, MapParts } from './parts.ts';
+import { createLinkDiscovery, type LinkDiscovery, UNFOLLOWED_LINK } from './discover-links.ts';
+import { createModeDesk } from './mode-desk.ts';
+import type {
+  ContentParser,
+  CrawlParts,
+  CrawlPolicy,
+  MapParts,
+  SitemapParts,
+  StartUrl,
+  TrustPolicy,
+} from './parts.ts';
 import { createSlots, type Slots } from './slots.ts';
 
 /** What a program may put in place of, or beside, the built-in parts. */
@@ -52,7 +61,7 @@ export interface Wiring {
   owner: string;
   /** Shared with other crawls of this process. */
   slots: Slots | undefined;
-  startUrls: NormalizedUrl[];
+  startUrls: StartUrl[];
   extensions: Extensions;
   clock: Clock;
   store: Store;
@@ -68,7 +77,7 @@ export function wireParts(wiring: Wiring): CrawlParts {
   const scope = wireScope(config, startUrls, extensions);
   const contentParsers = new Map(Object.entries(extensions.parsers ?? {}));
   const token = productToken(config.userAgent);
-  const starts = new Set(startUrls.map(({ url }) => url));
+  const starts = new Set(startUrls.flatMap((start) => identitiesOf(start, normalizer)));
   const lag = watchLoopLag(clock);
   const isStartUrl = (url: string) => starts.has(url);
   return {
@@ -84,10 +93,23 @@ export function wireParts(wiring: Wiring): CrawlParts {
       maxHostRequests: config.maxDomainRequests,
       maxBodyBytes: config.maxBodyBytes,
       maxRedirects: config.maxRedirects,
+      keepHistoryMs: config.keepHistory === null ? null : config.keepHistory * 86_400_000,
     },
     slots: wiring.slots ?? createSlots(config.concurrency),
     policy: wirePolicy(config, token, [...contentParsers.keys()]),
     pace: wirePace(config, extensions.pacing, () => lag.lagMs),
+    modes: createModeDesk({
+      wanted: config.mode,
+      threshold: config.smartThreshold,
+      confidence: config.smartConfidence,
+      sample: config.smartSample,
+      store,
+      report,
+      random: Math.random,
+    }),
+    trust: wireTrust(config),
+    readSitemaps: new Set(),
+    random: Math.random,
     clock,
     store,
     bodies: bodies && closedOnce(bodies),
@@ -97,6 +119,7 @@ export function wireParts(wiring: Wiring): CrawlParts {
     normalizer,
     scope,
     discovery: wireDiscovery(config, scope, normalizer),
+    sitemaps: wireSitemaps(config, normalizer),
     map: wireMap(config, scope, isStartUrl, wiring.storeAddress),
     report,
     agentToken: token,
@@ -112,8 +135,34 @@ export function wireDiscovery(config: Config, scope: Scope, normalizer: Normaliz
     respectNofollow: config.respectNofollow,
     followCanonical: config.followCanonical,
     keepAnchors: config.anchorText,
-    followLinks: !config.fetchOnly,
+    unfollowed: unfollowed(config),
   });
+}
+
+/** Why links are recorded and not followed; null where they are. */
+function unfollowed({ fetchOnly, discover }: Config): string | null {
+  if (fetchOnly) return 'scope: fetch-only';
+  return discover.includes('links') ? null : UNFOLLOWED_LINK;
+}
+
+function wireSitemaps(config: Config, normalizer: Normalizer): SitemapParts | null {
+  if (config.fetchOnly || !config.discover.includes('sitemap')) return null;
+  return {
+    paths: config.sitemapPaths,
+    maxBytes: config.maxSitemapBytes,
+    cacheMs: config.sitemapCacheHours * 3_600_000,
+    followsLinks: config.discover.includes('links'),
+    feeds: config.feed.flatMap((url) => {
+      const found = normalizer.normalize(url);
+      return found === null ? [] : [{ ...found, isBare: false }];
+    }),
+  };
+}
+
+/** A bare host may turn out to speak http only. */
+function identitiesOf({ url, fetchUrl, isBare }: StartUrl, { normalize }: Normalizer): string[] {
+  const plain = isBare ? normalize(fetchUrl.replace(/^https:/, 'http:')) : null;
+  return plain === null ? [url] : [url, plain.url];
 }
 
 function wireMap(
@@ -204,6 +253,16 @@ function wirePolicy(config: Config, token: string, ownTypes: string[]): CrawlPol
       essence === null ||
       (accepted.some((pattern) => matchesMimeType(essence, pattern)) &&
         !config.rejectTypes.some((pattern) => matchesMimeType(essence, pattern))),
+  };
+}
+
+function wireTrust(config: Config): TrustPolicy {
+  return {
+    obeysFreshness: config.obeyFreshness,
+    maxFreshnessMs: config.maxFreshness * 3_600_000,
+    lastmod: config.trustLastmod,
+    spotCheck: config.spotCheck,
+    distrustMs: config.distrustHours * 3_600_000,
   };
 }
 

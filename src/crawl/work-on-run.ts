@@ -4,6 +4,8 @@
  */
 import { SumiError } from '../errors.ts';
 import { PAGE_STATES } from '../frontier/page-state.ts';
+import type { LinkGraph } from '../graph/link-graph.ts';
+import { countChanges } from '../report/change-counts.ts';
 import type { RunStatus, SummaryEvent } from '../report/events.ts';
 import { startProgress } from '../report/progress.ts';
 import type { Report } from '../report/report.ts';
@@ -25,6 +27,8 @@ export interface RunWork {
   isJoined: boolean;
   /** Before the first turn. */
   prepare: () => Promise<void>;
+  /** Hears of the link graph of a map as the run leaves it, so that nobody reads it twice. */
+  onGraph: (graph: LinkGraph) => void;
   /** Hears each time the store has answered, with how long it took. */
   onAnswer: (tookMs: number) => void;
 }
@@ -33,6 +37,7 @@ export async function workOnRun(work: RunWork): Promise<SummaryEvent> {
   const { parts, loop, start } = work;
   const { store, clock, report, limits } = parts;
   const startedAt = clock.monotonic();
+  const begunAt = clock.now();
   const { counters } = report;
   counters.pages = start.pagesDone;
   counters.requests = start.requestsDone;
@@ -60,6 +65,10 @@ export async function workOnRun(work: RunWork): Promise<SummaryEvent> {
     known_urls: counts.known,
     waiting: counts.waiting,
     error,
+    mode: parts.modes.mode ?? 'smart',
+    mode_reason: parts.modes.reason,
+    ...countChanges(counts.ledger),
+    average_change_frequency: counts.averageChangeFrequency,
   });
   const progress = startProgress({
     clock,
@@ -71,7 +80,7 @@ export async function workOnRun(work: RunWork): Promise<SummaryEvent> {
   try {
     await work.prepare();
     const end = await loop.run();
-    const summary = await finish(end, work, summarize);
+    const summary = await finish(end, work, begunAt, summarize);
     report.tell(summary);
     return summary;
   } catch (error) {
@@ -96,7 +105,8 @@ export async function workOnRun(work: RunWork): Promise<SummaryEvent> {
 
 async function finish(
   end: LoopEnd,
-  { parts, start, project, isJoined }: RunWork,
+  { parts, start, project, isJoined, onGraph }: RunWork,
+  begunAt: number,
   summarize: (status: RunStatus, error: string | null, counts: RunCounts) => SummaryEvent,
 ): Promise<SummaryEvent> {
   const { store, clock, report, limits } = parts;
@@ -109,20 +119,36 @@ async function finish(
     while ((await store.lowerDepths(DEPTHS_AT_ONCE)) !== null);
     await store.closeWaiting(PAGE_STATES.Skipped, `limit: max-pages ${limits.maxPages}`);
   }
-  await saveDepths(parts, project);
+  if (end === 'done') {
+    await parts.modes.close();
+    // A first run has nothing to lose.
+    if (start.knownUrls > 0) await store.markOrphans(begunAt, clock.now());
+  }
+  await saveDepths(parts, project, onGraph);
   const wanted = await statusOf(end, parts, start);
   const error = wanted === 'failed' ? 'no start URL gave any HTTP answer' : null;
   const status = await store.finish(wanted, clock.now(), error);
-  return summarize(status === 'running' ? leftAs(wanted) : status, error, await store.counts());
+  // Before anything of this run could be cleared.
+  const counts = await store.counts();
+  if (limits.keepHistoryMs !== null && status !== 'running')
+    await store.forget(project, clock.now() - limits.keepHistoryMs);
+  return summarize(status === 'running' ? leftAs(wanted) : status, error, counts);
 }
 
 /** Before the run ends, so that one that ended has them: whoever is killed here goes on with the run. */
-async function saveDepths({ map, store }: CrawlParts, project: string): Promise<void> {
+async function saveDepths(
+  { map, store }: CrawlParts,
+  project: string,
+  onGraph: RunWork['onGraph'],
+): Promise<void> {
   if (map === null) return;
   await store.flush();
   const side = await map.openSide();
   try {
-    await saveOriginDepths(store, await readMapGraph(side, project, map), map);
+    const graph = await readMapGraph(side, project, map);
+    await saveOriginDepths(store, graph, map);
+    // Others may go on with a shared map: then it is not as it was left.
+    if (!store.isShared) onGraph(graph.whole);
   } finally {
     await side.close();
   }
@@ -143,9 +169,11 @@ async function statusOf(end: LoopEnd, parts: CrawlParts, start: RunStart): Promi
     discovery.judge(url, 0, 'link', false, true).state === PAGE_STATES.Queued;
   if (!startUrls.some(isWelcome)) return 'completed';
   if (!store.isShared) return 'failed';
-  const { pages, byState } = await store.counts();
+  const { pages, byState, ledger } = await store.counts();
   // Without a page only start URLs are known: one that was skipped was refused by a robots.txt, which is an answer.
-  return pages > 0 || (byState.Skipped ?? 0) > 0 ? 'completed' : 'failed';
+  const isAnswered =
+    pages > 0 || (byState.Skipped ?? 0) > 0 || ledger.some(({ outcome }) => outcome === 'unchanged');
+  return isAnswered ? 'completed' : 'failed';
 }
 
 function ownCounts({ counters }: Report, start: RunStart, waiting: number): RunCounts {
@@ -156,6 +184,8 @@ function ownCounts({ counters }: Report, start: RunStart, waiting: number): RunC
     pages: counters.pages - start.pagesDone,
     requests: counters.requests - start.requestsDone,
     bytes: counters.bytes - start.bytesDone,
+    ledger: [],
+    averageChangeFrequency: 0,
   };
 }
 
@@ -164,6 +194,15 @@ async function countsIfAny(store: Store): Promise<RunCounts> {
   try {
     return await store.counts();
   } catch {
-    return { byState: {}, known: 0, waiting: 0, pages: 0, requests: 0, bytes: 0 };
+    return {
+      byState: {},
+      known: 0,
+      waiting: 0,
+      pages: 0,
+      requests: 0,
+      bytes: 0,
+      ledger: [],
+      averageChangeFrequency: 0,
+    };
   }
 }

@@ -59,6 +59,11 @@ export function codingsOf(contentEncoding: string | null): string[] {
     .reverse();
 }
 
+/** Whether a body can be decoded as it comes, by whoever takes it. */
+export function isStreamable(codings: readonly string[]): boolean {
+  return codings.length === 0 || (codings.length === 1 && /^(?:x-)?gzip$|^br$/.test(codings[0]));
+}
+
 export function decodeBody(wire: Uint8Array, codings: string[], maxBytes: number): Decoded {
   if (codings.length > MOST_CODINGS)
     return { failure: 'decode', message: `${codings.length} content encodings` };

@@ -7,7 +7,7 @@
  */
 import type { Clock } from '../primitives/clock.ts';
 import type { BufferPool } from './buffer-pool.ts';
-import { codingsOf, decodeBody, tooLarge } from './decode-body.ts';
+import { codingsOf, decodeBody, isStreamable, tooLarge } from './decode-body.ts';
 import { failureOf, messageOf } from './failure.ts';
 import type { FetchedBody, FetchFailure, FetchRequest, Outcome, ResponseHead } from './fetcher.ts';
 import { readResponseHead } from './response-head.ts';
@@ -49,6 +49,8 @@ export class Exchange {
   private bytes: Uint8Array | null = null;
   private length = 0;
   private wireLimit = 0;
+  /** The request's own taker gets the body. */
+  private isStreamed = false;
   private sentAt: number | null = null;
   private sentMonotonic = 0;
   private responseMs: number | null = null;
@@ -109,6 +111,7 @@ export class Exchange {
     }
     this.codings = codingsOf(head.contentEncoding);
     this.wireLimit = this.codings.length === 0 ? maxBytes : maxBytes + CODING_OVERHEAD;
+    this.isStreamed = status === 200 && this.request.onPiece !== undefined && isStreamable(this.codings);
     if (head.contentLength !== null && head.contentLength > this.wireLimit && !this.request.keepsCutBody) {
       this.fail('too-large', `${head.contentLength} bytes, ${tooLarge(maxBytes)}`);
     }
@@ -116,6 +119,10 @@ export class Exchange {
 
   onData(chunk: Buffer): boolean {
     if (this.isSettled || this.request.method === 'HEAD') return true;
+    if (this.isStreamed) {
+      this.stream(chunk);
+      return true;
+    }
     const end = this.length + chunk.length;
     if (end > this.wireLimit && this.request.keepsCutBody && this.codings.length === 0) {
       this.onData(chunk.subarray(0, this.wireLimit - this.length));
@@ -146,6 +153,16 @@ export class Exchange {
   onError(error: Error): void {
     this.settle(failureOf(error), messageOf(error), null);
     this.freed();
+  }
+
+  private stream(chunk: Buffer): void {
+    const piece = chunk.subarray(0, this.wireLimit - this.length);
+    this.length += piece.length;
+    this.stageMs = this.around.coarseMs();
+    const wantsMore = this.request.onPiece!(piece, this.head!);
+    if (wantsMore && piece.length === chunk.length) return;
+    this.settleBody();
+    this.abort?.();
   }
 
   private grow(needed: number): void {

@@ -10,6 +10,12 @@ export interface FetchRequest {
   maxBytes: number;
   /** Keep the first `maxBytes` of a longer body instead of dropping it (robots.txt). */
   keepsCutBody?: boolean;
+  /**
+   * Takes the body of a 200 in pieces, as they come over the wire and before any decoding (`head.contentEncoding`), in
+   * place of one buffer; the bytes are used again afterwards. False wants no more. Not called where the encoding can
+   * only be undone as a whole.
+   */
+  onPiece?: (bytes: Uint8Array, head: ResponseHead) => boolean;
   /** Decides on the answer's headers whether the body is wanted (2xx only); false closes the connection. */
   wantsBody?: (head: ResponseHead) => boolean;
   /**
@@ -63,7 +69,7 @@ export type FetchFailure =
 export interface Outcome {
   /** The answer's head; null when there was none. A failure after the head (too-large, reset) keeps the head. */
   head: ResponseHead | null;
-  /** The decoded body; null for HEAD, an unwanted body, or a failure. */
+  /** The decoded body; null for HEAD, an unwanted body, or a failure; empty where `onPiece` took it. */
   body: FetchedBody | null;
   /** True when `wantsBody` said no. */
   bodyRefused: boolean;

@@ -164,6 +164,37 @@ describe('an answer', () => {
     });
   });
 
+  it('goes to onPiece as it comes over the wire, up to the limit or as long as it is wanted', async () => {
+    const packed = gzipSync('hello '.repeat(1000));
+    const url = await serve((request, response) => {
+      if (request.url === '/gone') response.writeHead(404).end('gone');
+      else if (request.url === '/packed') response.writeHead(200, { 'content-encoding': 'gzip' }).end(packed);
+      else if (request.url === '/deflate')
+        response.writeHead(200, { 'content-encoding': 'deflate' }).end(deflateRawSync('hello'));
+      else response.end('x'.repeat(500_000));
+    });
+    const fetcher = makeFetcher();
+    const take = async (path: string, more: Partial<FetchRequest> = {}, most = Number.POSITIVE_INFINITY) => {
+      const pieces: Buffer[] = [];
+      const onPiece = (bytes: Uint8Array) => pieces.push(Buffer.from(bytes)) < most;
+      const outcome = await get(fetcher, url + path, { onPiece, ...more });
+      return { outcome, body: Buffer.concat(pieces) };
+    };
+    const whole = await take('/plain');
+    expect(whole.body.length).toBe(500_000);
+    expect(whole.outcome).toMatchObject({ failure: null, wireBytes: 500_000, body: { length: 0 } });
+    expect((await take('/packed')).body.equals(packed)).toBe(true);
+    expect((await take('/plain', { maxBytes: 1000, keepsCutBody: true })).body.length).toBe(1000);
+    const first = await take('/plain', {}, 1);
+    expect(first.body.length).toBeLessThan(500_000);
+    expect(first.outcome.failure).toBe(null);
+    // Nobody reads an error page as it comes, and this encoding is two that only the whole tells apart.
+    const gone = await take('/gone');
+    expect([gone.body.length, textOf(gone.outcome)]).toEqual([0, 'gone']);
+    const deflated = await take('/deflate');
+    expect([deflated.body.length, textOf(deflated.outcome)]).toEqual([0, 'hello']);
+  });
+
   it('keeps its buffer until it is released, and releasing twice is harmless', async () => {
     const url = await serve((request, response) => response.end(request.url));
     const fetcher = makeFetcher();

@@ -48,6 +48,15 @@ export function headerLines(fields: readonly string[]): string | null {
   return lines;
 }
 
+function linesOf(headers: Readonly<Record<string, string>>): string | null {
+  let lines = '';
+  for (const name in headers) {
+    if (UNSAFE_NAME.test(name) || UNSAFE_VALUE.test(headers[name])) return null;
+    lines += `${name}: ${headers[name]}\r\n`;
+  }
+  return lines;
+}
+
 export class Http1Client implements OriginClient {
   private socket: Socket | null = null;
   /** Counts connections: what one says after it was given up is not heard. */
@@ -88,7 +97,7 @@ export class Http1Client implements OriginClient {
 
   private requestOf({ method, path, headers }: DispatchParts): string | null {
     const { headerLines: always } = this.settings;
-    const more = headers === undefined ? '' : headerLines(Object.entries(headers).flat());
+    const more = headers === undefined ? '' : linesOf(headers);
     if (always === null || more === null || UNSAFE_PATH.test(path)) return null;
     return `${method} ${path} HTTP/1.1\r\n${always}${more}\r\n`;
   }

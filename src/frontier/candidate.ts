@@ -23,6 +23,8 @@ export interface Candidate {
 
 /** Redirect targets are asked with the next slot. */
 export const REDIRECT_PRIORITY = -1;
+/** This and less: the sample that decides how a run visits known pages goes before everything else, in any order. */
+export const SAMPLE_PRIORITY = -2;
 /** A page that vanished is asked once more after everything else. */
 export const CONFIRM_GONE_PRIORITY = 1_000_000;
 /** The range that is left to a program's own priorities. */
@@ -31,9 +33,24 @@ export const MAX_OWN_PRIORITY = CONFIRM_GONE_PRIORITY - 1;
 /** What is known of a page from its last visit, for conditional requests and comparison. */
 export interface LastVisit {
   statusCode: number | null;
+  visitedAt: number;
+  /** Of the body that was read last; null when none ever was. */
   contentHash: Uint8Array | null;
+  /** Of its main text. */
+  textHash: Uint8Array | null;
+  /** Of everything else that can change: title, h1, description, canonical, robots, structured data, links; of a redirect its target. */
+  facetHash: Uint8Array | null;
+  simhash: bigint | null;
   etag: string | null;
   lastModified: string | null;
+  cacheControl: string | null;
+  /** Bytes of body of the last full answer over the wire. */
+  wireBytes: number;
+  /** The newest date that a sitemap gives for the page. */
+  sitemapDate: number | null;
+  /** Specification 003's numbers. */
+  changeFrequency: number;
+  changesDetected: number;
 }
 
 /** A page handed to the holder of its host's lease. */

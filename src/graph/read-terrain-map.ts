@@ -6,6 +6,7 @@
 
 import type { TerrainDomain, TerrainLink, TerrainMap } from '../map-page/terrain-map.ts';
 import type { GraphFilter, ReadSide } from '../store/read-side.ts';
+import { buildLinkGraph } from './link-graph.ts';
 import { buildOriginColumns } from './origin-columns.ts';
 import { readStoredOrigins, type StoredOrigins } from './stored-origins.ts';
 import { surveyTerrain, type TerrainSurvey } from './survey-terrain.ts';
@@ -27,7 +28,7 @@ export async function readTerrainMap(side: MapSide, request: TerrainMapRequest):
   const filter: GraphFilter = { project };
   const projects = (await side.projects()).filter((row) => project === undefined || row.project === project);
   const origins = await readStoredOrigins(side, project);
-  const survey = request.survey ?? (await surveyTerrain(side, filter, origins));
+  const survey = request.survey ?? surveyTerrain(await buildLinkGraph(side, filter), origins);
   const run = projects.length === 1 ? await side.lastRun(projects[0].id) : null;
   const named = projects.map((row) => row.project).join(', ');
   return {

@@ -1,15 +1,13 @@
 /**
- * What there is to say about a map as a whole, gathered in one pass over its pages and links: domains with their class,
- * numbers and depths, how often each page is referred to, and the graph of domains with what it measures. The summary
+ * What there is to say about a map as a whole, gathered in one pass over its graph: domains with their class, numbers and depths, how often each page is referred to, and the graph of domains with what it measures. The summary
  * and the picture are two ways to show it. Memory: that of the link graph, 8 bytes a page and some 100 a domain.
  */
-import { PAGE_STATES } from '../frontier/page-state.ts';
+import { PAGE_STATES, type PageStateCode, pageStateName } from '../frontier/page-state.ts';
 import { MAP_ERROR_STATES } from '../store/map-errors.ts';
-import type { GraphFilter, GraphPage, ReadSide } from '../store/read-side.ts';
 import { type Components, components } from './components.ts';
 import { type Degrees, degrees } from './digraph.ts';
 import { buildDomainGraph, type DomainGraph } from './domain-graph.ts';
-import { buildLinkGraph, type LinkGraph } from './link-graph.ts';
+import type { LinkGraph } from './link-graph.ts';
 import { PAGE_CLASSES, type PageClass, pageClass } from './page-class.ts';
 import { pageRank } from './pagerank.ts';
 import type { StoredOrigins } from './stored-origins.ts';
@@ -53,21 +51,19 @@ export interface TerrainSurvey {
   levels: DepthLevel[];
 }
 
-export async function surveyTerrain(
-  side: Pick<ReadSide, 'graphPages' | 'graphLinks'>,
-  filter: GraphFilter,
-  origins: StoredOrigins,
-): Promise<TerrainSurvey> {
-  const domains: SurveyedDomain[] = [];
+export function surveyTerrain(links: LinkGraph, origins: StoredOrigins): TerrainSurvey {
+  const { hosts, hostOf, projects, nodeCount } = links;
+  const domains = hosts.map(emptyDomain);
   const crawledAt = new Map<number | null, number>();
-  const links = await buildLinkGraph(side, filter, (page, _, host) => {
-    domains[host] ??= emptyDomain(page);
-    addPage(domains[host], page, origins.isQuality(page.project_id, page.host));
-    if (page.state === 'Processed') crawledAt.set(page.depth, (crawledAt.get(page.depth) ?? 0) + 1);
-  });
   const references = countReferences(links);
-  for (let page = 0; page < links.nodeCount; page++)
-    domains[links.hostOf[page]].references += references[page];
+  for (let page = 0; page < nodeCount; page++) {
+    const host = hostOf[page];
+    const state = links.states[page] as PageStateCode;
+    const depth = links.depths[page] === -1 ? null : links.depths[page];
+    addPage(domains[host], state, depth, origins.isQuality(projects[page], hosts[host]));
+    domains[host].references += references[page];
+    if (state === PAGE_STATES.Processed) crawledAt.set(depth, (crawledAt.get(depth) ?? 0) + 1);
+  }
   const domainGraph = buildDomainGraph(links);
   return {
     links,
@@ -81,9 +77,9 @@ export async function surveyTerrain(
   };
 }
 
-function emptyDomain({ host }: GraphPage): SurveyedDomain {
+function emptyDomain(name: string): SurveyedDomain {
   return {
-    name: host,
+    name,
     class: 'discovered',
     pages: 0,
     processed: 0,
@@ -96,8 +92,13 @@ function emptyDomain({ host }: GraphPage): SurveyedDomain {
   };
 }
 
-function addPage(domain: SurveyedDomain, page: GraphPage, isQuality: boolean): void {
-  const { state, depth } = page;
+function addPage(
+  domain: SurveyedDomain,
+  code: PageStateCode,
+  depth: number | null,
+  isQuality: boolean,
+): void {
+  const state = pageStateName(code);
   // The strictest class of any page is the domain's.
   const found = pageClass(state, isQuality);
   if (PAGE_CLASSES.indexOf(found) < PAGE_CLASSES.indexOf(domain.class)) domain.class = found;
@@ -105,7 +106,7 @@ function addPage(domain: SurveyedDomain, page: GraphPage, isQuality: boolean): v
   if (state === 'Processed') domain.processed++;
   else if (state === 'Discovered' || state === 'Queued' || state === 'Fetching') domain.waiting++;
   else if (state === 'RequestLimitHit') domain.leftOver++;
-  else if (MAP_ERROR_STATES.has(PAGE_STATES[state])) domain.errors++;
+  else if (MAP_ERROR_STATES.has(code)) domain.errors++;
   if (depth === null) return;
   domain.depth = Math.min(domain.depth ?? depth, depth);
   if (state !== 'Processed') return;

@@ -5,6 +5,7 @@
 import type { PageState } from '../frontier/page-state.ts';
 import type { MapErrors } from '../store/map-errors.ts';
 import type { GraphFilter, ReadSide, StoredRun } from '../store/read-side.ts';
+import { buildLinkGraph, type LinkGraph } from './link-graph.ts';
 import type { PageClass } from './page-class.ts';
 import { readStoredOrigins } from './stored-origins.ts';
 import { type DepthLevel, type SurveyedDomain, surveyTerrain, type TerrainSurvey } from './survey-terrain.ts';
@@ -55,15 +56,17 @@ export interface ReadTerrain {
 
 type TerrainSide = Pick<ReadSide, 'graphPages' | 'graphLinks' | 'projects' | 'lastRun' | 'mapErrors'>;
 
-/** Null when the project has had no run. */
+/** Null when the project has had no run. `graph` is the project's, for who has read it already. */
 export async function readTerrainFigures(
   side: TerrainSide,
   { id, project }: { id: number; project: string },
   now: number,
+  graph?: LinkGraph,
 ): Promise<ReadTerrain | null> {
   const run = await side.lastRun(id);
   if (run === null) return null;
-  const survey = await surveyTerrain(side, { project }, await readStoredOrigins(side, project));
+  const links = graph ?? (await buildLinkGraph(side, { project }));
+  const survey = surveyTerrain(links, await readStoredOrigins(side, project));
   const errors = await side.mapErrors(id, run.run);
   const referred = await listReferred(side, { project }, survey);
   return { survey, figures: figuresOf(run, survey, errors, referred, now) };
@@ -139,7 +142,7 @@ function byPages(a: SurveyedDomain, b: SurveyedDomain): number {
 
 type Referred = Record<'Blacklisted' | 'Stubbed', { known: number; top: ReferredUrl[] }>;
 
-/** URLs are not kept with the graph: a second pass over the pages finds those that are listed. */
+/** URLs are not kept with the graph: those that are listed are read again. */
 async function listReferred(
   side: Pick<ReadSide, 'graphPages'>,
   filter: GraphFilter,
@@ -147,7 +150,7 @@ async function listReferred(
 ): Promise<Referred> {
   const found: Referred = { Blacklisted: { known: 0, top: [] }, Stubbed: { known: 0, top: [] } };
   const isListed = (state: PageState): state is keyof Referred => state in found;
-  for await (const batch of side.graphPages(filter)) {
+  for await (const batch of side.graphPages({ ...filter, states: ['Blacklisted', 'Stubbed'] })) {
     for (const { id, state, url } of batch) {
       if (!isListed(state)) continue;
       const at = links.indexOf(id);

@@ -2,14 +2,10 @@
  * The page's own files, its script as one piece. This file serves the sources, where the bundler is at hand; the build
  * puts the finished parts in its place (scripts/build.mjs), so that the command needs neither sources nor bundler.
  */
-export interface PageParts {
-  html: string;
-  style: string;
-  script: string;
-}
+import type { PageParts } from '../primitives/self-contained-page.ts';
 
 export async function pageParts(): Promise<PageParts> {
-  const bundler = new URL('../../scripts/bundle-map-page.mjs', import.meta.url).href;
-  const { bundleMapPage } = (await import(bundler)) as { bundleMapPage(): Promise<PageParts> };
-  return await bundleMapPage();
+  const bundler = new URL('../../scripts/bundle-page.mjs', import.meta.url).href;
+  const { bundlePage } = (await import(bundler)) as { bundlePage(name: string): Promise<PageParts> };
+  return await bundlePage('map');
 }

@@ -1,18 +1,20 @@
 /**
- * Turns a fetched body into a ParsedPage: title, heading, description, canonical, robots, refresh, links, main text,
- * word count and simhash. Comes after fetch and before compare. Promises an answer for any bytes and throws for none;
- * the answer and its arrays are used again for the next page, so whoever keeps something copies it.
+ * Turns a fetched body into a ParsedPage: title, heading, description, canonical, robots, refresh, structured data,
+ * links, main text, word count and simhash. Comes after fetch and before compare. Promises an answer for any bytes and
+ * throws for none; the answer and its arrays are used again for the next page, so whoever keeps something copies it.
  * Plain text has text and words and no links; other types are read as HTML, as the caller chose to parse them.
  */
 
 import { isSameName, META_WIDTH } from './attribute-spans.ts';
 import { createUtf8Reader } from './charset.ts';
 import { createTextFolder } from './fold-text.ts';
+import type { HtmlScan } from './html-scan.ts';
+import { joinLinkedData } from './linked-data.ts';
 import { parseMetaRefresh } from './meta-refresh.ts';
 import { type MimeType, parseMimeType } from './mime-type.ts';
 import { LINK_FLAGS, type PageParser, type ParsedPage, type ParseInput } from './parsed-page.ts';
 import { addRobotsContent, addRobotsHeader } from './robots-directives.ts';
-import { createHtmlScanner, type HtmlScan } from './scan-html.ts';
+import { createHtmlScanner } from './scan-html.ts';
 import { createFingerprinter } from './simhash.ts';
 import type { TextMode } from './text-regions.ts';
 
@@ -44,6 +46,7 @@ export function createPageParser(textMode: TextMode = 'main'): PageParser {
     baseHref: null,
     robots: { noindex: false, nofollow: false },
     refresh: null,
+    structuredData: null,
     charset: 'utf-8',
     text: new Uint8Array(0),
     wordCount: 0,
@@ -65,6 +68,7 @@ export function createPageParser(textMode: TextMode = 'main'): PageParser {
   function reset(input: ParseInput): void {
     page.title = page.h1 = page.description = page.lang = page.canonical = page.baseHref = null;
     page.refresh = null;
+    page.structuredData = null;
     page.robots.noindex = page.robots.nofollow = false;
     if (input.agentToken !== agentToken) {
       agentToken = input.agentToken;
@@ -100,6 +104,7 @@ export function createPageParser(textMode: TextMode = 'main'): PageParser {
     if (scan.langStart >= 0) page.lang = folder.attribute(bytes, scan.langStart, scan.langEnd).trim();
     if (scan.baseStart >= 0) page.baseHref = folder.href(bytes, scan.baseStart, scan.baseEnd);
     readMetas(bytes, scan);
+    if (scan.linkedData.length > 0) page.structuredData = joinLinkedData(bytes, scan.linkedData);
     const links = scan.links;
     for (let i = 0; i < links.count && page.canonical === null; i++) {
       if ((links.flags[i] & LINK_FLAGS.canonical) !== 0) page.canonical = links.hrefText(i);

@@ -44,6 +44,8 @@ export interface ParsedPage {
   robots: RobotsDirectives;
   /** A meta refresh: seconds and the URL as written (null = the page itself). */
   refresh: { seconds: number; url: string | null } | null;
+  /** JSON-LD blocks as written, one a line, at most 64 KiB of them. */
+  structuredData: string | null;
   charset: string;
   /** Main text as UTF-8 bytes (white space folded). */
   text: Uint8Array;

@@ -18,29 +18,13 @@ import {
 } from './attribute-spans.ts';
 import { type Reference, readReference, writeUtf8 } from './character-references.ts';
 import { isSpace, isWideSpace, wideSpaceLength } from './fold-text.ts';
-import { createLinkSpans, type LinkSpans } from './link-spans.ts';
+import type { HtmlScan } from './html-scan.ts';
+import { createLinkSpans } from './link-spans.ts';
+import { noteLinkedData } from './linked-data.ts';
 import { findRawEnd, findScriptEnd, isCdata, skipComment } from './raw-text.ts';
 import { createSpecialElements, READ_AS } from './special-elements.ts';
 import { FLAG, TAG_FLAGS, TAG_HASH, TAG_MULTIPLIER, TAG_SLOT_SHIFT, TAG_SLOTS, tagId } from './tag-names.ts';
 import { createTextRegions, REGION, type TextMode } from './text-regions.ts';
-
-/** Offsets into the scanned bytes; a start of -1 means absent. */
-export interface HtmlScan {
-  readonly links: LinkSpans;
-  titleStart: number;
-  titleEnd: number;
-  h1Start: number;
-  h1End: number;
-  baseStart: number;
-  baseEnd: number;
-  langStart: number;
-  langEnd: number;
-  /** Of each meta: name, http-equiv, content and charset as pairs of offsets, `META_WIDTH` numbers a meta. */
-  metas: Int32Array;
-  metaCount: number;
-  /** White space folded, references decoded; UTF-8. */
-  text: Uint8Array;
-}
 
 export interface HtmlScanner {
   readonly result: HtmlScan;
@@ -107,6 +91,7 @@ export function createHtmlScanner(): HtmlScanner {
     langEnd: -1,
     metas: new Int32Array(META_WIDTH * 32),
     metaCount: 0,
+    linkedData: [],
     text: new Uint8Array(0),
   };
   let out = new Uint8Array(1 << 16);
@@ -140,6 +125,7 @@ export function createHtmlScanner(): HtmlScanner {
     result.titleStart = result.h1Start = result.baseStart = result.langStart = -1;
     result.titleEnd = result.h1End = result.baseEnd = result.langEnd = -1;
     result.metaCount = 0;
+    if (result.linkedData.length > 0) result.linkedData = [];
     // A space in front spares the test for "first" when white space is folded.
     out[0] = SPACE;
     size = 1;
@@ -336,10 +322,19 @@ export function createHtmlScanner(): HtmlScanner {
   }
 
   /** Content that is text up to its own end tag. Returns where reading goes on. */
-  function readRaw(bytes: Uint8Array, id: number, after: number, isHtml: boolean, counts: boolean): number {
+  function readRaw(
+    bytes: Uint8Array,
+    id: number,
+    tagStart: number,
+    after: number,
+    isHtml: boolean,
+    counts: boolean,
+  ): number {
     let rawEnd = end;
-    if (id === SCRIPT) rawEnd = findScriptEnd(bytes, after, end);
-    else if (id !== PLAINTEXT) rawEnd = findRawEnd(bytes, after, end, RAW_NAME_BYTES[id]);
+    if (id === SCRIPT) {
+      rawEnd = findScriptEnd(bytes, after, end);
+      if (counts) noteLinkedData(result.linkedData, bytes, tagStart, after, rawEnd);
+    } else if (id !== PLAINTEXT) rawEnd = findRawEnd(bytes, after, end, RAW_NAME_BYTES[id]);
     if (id === TITLE && counts && result.titleStart < 0) {
       result.titleStart = after;
       result.titleEnd = rawEnd;
@@ -386,7 +381,7 @@ export function createHtmlScanner(): HtmlScanner {
       if (counts) addLink(id, after);
     } else if ((flags & FLAG.raw) !== 0) {
       if ((readAs === READ_AS.html || isInDoubt) && resumeAt < 0) {
-        return readRaw(bytes, id, after, readAs === READ_AS.html, counts);
+        return readRaw(bytes, id, tagStart, after, readAs === READ_AS.html, counts);
       }
     } else if (counts && (readAs !== READ_AS.foreign || isInDoubt)) {
       if (id === AREA || id === LINK) addLink(id, after);

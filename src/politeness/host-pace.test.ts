@@ -26,6 +26,9 @@ function freshState(more: Partial<HostState> = {}): HostState {
     failures: 0,
     probes: 0,
     requests: 0,
+    distrustedUntil: 0,
+    announced: 0,
+    unannounced: 0,
     ...more,
   };
 }

@@ -1,4 +1,5 @@
 /** What a crawl tells while it runs: typed events, the same for the terminal, --json, programs and tests. */
+import type { KnownBy, VisitOutcome } from '../change/visit-record.ts';
 import type { PageState } from '../frontier/page-state.ts';
 
 export type RunStatus = 'completed' | 'interrupted' | 'failed';
@@ -24,14 +25,43 @@ export interface PageEvent {
   links: number;
   bytes: number;
   duration_ms: number | null;
+  /** What the visit found, and how that was known; null where the page was not to be asked. */
+  outcome: VisitOutcome | null;
+  known_by: KnownBy | null;
+  /** False where nothing was read because nothing was said to have changed. */
+  is_modified: boolean;
+  /** Something of its content differs from the last visit. */
+  change_detected: boolean;
+  /** Changes a day, by specification 003. */
+  change_frequency: number;
+  bytes_saved: number;
+}
+
+/** Smart mode has decided how the run goes on. */
+export interface ModeEvent {
+  type: 'mode';
+  mode: 'full' | 'incremental';
+  reason: string;
 }
 
 export interface HostEvent {
   type: 'host';
   host: string;
-  what: 'robots' | 'blocked' | 'breaker' | 'closed' | 'lost';
+  what: 'robots' | 'blocked' | 'breaker' | 'closed' | 'lost' | 'distrusted';
   detail: string;
   until: number | null;
+}
+
+/** What became of a sitemap that the crawl looked at; guesses that were none are not told. */
+export interface SitemapEvent {
+  type: 'sitemap';
+  url: string;
+  found_by: 'given' | 'robots' | 'path' | 'link' | 'index';
+  /** Null when it is none, or could not be had. */
+  kind: 'urlset' | 'index' | 'text' | 'rss' | 'atom' | null;
+  entries: number;
+  /** Null when all is well. */
+  problem: string | null;
 }
 
 export interface ProgressEvent {
@@ -60,9 +90,39 @@ export interface SummaryEvent {
   known_urls: number;
   waiting: number;
   error: string | null;
+  /** How known pages were visited; smart where that was not decided yet. */
+  mode: 'full' | 'incremental' | 'smart';
+  mode_reason: string | null;
+  /** Visits of the run by what they found. */
+  new: number;
+  changed: number;
+  unchanged: number;
+  gone: number;
+  failed: number;
+  /** Unchanged, and known without a body. */
+  skipped: number;
+  bytes_saved: number;
+  /** Changes a day, of the pages that were visited more than once. */
+  average_change_frequency: number;
+  ledger: LedgerLine[];
 }
 
-export type CrawlEvent = RunEvent | PageEvent | HostEvent | ProgressEvent | SummaryEvent;
+/** What was spared by how a page was known to be unchanged, cheapest first. */
+export interface LedgerLine {
+  level: KnownBy;
+  pages: number;
+  requests_saved: number;
+  bytes_saved: number;
+}
+
+export type CrawlEvent =
+  | RunEvent
+  | ModeEvent
+  | PageEvent
+  | HostEvent
+  | SitemapEvent
+  | ProgressEvent
+  | SummaryEvent;
 export type EventListener = (event: CrawlEvent) => void;
 
 /** A link of a settled page, by the identity of its target and the state that the scope gives it. */

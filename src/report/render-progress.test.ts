@@ -43,6 +43,17 @@ const SUMMARY: SummaryEvent = {
   known_urls: 10,
   waiting: 0,
   error: null,
+  mode: 'full',
+  mode_reason: 'mode full',
+  new: 8,
+  changed: 0,
+  unchanged: 0,
+  gone: 0,
+  failed: 2,
+  skipped: 0,
+  bytes_saved: 0,
+  average_change_frequency: 0,
+  ledger: [],
 };
 
 describe('progress', () => {
@@ -77,11 +88,20 @@ describe('progress', () => {
       links: 0,
       bytes: 0,
       duration_ms: 1,
+      outcome: 'new',
+      known_by: 'content',
+      is_modified: true,
+      change_detected: false,
+      change_frequency: 0,
+      bytes_saved: 0,
     } as const;
     expect(renderPage(page, plain)).toBe('200 Processed https://example.com/  Home [2J');
     expect(renderPage({ ...page, links: 23 }, plain)).toMatch(/Home \[2J {2}\(23 links\)$/);
     expect(renderPage({ ...page, state: 'Failed', reason: 'http: 403', status_code: 403 }, plain)).toBe(
       '403 Failed    https://example.com/  http: 403',
+    );
+    expect(renderPage({ ...page, outcome: 'unchanged', known_by: '304', status_code: 304 }, plain)).toContain(
+      'https://example.com/  unchanged (304)',
     );
   });
 });
@@ -100,6 +120,21 @@ describe('a summary', () => {
       '  sumi stats                    the figures',
       '  sumi why URL                  what became of a URL, and which rule decided',
     ]);
+  });
+
+  it('of a revisit says what changed, how the rest was known, and what that spared', () => {
+    const ledger = [
+      { level: 'freshness', pages: 3, requests_saved: 3, bytes_saved: 900 },
+      { level: '304', pages: 4, requests_saved: 0, bytes_saved: 1600 },
+    ] as const;
+    const revisit = { ...SUMMARY, new: 0, changed: 1, unchanged: 7, bytes_saved: 2500, ledger: [...ledger] };
+    const lines = renderSummary({ ...revisit, mode: 'incremental' }, view);
+    expect(lines.slice(3, 6)).toEqual([
+      '',
+      'Since the last visit: 1 changed, 7 unchanged, 2 failed (incremental).',
+      '  Unchanged: 3 still fresh, 4 not modified; 2.5 KB and 3 requests spared.',
+    ]);
+    expect(lines).toContain('  sumi changes                  what changed, page by page');
   });
 
   it('gives commands that can be typed as they stand', () => {

@@ -1,5 +1,5 @@
 /** How far a crawl is, as lines for people: the live block, the line for logs, a page, a host. Pure text. */
-import type { HostEvent, PageEvent, ProgressEvent, RunEvent } from './events.ts';
+import type { HostEvent, PageEvent, ProgressEvent, RunEvent, SitemapEvent } from './events.ts';
 import { type Paint, pad, printable, showCount, showMany, showSeconds } from './terminal-text.ts';
 
 const BAR_WIDTH = 24;
@@ -66,7 +66,17 @@ export function renderPage(event: PageEvent, paint: Paint): string {
   const state = paint(isGood ? 'green' : 'yellow', pad(event.state, 9));
   const about = isGood ? event.title : event.reason;
   const links = event.links > 0 ? paint('dim', `  (${showMany(event.links, 'link')})`) : '';
-  return `${status} ${state} ${printable(event.url)}${about ? paint('dim', `  ${printable(about)}`) : ''}${links}`;
+  const known =
+    event.known_by !== null && event.outcome !== 'new'
+      ? paint('dim', `  ${event.outcome} (${event.known_by})`)
+      : '';
+  return `${status} ${state} ${printable(event.url)}${known}${about ? paint('dim', `  ${printable(about)}`) : ''}${links}`;
+}
+
+export function renderSitemap({ url, kind, entries, problem }: SitemapEvent, paint: Paint): string {
+  const found = kind === null ? '' : `${kind}, ${showMany(entries, 'entry', 'entries')}`;
+  const said = [found, problem === null ? '' : printable(problem)].filter((text) => text !== '').join('; ');
+  return paint('dim', `sitemap ${printable(url)}: ${said}`);
 }
 
 export function renderHost(event: HostEvent, paint: Paint): string {

@@ -1,5 +1,5 @@
 /** The end of a crawl for people: what came of it, in which states, and where to look next. Pure text. */
-import type { SummaryEvent } from './events.ts';
+import type { LedgerLine, SummaryEvent } from './events.ts';
 import { type Paint, pad, printable, showBytes, showCount, showMany, showSeconds } from './terminal-text.ts';
 
 const OPENINGS = { completed: 'Completed', interrupted: 'Interrupted', failed: 'Failed' } as const;
@@ -24,9 +24,43 @@ export function renderSummary(summary: SummaryEvent, view: SummaryView): string[
       `${showMany(summary.pages, 'page')} in ${showSeconds(seconds)}${rate}, ` +
       `${showBytes(summary.bytes)} in ${showMany(summary.requests, 'request')}.`,
     ...renderCounts(Object.fromEntries(Object.entries(summary.by_state).sort((a, b) => b[1] - a[1]))),
+    ...renderChanges(summary),
     '',
     ...renderWhereNext(summary, program, at),
   ];
+}
+
+const LEVEL_NAMES: Partial<Record<LedgerLine['level'], string>> = {
+  freshness: 'still fresh',
+  lastmod: 'older in the sitemap',
+  '304': 'not modified',
+  hash: 'the same bytes',
+  text: 'the same content',
+  status: 'the same answer',
+};
+
+/** Only where something could have changed: a first run has nothing to compare with. */
+function renderChanges(summary: SummaryEvent): string[] {
+  if (!isRevisit(summary)) return [];
+  const found = (['new', 'changed', 'unchanged', 'gone', 'failed'] as const)
+    .filter((outcome) => summary[outcome] > 0)
+    .map((outcome) => `${showCount(summary[outcome])} ${outcome}`);
+  const levels = summary.ledger.map(
+    ({ level, pages }) => `${showCount(pages)} ${LEVEL_NAMES[level] ?? level}`,
+  );
+  const requests = summary.ledger.reduce((sum, { requests_saved }) => sum + requests_saved, 0);
+  const asked = requests > 0 ? ` and ${showMany(requests, 'request')}` : '';
+  const saved =
+    summary.bytes_saved > 0 || requests > 0 ? `; ${showBytes(summary.bytes_saved)}${asked} spared` : '';
+  return [
+    '',
+    `Since the last visit: ${found.join(', ')} (${summary.mode}).`,
+    ...(levels.length === 0 ? [] : [`  Unchanged: ${levels.join(', ')}${saved}.`]),
+  ];
+}
+
+function isRevisit({ changed, unchanged, gone }: SummaryEvent): boolean {
+  return changed + unchanged + gone > 0;
 }
 
 /** A name and its number a line, in the order given, the numbers under each other. */
@@ -46,6 +80,7 @@ function renderWhereNext(summary: SummaryEvent, program: string, at: string): st
     [`${program} stats${at}`, 'the figures'],
     [`${program} why URL${at}`, 'what became of a URL, and which rule decided'],
   ];
+  if (isRevisit(summary)) hints.splice(1, 0, [`${program} changes${at}`, 'what changed, page by page']);
   if (troubled !== undefined)
     hints.splice(1, 0, [`${program} pages --state ${troubled}${at}`, 'what went otherwise']);
   const width = Math.max(...hints.map(([command]) => command.length));

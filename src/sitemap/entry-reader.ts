@@ -24,6 +24,8 @@ import { attributeOf, RepeatedText, textBetween } from './xml-text.ts';
 const DEEPEST = 256;
 /** Images, videos and languages of one entry; a sitemap may have 1,000 images an entry. */
 const MOST_OF_EACH = 1000;
+/** Few different ones are used: each is read once. */
+const MOST_PRIORITIES = 64;
 const COLON = 0x3a;
 const NOTHING: readonly never[] = [];
 
@@ -87,42 +89,42 @@ export class EntryReader implements XmlHandler {
   isDone = false;
   /** The end of the root element was seen. */
   isWhole = false;
-  readonly #options: EntryReaderOptions;
-  readonly #resolve = createResolver();
-  #root: TagName | null = null;
-  #fields: ReadonlySet<TagName> = NO_TEXTS;
-  #parts: Parts = NO_PARTS;
-  #entryName: TagName | null = null;
+  private readonly options: EntryReaderOptions;
+  private readonly resolve = createResolver();
+  private root: TagName | null = null;
+  private fields: ReadonlySet<TagName> = NO_TEXTS;
+  private parts: Parts = NO_PARTS;
+  private entryName: TagName | null = null;
   /** Prefixes, with their colon, that stand for the protocol's own namespace. */
-  #ownPrefixes: string[] = [];
-  #depth = 0;
+  private ownPrefixes: string[] = [];
+  private depth = 0;
   /** 0: not inside an entry. */
-  #entryDepth = 0;
-  #part: TagName | null = null;
-  #field: TagName | null = null;
-  #value = '';
+  private entryDepth = 0;
+  private part: TagName | null = null;
+  private field: TagName | null = null;
+  private value = '';
   /** Entry elements inside a field: some sites write `<loc><url>…</url></loc>`. */
-  #nested = 0;
-  readonly #entry = new EntryDraft();
-  readonly #frequency = new RepeatedText();
-  readonly #priority = new RepeatedText();
+  private nested = 0;
+  private readonly entry = new EntryDraft();
+  private readonly frequency = new RepeatedText();
+  private readonly priority = new RepeatedText();
 
   constructor(options: EntryReaderOptions) {
-    this.#options = options;
+    this.options = options;
   }
 
   get wantsText(): boolean {
-    return this.#field !== null || this.#wantsBareText;
+    return this.field !== null || this.wantsBareText;
   }
 
   /** Text right inside an entry that has no loc: some sites leave that element out. */
-  get #wantsBareText(): boolean {
-    return this.#entryDepth !== 0 && this.#depth === this.#entryDepth && this.#entry.loc === '';
+  private get wantsBareText(): boolean {
+    return this.entryDepth !== 0 && this.depth === this.entryDepth && this.entry.loc === '';
   }
 
   open(bytes: Buffer, nameStart: number, nameEnd: number, tagEnd: number): void {
-    if (++this.#depth > DEEPEST) {
-      this.#stop({ trouble: 'too-deep', detail: `more than ${DEEPEST} elements inside each other` });
+    if (++this.depth > DEEPEST) {
+      this.stop({ trouble: 'too-deep', detail: `more than ${DEEPEST} elements inside each other` });
       return;
     }
     let localStart = nameStart;
@@ -131,19 +133,19 @@ export class EntryReader implements XmlHandler {
       localStart = localNameIn(bytes, nameStart, nameEnd);
       if (localStart > nameStart) name = tagNameOf(bytes, localStart, nameEnd);
     }
-    if (this.#root === null) {
-      this.#openRoot(name, bytes, nameStart, nameEnd, tagEnd, localStart);
+    if (this.root === null) {
+      this.openRoot(name, bytes, nameStart, nameEnd, tagEnd, localStart);
       return;
     }
     if (name === null) return;
-    const isOwn = this.#isOwnPrefix(bytes, nameStart, localStart);
-    if (name === this.#entryName && isOwn) {
-      if (this.#field !== null) this.#nested++;
-      else this.#openEntry();
-    } else if (this.#entryDepth !== 0) this.#openInside(name, isOwn, bytes, nameEnd, tagEnd);
+    const isOwn = this.isOwnPrefix(bytes, nameStart, localStart);
+    if (name === this.entryName && isOwn) {
+      if (this.field !== null) this.nested++;
+      else this.openEntry();
+    } else if (this.entryDepth !== 0) this.openInside(name, isOwn, bytes, nameEnd, tagEnd);
   }
 
-  #openRoot(
+  private openRoot(
     name: TagName | null,
     bytes: Buffer,
     nameStart: number,
@@ -154,86 +156,86 @@ export class EntryReader implements XmlHandler {
     const written = bytes.toString('utf8', nameStart, Math.min(nameEnd, nameStart + 64));
     const root = name === null ? undefined : ROOTS[name];
     if (root === undefined) {
-      this.#stop(
+      this.stop(
         HTML_NAMES.has(written.toLowerCase())
           ? { trouble: 'html', detail: 'an HTML page' }
           : { trouble: 'not-sitemap', detail: `an XML document of <${written}>` },
       );
       return;
     }
-    this.#root = name;
+    this.root = name;
     this.kind = root.kind;
-    this.#fields = FIELDS[root.kind];
-    this.#parts = PARTS[root.kind] ?? NO_PARTS;
-    this.#entryName = root.entry;
-    if (localStart > nameStart) this.#ownPrefixes.push(bytes.toString('latin1', nameStart, localStart));
+    this.fields = FIELDS[root.kind];
+    this.parts = PARTS[root.kind] ?? NO_PARTS;
+    this.entryName = root.entry;
+    if (localStart > nameStart) this.ownPrefixes.push(bytes.toString('latin1', nameStart, localStart));
     const attributes = bytes.toString('latin1', nameEnd, tagEnd);
     for (const [, prefix] of attributes.matchAll(/xmlns:([\w.-]+)\s*=\s*["'][^"']*\/sitemap\/0\.\d+\/?["']/g))
-      this.#ownPrefixes.push(`${prefix}:`);
+      this.ownPrefixes.push(`${prefix}:`);
   }
 
-  #isOwnPrefix(bytes: Buffer, start: number, end: number): boolean {
+  private isOwnPrefix(bytes: Buffer, start: number, end: number): boolean {
     return (
       start === end ||
-      this.#ownPrefixes.some(
+      this.ownPrefixes.some(
         (prefix) => prefix.length === end - start && bytes.toString('latin1', start, end) === prefix,
       )
     );
   }
 
-  #openEntry(): void {
-    if (this.#entryDepth !== 0) this.#endEntry();
-    this.#entryDepth = this.#depth;
+  private openEntry(): void {
+    if (this.entryDepth !== 0) this.endEntry();
+    this.entryDepth = this.depth;
   }
 
-  #openInside(name: TagName, isOwn: boolean, bytes: Buffer, nameEnd: number, tagEnd: number): void {
-    if (this.#part !== null) {
-      if (this.#parts.get(this.#part)!.has(name)) this.#openField(name);
+  private openInside(name: TagName, isOwn: boolean, bytes: Buffer, nameEnd: number, tagEnd: number): void {
+    if (this.part !== null) {
+      if (this.parts.get(this.part)!.has(name)) this.openField(name);
       return;
     }
-    if (this.#parts.has(name)) {
-      this.#endField();
-      this.#part = name;
-      this.#entry.openPart(name);
+    if (this.parts.has(name)) {
+      this.endField();
+      this.part = name;
+      this.entry.openPart(name);
     } else if (name === 'link' && this.kind !== 'rss') {
-      this.#readLink(bytes, nameEnd, tagEnd);
-    } else if (this.#fields.has(name) && (isOwn || name === 'date')) {
+      this.readLink(bytes, nameEnd, tagEnd);
+    } else if (this.fields.has(name) && (isOwn || name === 'date')) {
       // Names of RSS and Atom in another namespace (media:link) are none of the entry's, but for Dublin Core's date.
       if (name === 'guid' && attributeOf(bytes, nameEnd, tagEnd, 'isPermaLink') === 'false') return;
-      this.#openField(name);
+      this.openField(name);
     }
   }
 
-  #openField(name: TagName): void {
-    this.#endField();
+  private openField(name: TagName): void {
+    this.endField();
     // Two addresses in one entry are two entries whose tags were forgotten.
-    if (name === 'loc' && this.#part === null && this.#entry.loc !== '') {
-      const depth = this.#entryDepth;
-      this.#endEntry();
-      this.#entryDepth = depth;
+    if (name === 'loc' && this.part === null && this.entry.loc !== '') {
+      const depth = this.entryDepth;
+      this.endEntry();
+      this.entryDepth = depth;
     }
-    this.#field = name;
-    this.#value = '';
-    this.#nested = 0;
+    this.field = name;
+    this.value = '';
+    this.nested = 0;
   }
 
   /** xhtml:link of a sitemap, or the link of an Atom entry. */
-  #readLink(bytes: Buffer, nameEnd: number, tagEnd: number): void {
+  private readLink(bytes: Buffer, nameEnd: number, tagEnd: number): void {
     const rel = attributeOf(bytes, nameEnd, tagEnd, 'rel');
     if (rel !== null && rel !== 'alternate') return;
     const href = attributeOf(bytes, nameEnd, tagEnd, 'href');
     if (href === null) return;
     if (this.kind === 'atom') {
-      if (this.#entry.loc === '') this.#entry.loc = this.#resolve(href, this.#options.url)?.href ?? '';
+      if (this.entry.loc === '') this.entry.loc = this.resolve(href, this.options.url)?.href ?? '';
       return;
     }
     const hreflang = attributeOf(bytes, nameEnd, tagEnd, 'hreflang');
-    const url = hreflang === null ? null : this.#address(href);
-    if (hreflang !== null && url !== null) this.#entry.addAlternate({ hreflang, url });
+    const url = hreflang === null ? null : this.address(href);
+    if (hreflang !== null && url !== null) this.entry.addAlternate({ hreflang, url });
   }
 
   close(bytes: Buffer, nameStart: number, nameEnd: number): void {
-    if (this.#depth > 0) this.#depth--;
+    if (this.depth > 0) this.depth--;
     let localStart = nameStart;
     let name = tagNameOf(bytes, nameStart, nameEnd);
     if (name === null) {
@@ -241,88 +243,88 @@ export class EntryReader implements XmlHandler {
       if (localStart > nameStart) name = tagNameOf(bytes, localStart, nameEnd);
     }
     if (name === null) return;
-    if (name === this.#field) this.#endField();
-    else if (name === this.#part) this.#part = null;
-    else if (name === this.#entryName && this.#entryDepth !== 0) {
-      if (!this.#isOwnPrefix(bytes, nameStart, localStart)) return;
-      if (this.#field !== null && this.#nested > 0) this.#nested--;
-      else this.#endEntry();
-    } else if (name === this.#root && this.#part === null) {
-      if (this.#entryDepth !== 0) this.#endEntry();
+    if (name === this.field) this.endField();
+    else if (name === this.part) this.part = null;
+    else if (name === this.entryName && this.entryDepth !== 0) {
+      if (!this.isOwnPrefix(bytes, nameStart, localStart)) return;
+      if (this.field !== null && this.nested > 0) this.nested--;
+      else this.endEntry();
+    } else if (name === this.root && this.part === null) {
+      if (this.entryDepth !== 0) this.endEntry();
       this.isWhole = true;
     }
   }
 
   text(bytes: Buffer, start: number, end: number, isCdata: boolean): void {
-    const isBare = this.#field === null;
+    const isBare = this.field === null;
     if (isBare && this.kind !== 'urlset' && this.kind !== 'index') return;
-    const repeated = isCdata ? null : this.#repeatedIn(this.#field);
+    const repeated = isCdata ? null : this.repeatedIn(this.field);
     const text =
       repeated === null
-        ? textBetween(bytes, start, end, !isCdata, this.#onBadBytes)
-        : repeated.between(bytes, start, end, this.#onBadBytes);
+        ? textBetween(bytes, start, end, !isCdata, this.onBadBytes)
+        : repeated.between(bytes, start, end, this.onBadBytes);
     if (text === '') return;
-    if (isBare) this.#entry.bare += text;
-    else this.#value += text;
+    if (isBare) this.entry.bare += text;
+    else this.value += text;
   }
 
-  #repeatedIn(field: TagName | null): RepeatedText | null {
-    if (field === 'changefreq') return this.#frequency;
-    return field === 'priority' ? this.#priority : null;
+  private repeatedIn(field: TagName | null): RepeatedText | null {
+    if (field === 'changefreq') return this.frequency;
+    return field === 'priority' ? this.priority : null;
   }
 
   documentType(name: string): void {
-    if (name.toLowerCase() === 'html') this.#stop({ trouble: 'html', detail: 'an HTML page' });
+    if (name.toLowerCase() === 'html') this.stop({ trouble: 'html', detail: 'an HTML page' });
   }
 
-  readonly #onBadBytes = (): void => {
+  private readonly onBadBytes = (): void => {
     this.problem ??= { trouble: 'charset', detail: 'bytes that are no UTF-8, read as ISO-8859-1' };
   };
 
   /** The document is over. A field whose end tag was begun is whole, one that ended in its text is not. */
   end(unfinished: string): void {
     if (this.isDone) return;
-    if (!unfinished.startsWith('</')) this.#field = null;
-    if (this.#entryDepth !== 0) this.#endEntry();
+    if (!unfinished.startsWith('</')) this.field = null;
+    if (this.entryDepth !== 0) this.endEntry();
     if (this.kind === null) {
       this.problem = { trouble: 'not-sitemap', detail: 'an XML document without an element' };
     } else if (!this.isWhole) {
-      this.problem = { trouble: 'cut', detail: `it ends before </${this.#root}>` };
+      this.problem = { trouble: 'cut', detail: `it ends before </${this.root}>` };
     }
   }
 
-  #endField(): void {
-    const field = this.#field;
+  private endField(): void {
+    const field = this.field;
     if (field === null) return;
-    this.#field = null;
-    if (this.#value === '') return;
-    if (this.#part !== null) {
+    this.field = null;
+    if (this.value === '') return;
+    if (this.part !== null) {
       const isAddress = field.endsWith('loc');
-      this.#entry.addToPart(this.#part, field, isAddress ? this.#address(this.#value) : this.#value);
-    } else this.#entry.add(field, this.#value);
+      this.entry.addToPart(this.part, field, isAddress ? this.address(this.value) : this.value);
+    } else this.entry.add(field, this.value);
   }
 
-  #endEntry(): void {
-    this.#endField();
-    const draft = this.#entry;
-    this.#entryDepth = 0;
-    this.#part = null;
+  private endEntry(): void {
+    this.endField();
+    const draft = this.entry;
+    this.entryDepth = 0;
+    this.part = null;
     const loc = draft.loc || draft.permalink || draft.bare;
-    const url = loc === '' ? null : this.#address(loc);
+    const url = loc === '' ? null : this.address(loc);
     if (url !== null) {
       this.entries++;
-      this.#options.onEntry(draft.toEntry(url), this.kind!);
+      this.options.onEntry(draft.toEntry(url), this.kind!);
     } else this.dropped++;
     draft.clear();
   }
 
   /** The protocol wants whole addresses; one from the root of the site is understood, a bare word is none. */
-  #address(text: string): string | null {
+  private address(text: string): string | null {
     if (!text.startsWith('http') && !/^(?:https?:|\/)/i.test(text)) return null;
-    return this.#resolve(text, this.#options.url)?.href ?? null;
+    return this.resolve(text, this.options.url)?.href ?? null;
   }
 
-  #stop(problem: SitemapProblem): void {
+  private stop(problem: SitemapProblem): void {
     this.problem = problem;
     this.isDone = true;
   }
@@ -333,23 +335,22 @@ class EntryDraft {
   loc = '';
   permalink = '';
   bare = '';
-  #lastmod: string | null = null;
-  #changefreq: ChangeFrequency | null = null;
-  #priority: number | null = null;
-  #images: string[] | null = null;
-  #videos: SitemapVideo[] | null = null;
-  #news: SitemapNews | null = null;
-  #alternates: Alternate[] | null = null;
+  private lastmod: string | null = null;
+  private changefreq: ChangeFrequency | null = null;
+  private priority: number | null = null;
+  private images: string[] | null = null;
+  private videos: SitemapVideo[] | null = null;
+  private news: SitemapNews | null = null;
+  private alternates: Alternate[] | null = null;
   /** What was read last: neighbours often have the same. */
-  #priorityText = '';
-  #priorityRead: number | null = null;
-  #timeText = '';
-  #timeRead: number | null = null;
+  private readonly priorities = new Map<string, number | null>();
+  private timeText = '';
+  private timeRead: number | null = null;
 
   clear(): void {
     this.loc = this.permalink = this.bare = '';
-    this.#lastmod = this.#changefreq = this.#priority = null;
-    this.#images = this.#videos = this.#news = this.#alternates = null;
+    this.lastmod = this.changefreq = this.priority = null;
+    this.images = this.videos = this.news = this.alternates = null;
   }
 
   add(field: TagName, value: string): void {
@@ -363,43 +364,41 @@ class EntryDraft {
         break;
       case 'changefreq': {
         const word = value.toLowerCase();
-        if (frequencies.has(word)) this.#changefreq = word as ChangeFrequency;
+        if (frequencies.has(word)) this.changefreq = word as ChangeFrequency;
         break;
       }
       case 'priority':
-        if (this.#priorityText !== value) this.#priorityRead = readPriority(value);
-        this.#priorityText = value;
-        this.#priority = this.#priorityRead;
+        this.priority = this.priorityOf(value);
         break;
       case 'published':
       case 'issued':
-        this.#lastmod ??= value;
+        this.lastmod ??= value;
         break;
       default:
-        this.#lastmod = value;
+        this.lastmod = value;
     }
   }
 
   openPart(part: TagName): void {
-    if (part === 'news') this.#news ??= { publication: null, language: null, title: null, published: null };
+    if (part === 'news') this.news ??= { publication: null, language: null, title: null, published: null };
     if (part !== 'video') return;
-    this.#videos ??= [];
-    if (this.#videos.length < MOST_OF_EACH) this.#videos.push({ title: null, url: null, thumbnail: null });
+    this.videos ??= [];
+    if (this.videos.length < MOST_OF_EACH) this.videos.push({ title: null, url: null, thumbnail: null });
   }
 
   addToPart(part: TagName, field: TagName, value: string | null): void {
     if (value === null) return;
     if (part === 'image') {
-      this.#images ??= [];
-      if (this.#images.length < MOST_OF_EACH) this.#images.push(value);
+      this.images ??= [];
+      if (this.images.length < MOST_OF_EACH) this.images.push(value);
     } else if (part === 'video') {
-      const video = this.#videos!.at(-1)!;
+      const video = this.videos!.at(-1)!;
       if (field === 'title') video.title = value;
       else if (field === 'thumbnail_loc') video.thumbnail = value;
       else if (field === 'content_loc') video.url = value;
       else video.url ??= value;
     } else if (part === 'news') {
-      const news = this.#news!;
+      const news = this.news!;
       if (field === 'name') news.publication = value;
       else if (field === 'language') news.language = value;
       else if (field === 'title') news.title = value;
@@ -408,27 +407,36 @@ class EntryDraft {
   }
 
   addAlternate(alternate: Alternate): void {
-    this.#alternates ??= [];
-    if (this.#alternates.length < MOST_OF_EACH) this.#alternates.push(alternate);
+    this.alternates ??= [];
+    if (this.alternates.length < MOST_OF_EACH) this.alternates.push(alternate);
   }
 
-  #timeOf(text: string): number | null {
-    if (this.#timeText !== text) this.#timeRead = parseLastmod(text);
-    this.#timeText = text;
-    return this.#timeRead;
+  private priorityOf(text: string): number | null {
+    let read = this.priorities.get(text);
+    if (read === undefined) {
+      read = readPriority(text);
+      if (this.priorities.size < MOST_PRIORITIES) this.priorities.set(text, read);
+    }
+    return read;
+  }
+
+  private timeOf(text: string): number | null {
+    if (this.timeText !== text) this.timeRead = parseLastmod(text);
+    this.timeText = text;
+    return this.timeRead;
   }
 
   toEntry(url: string): SitemapEntry {
     return {
       url,
-      lastmod: this.#lastmod,
-      lastmodAt: this.#lastmod === null ? null : this.#timeOf(this.#lastmod),
-      changefreq: this.#changefreq,
-      priority: this.#priority,
-      images: this.#images ?? NOTHING,
-      videos: this.#videos ?? NOTHING,
-      news: this.#news,
-      alternates: this.#alternates ?? NOTHING,
+      lastmod: this.lastmod,
+      lastmodAt: this.lastmod === null ? null : this.timeOf(this.lastmod),
+      changefreq: this.changefreq,
+      priority: this.priority,
+      images: this.images ?? NOTHING,
+      videos: this.videos ?? NOTHING,
+      news: this.news,
+      alternates: this.alternates ?? NOTHING,
     };
   }
 }

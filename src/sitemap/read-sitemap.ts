@@ -40,6 +40,11 @@ interface Document {
   end(): void;
 }
 
+/** By its first two bytes (RFC 1952). */
+export function isGzip(bytes: Uint8Array): boolean {
+  return bytes[0] === 0x1f && bytes[1] === 0x8b;
+}
+
 export function readSitemap(options: SitemapReaderOptions): SitemapReader {
   const { maxBytes } = options;
   let document: Document | null = null;
@@ -73,7 +78,7 @@ export function readSitemap(options: SitemapReaderOptions): SitemapReader {
   async function pass(bytes: Buffer): Promise<void> {
     if (!isBegun) {
       isBegun = true;
-      if (bytes[0] === 0x1f && bytes[1] === 0x8b) unpacker = createGzipUnpacker(take);
+      if (isGzip(bytes)) unpacker = createGzipUnpacker(take);
     }
     if (unpacker === null) take(bytes);
     else await unpacker.push(bytes);

@@ -1,9 +1,9 @@
 /**
- * Unpacks gzip as it comes and hands on what is unpacked so far, a piece at a time, so that neither the packed nor the
+ * Unpacks gzip (or what a server packed by brotli) as it comes and hands on what is unpacked so far, a piece at a time, so that neither the packed nor the
  * unpacked whole is ever in memory. Who takes the pieces may have enough at any moment: a bomb is then unpacked no
  * further. A stream that breaks off has given everything that could be unpacked before it says so.
  */
-import { constants, createGunzip } from 'node:zlib';
+import { constants, createBrotliDecompress, createGunzip } from 'node:zlib';
 
 const PIECE_BYTES = 64 * 1024;
 
@@ -14,10 +14,16 @@ export interface GzipUnpacker {
 }
 
 /** `onPiece` answers whether it wants more; its bytes may be used again afterwards. */
-export function createGzipUnpacker(onPiece: (piece: Buffer) => boolean): GzipUnpacker {
-  const gunzip = createGunzip({ chunkSize: PIECE_BYTES });
+export function createGzipUnpacker(
+  onPiece: (piece: Buffer) => boolean,
+  coding: 'gzip' | 'br' = 'gzip',
+): GzipUnpacker {
+  const isGzip = coding === 'gzip';
+  const gunzip = (isGzip ? createGunzip : createBrotliDecompress)({ chunkSize: PIECE_BYTES });
+  const flushOperation = isGzip ? constants.Z_SYNC_FLUSH : constants.BROTLI_OPERATION_FLUSH;
   let failure: string | null = null;
   let isOver = false;
+  let isEnded = false;
   let settle: (() => void) | null = null;
 
   /** Waits until the stream has done what it was asked, has failed, or is not wanted any more. */
@@ -47,8 +53,10 @@ export function createGzipUnpacker(onPiece: (piece: Buffer) => boolean): GzipUnp
   return {
     push: (packed) => until((done) => gunzip.write(packed, () => done())),
     async end() {
+      if (isEnded) return failure;
+      isEnded = true;
       // What the stream still has must be out before it finds that its end is missing.
-      await until((done) => gunzip.flush(constants.Z_SYNC_FLUSH, done));
+      await until((done) => gunzip.flush(flushOperation, done));
       await until((done) => {
         gunzip.once('close', done);
         gunzip.end();

@@ -21,6 +21,7 @@ export interface XmlHandler {
 }
 
 const MOST_HELD_BYTES = 64 * 1024;
+const NEAR_BYTES = 12;
 const [LESS, GREATER, SLASH, BANG, QUESTION, HYPHEN] = [0x3c, 0x3e, 0x2f, 0x21, 0x3f, 0x2d];
 const [DOUBLE, SINGLE, OPEN_SQUARE, CLOSE_SQUARE] = [0x22, 0x27, 0x5b, 0x5d];
 const CDATA = Buffer.from('<![CDATA[');
@@ -31,118 +32,125 @@ type Mode = 'content' | 'comment' | 'instruction' | 'type' | 'cdata';
 const MORE = -1;
 
 export class XmlScanner {
-  readonly #handler: XmlHandler;
-  #room = Buffer.allocUnsafeSlow(2 * MOST_HELD_BYTES);
-  #heldBytes = 0;
-  #mode: Mode = 'content';
+  private readonly handler: XmlHandler;
+  private room = Buffer.allocUnsafeSlow(2 * MOST_HELD_BYTES);
+  private heldBytes = 0;
+  private mode: Mode = 'content';
   /** Inside a document type: the open quote, and whether the brackets of the internal subset are open. */
-  #quote = 0;
-  #isInSubset = false;
-  #isInTypeComment = false;
+  private quote = 0;
+  private isInSubset = false;
+  private isInTypeComment = false;
   /** A wanted text became too long to be one: the rest of it is passed over. */
-  #isOverlong = false;
+  private isOverlong = false;
 
   constructor(handler: XmlHandler) {
-    this.#handler = handler;
+    this.handler = handler;
   }
 
   /** Markup that was begun when the document ended, as `</lo`. */
   get unfinished(): string {
-    return this.#mode === 'content' ? this.#room.toString('latin1', 0, Math.min(16, this.#heldBytes)) : '';
+    return this.mode === 'content' ? this.room.toString('latin1', 0, Math.min(16, this.heldBytes)) : '';
   }
 
   /** The bytes may be used again afterwards. */
   push(piece: Buffer): 'ok' | 'overlong-tag' {
-    const bytes = this.#join(piece);
-    const handler = this.#handler;
+    const bytes = this.join(piece);
+    const handler = this.handler;
     let at = 0;
     while (at < bytes.length && !handler.isDone) {
-      const next = this.#mode === 'content' ? this.#content(bytes, at) : this.#passOver(bytes, at);
+      const next = this.mode === 'content' ? this.content(bytes, at) : this.passOver(bytes, at);
       if (next === MORE) break;
       at = next;
     }
     if (handler.isDone) at = bytes.length;
     if (bytes.length - at > MOST_HELD_BYTES) {
-      if (bytes[at] === LESS && this.#mode === 'content') return 'overlong-tag';
-      this.#isOverlong = this.#mode === 'content';
+      if (bytes[at] === LESS && this.mode === 'content') return 'overlong-tag';
+      this.isOverlong = this.mode === 'content';
       at = bytes.length - 2;
     }
-    this.#heldBytes = bytes.length - at;
-    this.#room.copyWithin(0, at, bytes.length);
+    this.heldBytes = bytes.length - at;
+    this.room.copyWithin(0, at, bytes.length);
     return 'ok';
   }
 
   /** What is held and the new piece, in one room that is used again and again. */
-  #join(piece: Buffer): Buffer {
-    const length = this.#heldBytes + piece.length;
-    if (this.#room.length < length) {
+  private join(piece: Buffer): Buffer {
+    const length = this.heldBytes + piece.length;
+    if (this.room.length < length) {
       const larger = Buffer.allocUnsafeSlow(2 * length);
-      larger.set(this.#room.subarray(0, this.#heldBytes));
-      this.#room = larger;
+      larger.set(this.room.subarray(0, this.heldBytes));
+      this.room = larger;
     }
-    this.#room.set(piece, this.#heldBytes);
-    return this.#room.subarray(0, length);
+    this.room.set(piece, this.heldBytes);
+    return this.room.subarray(0, length);
   }
 
-  #content(bytes: Buffer, at: number): number {
-    if (bytes[at] !== LESS) return this.#text(bytes, at);
+  private content(bytes: Buffer, at: number): number {
+    if (bytes[at] !== LESS) return this.text(bytes, at);
     const second = bytes[at + 1];
-    if (second === BANG || second === QUESTION) return this.#declaration(bytes, at);
+    if (second === BANG || second === QUESTION) return this.declaration(bytes, at);
     const isClosing = second === SLASH;
     const nameStart = at + (isClosing ? 2 : 1);
     let nameEnd = nameStart;
-    while (isNamePart(bytes[nameEnd])) nameEnd++;
+    // A letter is one at a glance.
+    while (bytes[nameEnd] > GREATER || isNamePart(bytes[nameEnd])) nameEnd++;
     if (nameEnd >= bytes.length) return MORE;
     // A `<` that begins no tag, as in `a < b`, is passed over.
     if (nameEnd === nameStart) return at + 1;
     const end = bytes[nameEnd] === GREATER ? nameEnd : tagEnd(bytes, nameEnd);
     if (end === MORE) return MORE;
-    if (isClosing) this.#handler.close(bytes, nameStart, nameEnd);
+    if (isClosing) this.handler.close(bytes, nameStart, nameEnd);
     else {
-      this.#handler.open(bytes, nameStart, nameEnd, end);
-      if (bytes[end - 1] === SLASH) this.#handler.close(bytes, nameStart, nameEnd);
+      this.handler.open(bytes, nameStart, nameEnd, end);
+      if (bytes[end - 1] === SLASH) this.handler.close(bytes, nameStart, nameEnd);
     }
     return end + 1;
   }
 
-  #passOver(bytes: Buffer, at: number): number {
-    switch (this.#mode) {
+  private passOver(bytes: Buffer, at: number): number {
+    switch (this.mode) {
       case 'comment':
-        return this.#until(bytes, at, '-->');
+        return this.until(bytes, at, '-->');
       case 'instruction':
-        return this.#until(bytes, at, '?>');
+        return this.until(bytes, at, '?>');
       case 'cdata':
-        return this.#cdata(bytes, at);
+        return this.cdata(bytes, at);
       default:
-        return this.#documentType(bytes, at);
+        return this.documentType(bytes, at);
     }
   }
 
-  #text(bytes: Buffer, at: number): number {
+  private text(bytes: Buffer, at: number): number {
     let end = at;
-    while (end < bytes.length && bytes[end] !== LESS) end++;
-    if (!this.#handler.wantsText || this.#isOverlong) {
-      if (end < bytes.length) this.#isOverlong = false;
+    const near = Math.min(bytes.length, at + NEAR_BYTES);
+    while (end < near && bytes[end] !== LESS) end++;
+    // Most texts are white space and end soon; for the others a search of the runtime's own pays.
+    if (end === near && end < bytes.length) {
+      end = bytes.indexOf(LESS, end);
+      if (end === -1) end = bytes.length;
+    }
+    if (!this.handler.wantsText || this.isOverlong) {
+      if (end < bytes.length) this.isOverlong = false;
       return end;
     }
     if (end === bytes.length) return MORE;
-    this.#handler.text(bytes, at, end, false);
+    this.handler.text(bytes, at, end, false);
     return end;
   }
 
-  #declaration(bytes: Buffer, at: number): number {
+  private declaration(bytes: Buffer, at: number): number {
     if (bytes[at + 1] === QUESTION) {
-      this.#mode = 'instruction';
+      this.mode = 'instruction';
       return at + 2;
     }
     // `<!-` and `<!D` cannot be told apart before they are there.
     if (bytes.length - at < CDATA.length) return MORE;
     if (bytes[at + 2] === HYPHEN && bytes[at + 3] === HYPHEN) {
-      this.#mode = 'comment';
+      this.mode = 'comment';
       return at + 4;
     }
     if (bytes.compare(CDATA, 0, CDATA.length, at, at + CDATA.length) === 0) {
-      this.#mode = 'cdata';
+      this.mode = 'cdata';
       return at + CDATA.length;
     }
     const end = at + 9;
@@ -150,51 +158,51 @@ export class XmlScanner {
     while (nameEnd < bytes.length && bytes[nameEnd] !== GREATER && nameEnd < end + 32) nameEnd++;
     if (nameEnd === bytes.length) return MORE;
     if (/^<!doctype/i.test(bytes.toString('latin1', at, end)))
-      this.#handler.documentType(bytes.toString('latin1', end, nameEnd).trim().split(/[\s[]/, 1)[0]);
-    this.#mode = 'type';
-    this.#quote = 0;
-    this.#isInSubset = false;
+      this.handler.documentType(bytes.toString('latin1', end, nameEnd).trim().split(/[\s[]/, 1)[0]);
+    this.mode = 'type';
+    this.quote = 0;
+    this.isInSubset = false;
     return end;
   }
 
-  #until(bytes: Buffer, at: number, mark: string): number {
+  private until(bytes: Buffer, at: number, mark: string): number {
     const found = bytes.indexOf(mark, at, 'latin1');
     if (found === -1) return passOver(bytes, at, mark.length - 1);
-    this.#mode = 'content';
+    this.mode = 'content';
     return found + mark.length;
   }
 
-  #cdata(bytes: Buffer, at: number): number {
+  private cdata(bytes: Buffer, at: number): number {
     const found = bytes.indexOf(']]>', at, 'latin1');
     if (found === -1) {
-      const isKept = this.#handler.wantsText && bytes.length - at <= MOST_HELD_BYTES;
+      const isKept = this.handler.wantsText && bytes.length - at <= MOST_HELD_BYTES;
       return isKept ? MORE : passOver(bytes, at, 2);
     }
-    if (this.#handler.wantsText && found > at) this.#handler.text(bytes, at, found, true);
-    this.#mode = 'content';
+    if (this.handler.wantsText && found > at) this.handler.text(bytes, at, found, true);
+    this.mode = 'content';
     return found + 3;
   }
 
   /** Passed over as a whole: what it declares is never looked at. */
-  #documentType(bytes: Buffer, at: number): number {
+  private documentType(bytes: Buffer, at: number): number {
     for (let i = at; i < bytes.length; i++) {
       const byte = bytes[i];
-      if (this.#isInTypeComment) {
+      if (this.isInTypeComment) {
         const found = bytes.indexOf('-->', i, 'latin1');
         if (found === -1) return passOver(bytes, i, 2);
-        this.#isInTypeComment = false;
+        this.isInTypeComment = false;
         i = found + 2;
-      } else if (this.#quote !== 0) {
-        if (byte === this.#quote) this.#quote = 0;
-      } else if (byte === DOUBLE || byte === SINGLE) this.#quote = byte;
-      else if (byte === LESS && this.#isInSubset) {
+      } else if (this.quote !== 0) {
+        if (byte === this.quote) this.quote = 0;
+      } else if (byte === DOUBLE || byte === SINGLE) this.quote = byte;
+      else if (byte === LESS && this.isInSubset) {
         if (bytes.length - i < 4) return i === at ? MORE : i;
-        this.#isInTypeComment = bytes.toString('latin1', i, i + 4) === '<!--';
-        if (this.#isInTypeComment) i += 3;
-      } else if (byte === OPEN_SQUARE) this.#isInSubset = true;
-      else if (byte === CLOSE_SQUARE) this.#isInSubset = false;
-      else if (byte === GREATER && !this.#isInSubset) {
-        this.#mode = 'content';
+        this.isInTypeComment = bytes.toString('latin1', i, i + 4) === '<!--';
+        if (this.isInTypeComment) i += 3;
+      } else if (byte === OPEN_SQUARE) this.isInSubset = true;
+      else if (byte === CLOSE_SQUARE) this.isInSubset = false;
+      else if (byte === GREATER && !this.isInSubset) {
+        this.mode = 'content';
         return i + 1;
       }
     }

@@ -8,7 +8,8 @@ import { isUtf8 } from 'node:buffer';
 const REFERENCE = /&(?:#[xX]([0-9A-Fa-f]{1,8})|#(\d{1,8})|(amp|lt|gt|quot|apos));/g;
 const OTHER_REFERENCE = /&(?!amp;)/;
 const ENTITIES: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'" };
-const AMPERSAND = 0x26;
+const UNPLAIN = /[&\x80-\xff]/;
+const NOT_ASCII = /[\x80-\xff]/;
 /** Without the search for the encoding that toString makes. */
 type Latin1 = Buffer & { latin1Slice(start: number, end: number): string };
 
@@ -25,22 +26,16 @@ export function textBetween(
   while (start < end && bytes[start] <= 0x20) start++;
   while (end > start && bytes[end - 1] <= 0x20) end--;
   if (start === end) return '';
-  let isAscii = true;
-  let hasAmpersand = false;
-  for (let i = start; i < end; i++) {
-    const byte = bytes[i];
-    if (byte >= 0x80) isAscii = false;
-    else if (byte === AMPERSAND) hasAmpersand = true;
+  let text = (bytes as Latin1).latin1Slice(start, end);
+  // Almost every text is plain: one look tells, in code that is fast from the first call on.
+  if (!UNPLAIN.test(text)) return text;
+  if (NOT_ASCII.test(text)) {
+    const isWellFormed = isUtf8(bytes.subarray(start, end));
+    if (isWellFormed) text = bytes.toString('utf8', start, end);
+    else onBadBytes();
   }
-  let text: string;
-  if (isAscii) text = (bytes as Latin1).latin1Slice(start, end);
-  else if (isUtf8(bytes.subarray(start, end))) text = bytes.toString('utf8', start, end);
-  else {
-    onBadBytes();
-    text = bytes.toString('latin1', start, end);
-  }
-  if (hasReferences && hasAmpersand) text = resolveReferences(text);
-  return isAscii && !hasAmpersand ? text : text.trim();
+  if (hasReferences && text.includes('&')) text = resolveReferences(text);
+  return text.trim();
 }
 
 /** Addresses have hardly any other reference than `&amp;`. */
@@ -93,19 +88,19 @@ const MOST_REPEATED_BYTES = 32;
 
 /** A text that is the same again and again, as `weekly` is in a sitemap: made once while it stays the same. */
 export class RepeatedText {
-  readonly #bytes = Buffer.alloc(MOST_REPEATED_BYTES);
-  #length = -1;
-  #text = '';
+  private readonly bytes = Buffer.alloc(MOST_REPEATED_BYTES);
+  private length = -1;
+  private text = '';
 
   between(bytes: Buffer, start: number, end: number, onBadBytes: () => void): string {
     const length = end - start;
     if (length > MOST_REPEATED_BYTES) return textBetween(bytes, start, end, true, onBadBytes);
-    let i = length === this.#length ? 0 : -1;
-    while (i >= 0 && i < length && bytes[start + i] === this.#bytes[i]) i++;
-    if (i === length) return this.#text;
-    this.#text = textBetween(bytes, start, end, true, onBadBytes);
-    for (let j = 0; j < length; j++) this.#bytes[j] = bytes[start + j];
-    this.#length = length;
-    return this.#text;
+    let i = length === this.length ? 0 : -1;
+    while (i >= 0 && i < length && bytes[start + i] === this.bytes[i]) i++;
+    if (i === length) return this.text;
+    this.text = textBetween(bytes, start, end, true, onBadBytes);
+    for (let j = 0; j < length; j++) this.bytes[j] = bytes[start + j];
+    this.length = length;
+    return this.text;
   }
 }

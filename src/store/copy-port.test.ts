@@ -76,7 +76,7 @@ describe('an interrupted copy', () => {
     name: 'p',
     source: 's',
     sourceProject: 'p',
-    reader: { project: { name: 'p', createdAt: 0, unprepared: null }, pages: 0, mark },
+    reader: { project: { name: 'p', createdAt: 0, unprepared: null, settings: null }, pages: 0, mark },
     restart: false,
     ...change,
   });

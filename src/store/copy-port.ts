@@ -9,6 +9,8 @@
  *    together, so that a copy killed anywhere goes on without a gap or a repeat.
  *  - A copied project has its own name only when it is whole and compared.
  *  - Leases, workers and bodies stay where they are: pages in flight are read as queued, a run under way as interrupted.
+ *  - What a plan of revisits knows of pages is copied. What it knows of hosts is kept by the store's own numbers and is
+ *    learned anew: the copy has no plan (null, learned_run 0).
  */
 
 import { sumiError } from '../errors.ts';
@@ -51,6 +53,8 @@ export const COPY_TABLES = {
     bytes: 'integer',
     requests: 'integer',
     error: 'text',
+    mode: 'text',
+    mode_reason: 'text',
   },
   host: {
     name: 'text',
@@ -63,6 +67,9 @@ export const COPY_TABLES = {
     failures: 'integer',
     probes: 'integer',
     taken_over: 'integer',
+    distrusted_until: 'integer',
+    announced: 'integer',
+    unannounced: 'integer',
   },
   robots_txt: {
     origin: 'text',
@@ -120,6 +127,12 @@ export const COPY_TABLES = {
     redirect_host: 'host',
     final_url: 'text',
     redirect_count: 'integer',
+    text_hash: 'bytes',
+    facet_hash: 'bytes',
+    structured_data: 'text',
+    wire_bytes: 'integer',
+    change_frequency: 'real',
+    changes_detected: 'integer',
   },
   page_text: { page_id: 'page', host_id: 'host', text: 'text' },
   link_set: {
@@ -141,6 +154,59 @@ export const COPY_TABLES = {
   lowering: { page_id: 'page', host_id: 'host' },
   origin: { number: 'integer', name: 'text' },
   page_depth: { page_id: 'page', host_id: 'host', origin: 'integer', depth: 'integer' },
+  visit: {
+    run_id: 'run',
+    page_id: 'page',
+    host_id: 'host',
+    visited_at: 'integer',
+    outcome: 'integer',
+    known_by: 'integer',
+    status_code: 'integer',
+    etag: 'text',
+    last_modified: 'text',
+    content_hash: 'bytes',
+    text_hash: 'bytes',
+    simhash_distance: 'integer',
+    wire_bytes: 'integer',
+    bytes_saved: 'integer',
+    duration_ms: 'real',
+  },
+  page_change: {
+    run_id: 'run',
+    page_id: 'page',
+    host_id: 'host',
+    visited_at: 'integer',
+    parts: 'integer',
+    detail: 'text',
+  },
+  sitemap_entry: {
+    page_id: 'page',
+    host_id: 'host',
+    lastmod: 'integer',
+    changefreq: 'text',
+    priority: 'real',
+    sitemap: 'text',
+    first_seen: 'integer',
+    last_seen: 'integer',
+    lost_run: 'run',
+  },
+  discovery: {
+    host_id: 'host',
+    method: 'text',
+    checked_at: 'integer',
+    entries: 'integer',
+    sitemaps: 'text',
+  },
+  revisit: {
+    page_id: 'page',
+    host_id: 'host',
+    learned_at: 'integer',
+    rate_shape: 'real',
+    rate_days: 'real',
+    signals: 'integer',
+    signals_in_all: 'integer',
+    flags: 'integer',
+  },
   request: {
     run_id: 'run',
     host_id: 'host',
@@ -182,6 +248,12 @@ export const BATCH_ROWS: Record<CopyTable, number> = {
   origin: 5000,
   // A page has one for each origin.
   page_depth: 1000,
+  // A page has one for each time that it was visited.
+  visit: 500,
+  page_change: 500,
+  sitemap_entry: 5000,
+  discovery: 5000,
+  revisit: 5000,
   request: 8000,
 };
 
@@ -199,6 +271,8 @@ export interface CopiedProject {
   createdAt: number;
   /** Pages of a run that was begun and whose known pages are still to be judged; `run` is the run's number. */
   unprepared: { run: number; isNew: boolean; previousHash: string | null } | null;
+  /** `project.settings`. */
+  settings: string | null;
 }
 
 export interface CopyBatch {

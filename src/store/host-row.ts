@@ -13,6 +13,9 @@ export interface HostRow {
   samples: number;
   failures: number;
   probes: number;
+  distrusted_until: number;
+  announced: number;
+  unannounced: number;
   fence: number;
   taken_over: number;
   lease_owner: string | null;
@@ -40,6 +43,9 @@ export function leaseOf(row: HostRow, until: number): HostLease {
       failures: row.failures,
       probes: row.probes,
       requests: row.requests,
+      distrustedUntil: row.distrusted_until,
+      announced: row.announced,
+      unannounced: row.unannounced,
     },
   };
 }

@@ -11,6 +11,7 @@
  *  - Where many workers share a store (`isShared`), its time rules: `clock` tells the database's time, whatever the
  *    worker's own clock says, and every time that goes in or out is of that clock.
  */
+import type { PageChange, PastPage, VisitRecord } from '../change/visit-record.ts';
 import type { Candidate, Claim } from '../frontier/candidate.ts';
 import type { PageStateCode } from '../frontier/page-state.ts';
 import type { Clock } from '../primitives/clock.ts';
@@ -65,6 +66,11 @@ export interface HostState {
   probes: number;
   /** Requests in this run, robots.txt and HEAD included. */
   requests: number;
+  /** Its validators lied: until then every page of it is fetched in full; 0 when they are believed. */
+  distrustedUntil: number;
+  /** Changes seen of pages with a date in a sitemap: those that a newer date had announced, and the others. */
+  announced: number;
+  unannounced: number;
 }
 
 export interface HostLease {
@@ -93,7 +99,7 @@ export interface StoredRobots {
   delaySeconds: number | null;
 }
 
-export const REQUEST_KINDS = ['GET', 'HEAD', 'robots', 'gap'] as const;
+export const REQUEST_KINDS = ['GET', 'HEAD', 'robots', 'gap', 'sitemap'] as const;
 export type RequestKind = (typeof REQUEST_KINDS)[number];
 
 /** One line of the request log: what `sumi audit` replays and the `visits` view shows. */
@@ -134,6 +140,13 @@ export interface PageFacts {
   wordCount: number | null;
   contentHash: Uint8Array | null;
   simhash: bigint | null;
+  /** SHA-256 of the main text, and of everything else that can change (LastVisit says what). */
+  textHash: Uint8Array | null;
+  facetHash: Uint8Array | null;
+  /** JSON-LD as written, one block a line. */
+  structuredData: string | null;
+  /** Bytes of body over the wire. */
+  wireBytes: number;
   etag: string | null;
   lastModified: string | null;
   cacheControl: string | null;
@@ -141,8 +154,18 @@ export interface PageFacts {
   error: string | null;
   responseMs: number | null;
   visitedAt: number;
-  /** How the page compares with its last visit. */
-  change: 'new' | 'changed' | 'unchanged' | 'gone' | null;
+}
+
+/** A visit that read nothing new (unchanged, failed, gone): what was read before stays, this is told beside it. */
+export interface PageTouch {
+  statusCode: number | null;
+  error: string | null;
+  responseMs: number | null;
+  visitedAt: number;
+  /** Null leaves the stored ones as they are (a 304 may bring none). */
+  etag: string | null;
+  lastModified: string | null;
+  cacheControl: string | null;
 }
 
 /** Flag of a link that the run's rules do not follow (an obeyed nofollow): it lends no depth. Beside LINK_FLAGS. */
@@ -166,6 +189,14 @@ export interface Settlement {
   /** Not final: queue the page again (with its attempts), from this wall time on if given. */
   requeue: { attempts: number; notBefore: number | null; priority: number | null } | null;
   facts: PageFacts | null;
+  /** Instead of facts, for a page that was visited before. */
+  touch: PageTouch | null;
+  /** The visit's line of history; null while the page is queued again. Its outcome is the page's `change`. */
+  visit: VisitRecord | null;
+  /** What changed since the last visit, and 003's numbers after it. */
+  change: PageChange | null;
+  changeFrequency: number;
+  changesDetected: number;
   /** UTF-8; read before `settle` returns. */
   text: Uint8Array | null;
   /** Null leaves the stored links as they are. */
@@ -254,6 +285,54 @@ export interface ClaimAnswer {
   nextRetryAt: number | null;
 }
 
+/** A sitemap's entry, judged as a candidate of the project. */
+export interface SitemapFinding {
+  candidate: Candidate;
+  lastmod: number | null;
+  changefreq: string | null;
+  /** As written, 0 to 1. */
+  priority: number | null;
+  sitemap: string;
+}
+
+/** How the pages of a host were found when it was looked at last. */
+export interface HostDiscovery {
+  method: 'sitemap' | 'links' | 'not_found';
+  checkedAt: number;
+  /** Entries seen. */
+  entries: number;
+  /** Where they were read. */
+  sitemaps: string[];
+}
+
+export type CrawlMode = 'full' | 'incremental';
+
+export interface ModeDecision {
+  mode: CrawlMode;
+  /** In words, with the figures. */
+  reason: string;
+}
+
+/** Visits of a run by outcome and by how that was known: what was spared is in the last column. */
+export interface LedgerRow {
+  outcome: VisitRecord['outcome'];
+  knownBy: VisitRecord['knownBy'];
+  visits: number;
+  bytesSaved: number;
+}
+
+/** What a plan of revisits knows of pages, by column, beside each other; see change/revisit/revisit-plan.ts. */
+export interface RevisitBatch {
+  pageIds: readonly number[];
+  /** The last visit that the plan learned from, in wall milliseconds; NaN: none (null in the column `learned_at`). */
+  learnedAt: ArrayLike<number>;
+  rateShape: ArrayLike<number>;
+  rateDays: ArrayLike<number>;
+  signals: ArrayLike<number>;
+  signalsInAll: ArrayLike<number>;
+  flags: ArrayLike<number>;
+}
+
 export type RunEnd = 'completed' | 'interrupted' | 'failed';
 
 export interface RunCounts {
@@ -264,6 +343,9 @@ export interface RunCounts {
   pages: number;
   requests: number;
   bytes: number;
+  ledger: LedgerRow[];
+  /** The mean of change_frequency over the project's pages that were visited more than once; 0 when there is none. */
+  averageChangeFrequency: number;
 }
 
 /** What a worker tells of itself, for `sumi workers`. */
@@ -323,6 +405,45 @@ export interface Store {
   closeWaiting(state: PageStateCode, reason: string): Promise<number>;
   /** Passes lowered depths on to the links of at most `budget` pages. Answers the hosts that got work, or null when done. */
   lowerDepths(budget: number): Promise<string[] | null>;
+
+  /**
+   * Queues known pages of the project that are not in flight, whatever their state, at this priority; answers how many.
+   * One that waits already only gets the priority: its tries and its time stay.
+   */
+  requeue(pageIds: readonly number[], priority: number): Promise<number>;
+  /** What is stored of a page, to compare with; null for a page that was never read (no body, no redirect). */
+  past(pageId: number): Promise<PastPage | null>;
+  /** The run's decision between full and incremental: the first one stands, and is answered. Null asks only. */
+  decideMode(decision: ModeDecision | null): Promise<ModeDecision | null>;
+  /**
+   * Pages that were read in an earlier run and lost in this one the last link, redirect or sitemap entry that led to
+   * them: their line of history of this run says gone, known by orphan (one that was not visited gets such a line), so
+   * that no page counts twice in the ledger. Their state stays. Called before `finish`; answers how many, each told once.
+   *  - Only pages in state Processed, and never start URLs (depth 0).
+   *  - Links of a page to itself, and of pages that are DeadLink or Gone, lead nowhere; redirects of such neither.
+   *  - An entry that was not seen from `since` on is lost, for hosts whose sitemaps were read since (discovery says
+   *    sitemap, checked then or later): it is marked (`lost_run`) and leads nowhere until a sitemap names it again.
+   */
+  markOrphans(since: number, now: number): Promise<number>;
+  /**
+   * Offers the entries and keeps them: of dates the newest, of the rest the last. Answers for each its page, and whether
+   * it shows a date later than the stored one, or the first.
+   */
+  saveEntries(
+    findings: readonly SitemapFinding[],
+    now: number,
+  ): Promise<{ pageId: number; isNewer: boolean }[]>;
+  /** Of the project's host. */
+  discovery(host: string): Promise<HostDiscovery | null>;
+  saveDiscovery(host: string, found: HostDiscovery): Promise<void>;
+  /** Keeps what the plan of the project learned up to and with this run, and the plan itself as JSON. */
+  saveRevisits(project: string, batch: RevisitBatch, plan: string, learnedRun: number): Promise<void>;
+  /** Without a run: drops visits and changes older than that, of one project or of all. Pages keep what they have now. */
+  forget(project: string | null, before: number): Promise<{ visits: number; changes: number }>;
+  /** Without a run: how the project is to be crawled, as a JSON object; null when nothing is kept. */
+  projectSettings(project: string): Promise<string | null>;
+  /** Makes the project when there is none; null keeps nothing. */
+  saveProjectSettings(project: string, settings: string | null): Promise<void>;
 
   log(entry: RequestEntry): void;
   robots(origin: string): Promise<StoredRobots | null>;

@@ -7,9 +7,11 @@
  *  - A row has the columns that `docs/tables.md` names; times are ISO 8601 in UTC, hashes lower-case hex.
  *  - Nothing here decides: identity comes in normalized, states and reasons go out as stored.
  */
+import type { ChangePart, PageChange, VisitRecord } from '../change/visit-record.ts';
 import type { PageState } from '../frontier/page-state.ts';
+import type { ChangeFigures } from './change-figures.ts';
 import type { MapErrors } from './map-errors.ts';
-import type { StoredRobots } from './port.ts';
+import type { LedgerRow, StoredRobots } from './port.ts';
 import type { RunReport } from './run-report.ts';
 
 export interface ProjectRow {
@@ -30,6 +32,9 @@ export interface RunRow {
   error: string | null;
   /** What the operator noted with --meta, as a JSON object. */
   metadata: string | null;
+  /** full or incremental, and why; null where nothing was decided. */
+  mode: string | null;
+  mode_reason: string | null;
 }
 
 /** A run with the options it was made with, as JSON by option name. */
@@ -68,7 +73,11 @@ export interface PageRow {
   simhash: string | null;
   cache_control: string | null;
   response_ms: number | null;
-  change: string | null;
+  /** The outcome of the last visit. */
+  change: VisitRecord['outcome'] | null;
+  /** Specification 003's numbers: changes a day, and changes seen. */
+  change_frequency: number;
+  changes_detected: number;
   priority: number;
   attempts: number;
   retry_at: string | null;
@@ -85,7 +94,99 @@ export interface PageFilter {
   states?: readonly PageState[];
   statusCodes?: readonly number[];
   hosts?: readonly string[];
+  /** Outcomes of the last visit. */
+  changes?: readonly VisitRecord['outcome'][];
+  /** Changes a day by specification 003's change_frequency. */
+  changingMoreThan?: number;
+  /** Read at some time, and not visited since this wall time. */
+  notVisitedSince?: number;
   limit?: number;
+}
+
+/** One visit of a page, as its history has it. */
+export interface HistoryRow {
+  run: number;
+  visited_at: string;
+  outcome: VisitRecord['outcome'];
+  known_by: VisitRecord['knownBy'];
+  status_code: number | null;
+  etag: string | null;
+  last_modified: string | null;
+  content_hash: string | null;
+  text_hash: string | null;
+  simhash_distance: number | null;
+  bytes: number;
+  bytes_saved: number;
+  duration_ms: number | null;
+}
+
+/** A page's visit in a run, with what changed. */
+export interface ChangeRow extends HistoryRow {
+  page_id: number;
+  url: string;
+  title: string | null;
+  parts: ChangePart[];
+  /** Null where nothing is kept: new, unchanged, gone, or cleared. */
+  change: PageChange | null;
+}
+
+export interface ChangeFilter {
+  /** Runs from this one on (itself included), up to and with `toRun`. */
+  fromRun: number;
+  toRun: number;
+  projectId: number;
+  pageId?: number;
+  /** Unless said: new, changed, gone. */
+  outcomes?: readonly VisitRecord['outcome'][];
+  limit?: number;
+}
+
+export interface SitemapEntryRow {
+  url: string;
+  lastmod: string | null;
+  changefreq: string | null;
+  priority: number | null;
+  sitemap: string;
+  first_seen: string;
+  last_seen: string;
+  page_id: number;
+}
+
+export interface DiscoveryRow {
+  host: string;
+  method: 'sitemap' | 'links' | 'not_found';
+  checked_at: string;
+  entries: number;
+  /** A JSON array. */
+  sitemaps: string;
+}
+
+/** What a plan of revisits needs of a page; times are wall milliseconds. */
+export interface RevisitPage {
+  pageId: number;
+  hostId: number;
+  url: string;
+  depth: number | null;
+  state: PageState;
+  visitedAt: number | null;
+  changeFrequency: number;
+  sitemapDate: number | null;
+  /** As `saveRevisits` kept it, like the numbers below; null (and 0) for a page that the plan has not learned of yet. */
+  learnedAt: number | null;
+  rateShape: number;
+  rateDays: number;
+  signals: number;
+  signalsInAll: number;
+  flags: number;
+}
+
+export interface VisitRowBrief {
+  run: number;
+  pageId: number;
+  visitedAt: number;
+  outcome: VisitRecord['outcome'];
+  knownBy: VisitRecord['knownBy'];
+  lastModified: string | null;
 }
 
 export interface LinkRow {
@@ -190,6 +291,8 @@ export interface GraphLinks {
 
 export interface GraphFilter {
   project?: string;
+  /** Of pages only. */
+  states?: readonly PageState[];
 }
 
 export interface StoreTotals {
@@ -224,12 +327,29 @@ export interface ReadSide {
   graphLinks(filter: GraphFilter): AsyncIterable<GraphLinks>;
   hosts(filter: { project?: string; limit?: number }): AsyncIterable<HostRow>;
   visits(pageId: number): Promise<VisitRow[]>;
+  /** Newest last. */
+  history(pageId: number): Promise<HistoryRow[]>;
+  /** By run, then by page. */
+  changes(filter: ChangeFilter): AsyncIterable<ChangeRow>;
+  ledger(runId: number): Promise<LedgerRow[]>;
+  sitemapEntries(filter: { project?: string; host?: string; limit?: number }): AsyncIterable<SitemapEntryRow>;
+  discoveries(filter: { project?: string }): Promise<DiscoveryRow[]>;
+  /** Pages that were visited, or wait to be for the first time, in batches by id. */
+  revisitPages(projectId: number, pageId?: number): AsyncIterable<readonly RevisitPage[]>;
+  /** What `saveRevisits` kept: the plan as JSON, and the last run it learned from; null and 0 before the first. */
+  revisitPlan(projectId: number): Promise<{ plan: string | null; learnedRun: number }>;
+  /** Visits of runs after this one, by run, then in the order of time, then by page. */
+  visitsAfter(projectId: number, runId: number): AsyncIterable<VisitRowBrief>;
+  /** How the project is to be crawled, as a JSON object; null when nothing is kept, or there is no such project. */
+  projectSettings(project: string): Promise<string | null>;
   robots(origin: string): Promise<StoredRobots | null>;
   /** Who works, or worked, on which run; by start. */
   workers(): AsyncIterable<WorkerRow>;
   totals(project: string | undefined): Promise<StoreTotals>;
   /** The figures of one run; null when there is no such run. */
   report(runId: number): Promise<RunReport | null>;
+  /** What the pictures of the project show: of its whole history, or of one run and what led to it. */
+  changeFigures(projectId: number, runId: number | null): Promise<ChangeFigures>;
   /** What went wrong on the project's map; of requests those of the run count. */
   mapErrors(projectId: number, runId: number): Promise<MapErrors>;
   /** By host, then in the order in which requests were sent. */

@@ -14,3 +14,10 @@ export function registrableDomain(host: string): string {
   const { getDomain } = load('tldts') as typeof Tldts;
   return getDomain(host, { allowPrivateDomains: true }) ?? host;
 }
+
+/** Whether names under this one's suffix are given out by somebody: `example.co.uk`, not `urls.txt` or `localhost`. */
+export function hasPublicSuffix(host: string): boolean {
+  const { parse } = load('tldts') as typeof Tldts;
+  const { domain, isIcann } = parse(host);
+  return domain !== null && isIcann === true;
+}

@@ -9,6 +9,8 @@ const COMMANDS = [
   'resume',
   'stats',
   'pages',
+  'changes',
+  'compare',
   'links',
   'export',
   'reclassify',
@@ -22,6 +24,7 @@ const COMMANDS = [
   'why',
   'audit',
   'copy',
+  'forget',
   'config',
   'demo',
 ];

@@ -36,17 +36,20 @@ function recount(id: number): Record<string, unknown> {
     const failed = `p.state IN ('DeadLink', 'Unreachable', 'RateLimited', 'Failed', 'ContentMismatch')`;
     return {
       pages: one(`SELECT pages FROM runs WHERE id = ${id}`),
-      requests: one(`SELECT count(*) FROM request WHERE run_id = ${id} AND kind < 3`),
-      bytes: one(`SELECT sum(wire_bytes) FROM request WHERE run_id = ${id} AND kind < 3`),
+      requests: one(`SELECT count(*) FROM request WHERE run_id = ${id} AND kind <> 3`),
+      bytes: one(`SELECT sum(wire_bytes) FROM request WHERE run_id = ${id} AND kind <> 3`),
       pages_by_state: map(`SELECT p.state, count(*) FROM ${mine} GROUP BY 1`),
-      status_codes: map(`SELECT status_code, count(*) FROM visits WHERE run_id = ${id} GROUP BY 1`),
+      status_codes: map(
+        `SELECT status_code, count(*) FROM request WHERE run_id = ${id} AND kind = 0 AND page_id IS NOT NULL GROUP BY 1`,
+      ),
       content_types: map(
         `SELECT replace(p.content_type, '; charset=utf-8', ''), count(*) FROM ${mine}
          AND c.crawl_id = ${id} AND p.content_type <> '' GROUP BY 1`,
       ),
-      hosts_visited: one(`SELECT count(DISTINCT host_id) FROM request WHERE run_id = ${id} AND kind < 3`),
+      hosts_visited: one(`SELECT count(DISTINCT host_id) FROM request WHERE run_id = ${id} AND kind <> 3`),
       retries: one(
-        `SELECT COALESCE(sum(n - 1), 0) FROM (SELECT count(*) AS n FROM visits WHERE run_id = ${id} GROUP BY page_id)`,
+        `SELECT COALESCE(sum(n - 1), 0) FROM (SELECT count(*) AS n FROM request
+         WHERE run_id = ${id} AND kind = 0 AND page_id IS NOT NULL GROUP BY page_id)`,
       ),
       errors: one(`SELECT count(*) FROM ${mine} AND ${failed}`),
       errors_by_reason: map(`SELECT p.reason, count(*) FROM ${mine} AND ${failed} GROUP BY 1`),
@@ -58,7 +61,7 @@ function recount(id: number): Record<string, unknown> {
       deepest: one(`SELECT max(p.depth) FROM ${mine}`),
       hosts: map(
         `SELECT d.domain, count(*) FROM request q JOIN domains d ON d.id = q.host_id
-         WHERE q.run_id = ${id} AND q.kind < 3 GROUP BY 1`,
+         WHERE q.run_id = ${id} AND q.kind <> 3 GROUP BY 1`,
       ),
     };
   } finally {

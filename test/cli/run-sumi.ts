@@ -33,7 +33,8 @@ export function startSumi(args: readonly string[], options: RunOptions = {}): Ru
   const { PATH = '', HOME = '' } = process.env;
   const child = spawn(process.execPath, [COMMAND, ...args], {
     cwd: options.cwd,
-    env: { PATH, HOME, ...options.env },
+    // Sitemaps are looked for where a test asks for it.
+    env: { PATH, HOME, SUMI_DISCOVER: 'links', ...options.env },
     stdio: ['pipe', 'pipe', 'pipe'],
   });
   let stdout = '';

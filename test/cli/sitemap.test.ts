@@ -1,7 +1,7 @@
 import { gzipSync } from 'node:zlib';
 import { afterEach, describe, expect, it } from 'vitest';
 import { type FakeWeb, type FakeWebOptions, startFakeWeb } from '../web/fake-web.ts';
-import { makeFolder, sumi } from './run-sumi.ts';
+import { makeFolder, startSumi, sumi } from './run-sumi.ts';
 
 const cleanUps: (() => unknown)[] = [];
 afterEach(async () => {
@@ -11,6 +11,9 @@ afterEach(async () => {
 async function start(options: FakeWebOptions): Promise<{
   web: FakeWeb;
   run: (...args: string[]) => ReturnType<typeof sumi>;
+  /** Any command, in the same folder. */
+  also: (...args: string[]) => ReturnType<typeof sumi>;
+  begin: (...args: string[]) => ReturnType<typeof startSumi>;
 }> {
   const web = await startFakeWeb(options);
   const folder = makeFolder();
@@ -18,6 +21,8 @@ async function start(options: FakeWebOptions): Promise<{
   return {
     web,
     run: (address, ...args) => sumi(['sitemap', address, '--delay', '0', ...args], { cwd: folder.path }),
+    also: (...args) => sumi(args, { cwd: folder.path }),
+    begin: (...args) => startSumi(args, { cwd: folder.path }),
   };
 }
 
@@ -214,7 +219,7 @@ describe('sumi sitemap', () => {
       pages: { '/s.xml': ({ response, url }) => void response.end(urlset(url('/a'))) },
     });
     await run(web.url('/s.xml'), '--db', 'shared.db');
-    await run(web.url('/s.xml'), '--db', 'shared.db');
+    await run(web.url('/s.xml'), '--db', 'shared.db', '--fresh');
     expect(web.log.map(({ path }) => path)).toEqual(['/robots.txt', '/s.xml', '/s.xml']);
     for (const gap of web.gapsMs()) expect(gap).toBeGreaterThan(350);
   });
@@ -262,5 +267,164 @@ describe('sumi sitemap', () => {
     const { stdout } = await run(web.url('/i.xml'), '--limit', '2', '--format', 'json');
     expect(rowsIn(stdout).length).toBe(2);
     expect(web.requestsTo('/b.xml')).toEqual([]);
+    const { code, stderr, ...one } = await run(web.url('/a.xml'), '--limit', '1', '--format', 'json');
+    expect([code, stderr]).toEqual([0, '']);
+    expect(rowsIn(one.stdout).length).toBe(1);
+  });
+
+  const DB = ['--db', 'site.db'];
+
+  it('keeps entries where a store is named, and gives them from there until they are old or --fresh is asked', async () => {
+    const { web, run, also } = await start({
+      robots: 'Sitemap: /index.xml',
+      pages: {
+        '/index.xml': ({ response, url }) => void response.end(index(url('/a.xml'))),
+        '/a.xml': ({ response, url }) =>
+          void response.end(
+            `<urlset><url><loc>${url('/one')}</loc><lastmod>2024-05-06</lastmod><changefreq>daily</changefreq>
+             <priority>0.5</priority></url><url><loc>${url('/two')}</loc></url></urlset>`,
+          ),
+      },
+    });
+    const facts = (stdout: string) =>
+      rowsIn(stdout).map(({ url, lastmod_at, changefreq, priority, sitemap }) => ({
+        ...{ url, lastmod_at, changefreq, priority, sitemap },
+      }));
+    const first = await run(web.origin, ...DB, '--format', 'json');
+    expect([first.code, first.stderr]).toEqual([0, '']);
+    expect(web.log.length).toBe(3);
+    const second = await run(web.origin, ...DB, '--format', 'json');
+    expect(second.code).toBe(0);
+    expect(facts(second.stdout)).toEqual(facts(first.stdout));
+    expect(facts(first.stdout)).toHaveLength(2);
+    expect(second.stderr).toMatch(/^as read at .*; --fresh reads again\n$/);
+    expect(web.log.length).toBe(3);
+    await run(web.origin, ...DB, '--fresh');
+    await run(web.origin, ...DB, '--sitemap-cache-hours', '0');
+    expect(web.requestsTo('/a.xml')).toHaveLength(3);
+    // Of one sitemap among many it is not known what was in it.
+    await run(web.url('/a.xml'), ...DB);
+    expect(web.requestsTo('/a.xml')).toHaveLength(4);
+    const audit = await also('audit', ...DB);
+    expect([audit.code, audit.stdout]).toEqual([0, expect.stringContaining('0 violations')]);
+  });
+
+  it('gives from the store what the sitemaps of that host named last, nothing older and of no other host', async () => {
+    let count = 3;
+    const { web, run } = await start({
+      hosts: 2,
+      robots: 'Sitemap: /s.xml',
+      pages: {
+        '/s.xml': ({ response, url }) =>
+          void response.end(urlset(...Array.from({ length: count }, (_, i) => url(`/${i}`)))),
+        '1:/s.xml': ({ response, url }) => void response.end(urlset(url('/other', 1))),
+        '/t.xml': ({ response, url }) => void response.end(urlset(url('/more'))),
+      },
+    });
+    const listed = async (...args: string[]) =>
+      rowsIn((await run(args[0], ...DB, '--project', 'p', '--format', 'json', ...args.slice(1))).stdout).map(
+        ({ url }) => url,
+      );
+    await listed(web.origin);
+    await listed(web.url('/', 1));
+    count = 1;
+    await listed(web.origin, '--fresh');
+    expect(await listed(web.origin)).toEqual([web.url('/0')]);
+    expect(await listed(web.url('/', 1))).toEqual([web.url('/other', 1)]);
+    expect(await listed(web.url('/t.xml'))).toEqual([web.url('/more')]);
+    expect(await listed(web.origin)).toEqual([web.url('/0'), web.url('/more')]);
+    expect(web.requestsTo('/s.xml', 0)).toHaveLength(2);
+  });
+
+  it('obeys what the project keeps, and flags still win', async () => {
+    const { web, run, also } = await start({
+      pages: { '/own.xml': ({ response, url }) => void response.end(urlset(url('/a'))) },
+    });
+    await also('project', '127.0.0.1', '--set', 'sitemap-paths=/own.xml', '--set', 'user-agent=Own/1', ...DB);
+    expect(rowsIn((await run(web.origin, ...DB, '--format', 'json')).stdout)).toHaveLength(1);
+    expect(web.log.map(({ path, headers }) => [path, headers['user-agent']])).toEqual([
+      ['/robots.txt', 'Own/1'],
+      ['/own.xml', 'Own/1'],
+    ]);
+    expect((await run(web.origin, ...DB, '--fresh', '--sitemap-paths', '/none.xml')).code).toBe(1);
+  });
+
+  it('is no crawl of which other commands tell', async () => {
+    const { web, run, also } = await start({
+      hosts: 2,
+      pages: {
+        '/': '<title>home</title>',
+        '1:/s.xml': ({ response, url }) => void response.end(urlset(url('/other', 1))),
+      },
+    });
+    await also('crawl', web.origin, ...DB, '--discover', 'links', '--delay', '0', '-q');
+    await run(web.url('/s.xml', 1), ...DB);
+    const { stdout } = await also('changes', ...DB, '--format', 'json');
+    expect(rowsIn(stdout)).toMatchObject([{ url: web.url('/'), outcome: 'new' }]);
+  });
+
+  it('without a store named keeps nothing and asks every time', async () => {
+    const { web, run, also } = await start({
+      pages: { '/s.xml': ({ response, url }) => void response.end(urlset(url('/a'))) },
+    });
+    await run(web.url('/s.xml'));
+    await run(web.url('/s.xml'));
+    expect(web.requestsTo('/s.xml')).toHaveLength(2);
+    expect((await also('runs', '--format', 'json')).stdout).toBe('[]\n');
+  });
+
+  it('leaves the pages to the next crawl, which finds them without asking again', async () => {
+    const { web, run, also } = await start({
+      robots: 'Sitemap: /a.xml',
+      pages: {
+        '/a.xml': ({ response, url }) => void response.end(urlset(url('/named'), url('/cart/1'))),
+        '/': '<title>home</title>',
+        '/named': '<title>named</title>',
+      },
+    });
+    await run(web.origin, ...DB);
+    const how = ['--delay', '0', '--exclude', '/cart/', '--discover', 'sitemap'];
+    const crawl = await also('crawl', `127.0.0.1:${web.port}`, ...DB, ...how);
+    expect(crawl.code).toBe(0);
+    expect(web.requestsTo('/a.xml')).toHaveLength(1);
+    const pages = await also('pages', ...DB, '--format', 'json');
+    const states = rowsIn(pages.stdout).map(({ url, state }) => `${new URL(String(url)).pathname} ${state}`);
+    expect(states.sort()).toEqual(['/ Processed', '/cart/1 Skipped', '/named Processed']);
+    expect((await also('audit', ...DB)).code).toBe(0);
+  });
+
+  it('does not end, change or take over a run that waits to go on', async () => {
+    const { web, run, also, begin } = await start({
+      robots: 'Sitemap: /a.xml',
+      pages: {
+        '/a.xml': ({ response, url }) => void response.end(urlset(url('/named'))),
+        '/': '<title>home</title><a href="/next">next</a>',
+        // Not answered while the first part of the run lasts.
+        '/next': ({ response, nth }) => void (nth > 1 && response.end('<title>next</title>')),
+        '/named': '<title>named</title>',
+      },
+    });
+    const crawling = begin(
+      'crawl',
+      web.origin,
+      ...DB,
+      '--delay',
+      '0',
+      '--discover',
+      'links',
+      '--drain-seconds',
+      '0.1',
+    );
+    await web.asked('/next');
+    crawling.child.kill('SIGINT');
+    expect((await crawling.finished).code).toBe(3);
+    const listed = await run(web.origin, ...DB, '--format', 'json');
+    expect([listed.code, rowsIn(listed.stdout).length]).toEqual([0, 1]);
+    const [last] = rowsIn((await also('runs', ...DB, '--format', 'json')).stdout);
+    expect(last).toMatchObject({ run: 1, status: 'interrupted' });
+    await also('resume', ...DB);
+    const [ended] = rowsIn((await also('runs', ...DB, '--format', 'json')).stdout);
+    expect(ended).toMatchObject({ run: 1, status: 'completed' });
+    expect(web.requestsTo('/named')).toEqual([]);
   });
 });

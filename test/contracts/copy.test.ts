@@ -44,6 +44,11 @@ describe('a copied project', () => {
       'page_text',
       'link_set',
       'link_change',
+      'visit',
+      'page_change',
+      'sitemap_entry',
+      'discovery',
+      'revisit',
     ])
       expect(counts[table], table).toBeGreaterThan(0);
   });
@@ -153,6 +158,7 @@ describe('the tables of a copy', () => {
     url: ['project_id', 'identity', 'rank'],
     lowering: ['project_id'],
     origin: ['project_id'],
+    discovery: ['project_id'],
     request: ['id'],
   };
   /** Tables that belong to the store as a whole, its workers or its queue. */

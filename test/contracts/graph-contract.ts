@@ -7,7 +7,7 @@ import { readStoredOrigins } from '../../src/graph/stored-origins.ts';
 import { type Store, UNFOLLOWED } from '../../src/store/port.ts';
 import type { GraphLinks, GraphPage, ReadSide } from '../../src/store/read-side.ts';
 import type { FakeClock } from '../fake-clock.ts';
-import type { ReadHarness } from './read-side-contract.ts';
+import type { ReadHarness } from './little-crawl.ts';
 import {
   candidate,
   facts,

@@ -29,6 +29,11 @@ export interface ProjectFacts {
   texts: Row[];
   links: Row[];
   visits: Row[];
+  page_changes: Row[];
+  sitemap_entries: Row[];
+  discovery_status: Row[];
+  revisits: Row[];
+  settings: Row[];
   page_depths: Row[];
   domains: Row[];
   requests: Row[];
@@ -47,7 +52,7 @@ export function projectFacts(address: string, project: string): Promise<ProjectF
       const { id: _, project_id: __, project: ___, ...rest } = row;
       for (const name of ['page_id', 'from_page_id', 'to_page_id', 'referrer_id'])
         if (typeof rest[name] === 'number') rest[name] = urlOf.get(rest[name]) ?? 'a page without a row';
-      for (const name of ['run_id', 'discovered_run'])
+      for (const name of ['run_id', 'discovered_run', 'lost_run'])
         if (typeof rest[name] === 'number') rest[name] = runOf.get(rest[name]) ?? 'a run without a row';
       return rest;
     };
@@ -68,10 +73,28 @@ export function projectFacts(address: string, project: string): Promise<ProjectF
       links: (await ask('SELECT * FROM links ORDER BY from_page_id, id'))
         .filter(isOurs('from_page_id'))
         .map(named),
-      // Their times are those of the requests below, exactly; SQLite's dates round a little differently.
-      visits: (await ask('SELECT * FROM visits ORDER BY id'))
+      visits: (await ask('SELECT * FROM visits ORDER BY id')).filter(isOurs('page_id')).map(named),
+      page_changes: (await ask('SELECT * FROM page_changes ORDER BY id'))
         .filter(isOurs('page_id'))
-        .map(({ visited_at: _, ...row }) => named(row)),
+        .map(named),
+      sitemap_entries: (
+        await ask(
+          'SELECT s.*, e.lost_run FROM sitemap_entries s JOIN sitemap_entry e ON e.page_id = s.page_id ORDER BY s.id',
+        )
+      )
+        .filter(isOurs('page_id'))
+        .map(named),
+      discovery_status: (
+        await ask(`SELECT * FROM discovery_status WHERE project_id = ${projectId} ORDER BY host`)
+      ).map(named),
+      revisits: (
+        await ask(
+          'SELECT page_id, learned_at, rate_shape, rate_days, signals, signals_in_all, flags FROM revisit ORDER BY page_id',
+        )
+      )
+        .filter(isOurs('page_id'))
+        .map(named),
+      settings: await ask(`SELECT settings FROM project WHERE id = ${projectId}`),
       page_depths: depths
         .filter(isOurs('page_id'))
         .map((row) => ({ ...named(row), quality_origin: 'project' })),

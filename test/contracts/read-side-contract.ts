@@ -3,232 +3,10 @@
  * give the answers that stand here; read-side.test.ts compares their answers with each other besides.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { PAGE_STATES } from '../../src/frontier/page-state.ts';
-import type { RequestEntry, RunEnd, Store } from '../../src/store/port.ts';
-import { UNFOLLOWED } from '../../src/store/port.ts';
 import type { ReadSide } from '../../src/store/read-side.ts';
-import type { FakeClock } from '../fake-clock.ts';
-import { candidate, facts, LEASE_MS, links, processed, redirecting, refused, url } from './store/harness.ts';
-
-export interface ReadHarness {
-  readonly clock: FakeClock;
-  openStore(): Promise<Store>;
-  openReadSide(): Promise<ReadSide>;
-  cleanUp(): Promise<void>;
-}
-
-const SECOND = 1000;
-const HASH = Uint8Array.from({ length: 32 }, (_, i) => i * 8);
-
-/** Two projects on three hosts, three runs, and one of everything that a row can show. */
-export async function crawlALittle({ clock, openStore }: ReadHarness): Promise<void> {
-  const crawl = async (
-    begun: { project: string; configHash?: string; metadata?: string },
-    work: (store: Store, clock: FakeClock) => Promise<void>,
-    end: { status: RunEnd; error?: string },
-  ) => {
-    const store = await openStore();
-    await store.begin({
-      owner: 'me',
-      configHash: 'h1',
-      config: '{"depth":3}',
-      fresh: false,
-      metadata: null,
-      now: clock.now(),
-      ...begun,
-    });
-    await work(store, clock);
-    await store.finish(end.status, clock.now(), end.error ?? null);
-    await store.close();
-    clock.advance(60 * SECOND);
-  };
-  await crawl({ project: 'shop', metadata: '{"for":"tests"}' }, firstRun, { status: 'completed' });
-  const failed = { status: 'failed', error: 'the disk was full' } as const;
-  await crawl({ project: 'shop', configHash: 'h2' }, secondRun, failed);
-  await crawl({ project: 'other' }, otherProject, { status: 'interrupted' });
-}
-
-function entry(clock: FakeClock, hostId: number, more: Partial<RequestEntry> = {}): RequestEntry {
-  const sentAt = clock.now() + 0.25;
-  return {
-    kind: 'GET',
-    hostId,
-    pageId: null,
-    slotAt: clock.now(),
-    sentAt,
-    endedAt: sentAt + 12.5,
-    delayMs: 500,
-    perHost: 1,
-    statusCode: 200,
-    wireBytes: 1234,
-    contentHash: null,
-    blockedUntil: null,
-    failure: null,
-    ...more,
-  };
-}
-
-async function firstRun(store: Store, clock: FakeClock): Promise<void> {
-  await store.offer([candidate('', { depth: 0, priority: 0 })]);
-  const a = (await store.leaseHost('me', 'a.test', clock.now(), LEASE_MS))!;
-  const claimOne = async () => (await store.claim(a, 1, clock.now())).claims[0];
-  store.log(entry(clock, a.hostId, { kind: 'robots' }));
-  await store.saveRobots(a.hostId, {
-    origin: 'https://a.test',
-    status: 200,
-    body: Buffer.from('User-agent: *\nDisallow: /no\n'),
-    fetchedAt: clock.now(),
-    expiresAt: clock.now() + 3600 * SECOND,
-    delaySeconds: 1.5,
-  });
-  const found = [
-    candidate('dead'),
-    candidate('moved'),
-    candidate('later'),
-    candidate('Ünï', { host: 'b.test', fetchUrl: 'http://www.b.test/Ünï?x="1"\\' }),
-    refused('bad', 'Blacklisted', 'blacklist: bad.test', { host: 'bad.test' }),
-    refused('stub', 'Stubbed', 'stub: stub.test', { host: 'stub.test' }),
-    refused('no', 'Skipped', 'robots: Disallow /no'),
-    refused('followed-not', 'Skipped', 'nofollow', { onlyNofollow: true }),
-  ];
-  const root = await claimOne();
-  store.log(entry(clock, a.hostId, { pageId: root.pageId, contentHash: HASH }));
-  await store.settle(
-    a,
-    processed(root, {
-      text: Buffer.from('Words, words\nand words'),
-      facts: facts({
-        contentType: 'text/HTML; charset=UTF-8',
-        title: 'A "title", with \\ and ü',
-        h1: 'Heading',
-        description: 'About',
-        lang: 'en',
-        charset: 'utf-8',
-        canonical: url(''),
-        wordCount: 4,
-        contentHash: HASH,
-        simhash: 0x00ff_1234n,
-        etag: '"e1"',
-        lastModified: 'Thu, 01 Jan 2026 00:00:00 GMT',
-        cacheControl: 'max-age=60',
-        bodyKey: 'sha256/aa',
-        responseMs: 12,
-        visitedAt: clock.now(),
-      }),
-      candidates: found,
-      links: links(
-        found.map((_, i) => -(i + 1)),
-        [0, 2, 0, 0, 0, 4, 0, 1 | UNFOLLOWED],
-        ['dead end', '', 'a, "quoted" {one}', 'back\\slash', 'NULL', 'line\nbreak', 'x', 'y'],
-      ),
-    }),
-  );
-  // When a page was found is the time of its commit, which adapters may put off.
-  await store.flush();
-  clock.advance(SECOND);
-  const dead = await claimOne();
-  store.log(entry(clock, a.hostId, { pageId: dead.pageId, statusCode: 404, wireBytes: 9 }));
-  await store.settle(
-    a,
-    processed(dead, {
-      state: PAGE_STATES.DeadLink,
-      reason: 'http: 404',
-      facts: facts({ statusCode: 404, error: 'HTTP 404', noindex: true, visitedAt: clock.now() }),
-    }),
-  );
-  const moved = await claimOne();
-  store.log(entry(clock, a.hostId, { kind: 'HEAD', pageId: moved.pageId, statusCode: 301 }));
-  await store.settle(a, redirecting(moved, candidate('target', { depth: 1 })));
-  const target = await claimOne();
-  const unvisited = found.filter(({ host }) => host === 'bad.test' || host === 'stub.test');
-  await store.settle(
-    a,
-    processed(target, {
-      facts: facts({ nofollow: true, visitedAt: clock.now() }),
-      candidates: unvisited,
-      links: links([-1, -2], [1]),
-    }),
-  );
-  const later = await claimOne();
-  store.log(
-    entry(clock, a.hostId, {
-      pageId: later?.pageId ?? null,
-      statusCode: 0,
-      wireBytes: 0,
-      failure: 'connection reset',
-      blockedUntil: clock.now() + 30 * SECOND,
-    }),
-  );
-  if (later !== undefined) {
-    await store.settle(
-      a,
-      processed(later, {
-        state: PAGE_STATES.Queued,
-        reason: 'connection reset',
-        requeue: { attempts: 2, notBefore: clock.now() + 90 * SECOND, priority: null },
-        facts: null,
-        countsAsPage: false,
-      }),
-    );
-  }
-  Object.assign(a.state, {
-    notBefore: clock.now() + 500,
-    blockedUntil: clock.now() + 30 * SECOND,
-    consecutive429: 2,
-    adaptiveMs: 750.5,
-    averageMs: 12.5,
-    samples: 3,
-    failures: 1,
-    requests: 5,
-  });
-  await store.release(a);
-  const b = (await store.leaseHost('me', 'b.test', clock.now(), LEASE_MS))!;
-  await store.saveRobots(b.hostId, {
-    origin: 'http://www.b.test',
-    status: 404,
-    body: null,
-    fetchedAt: clock.now(),
-    expiresAt: clock.now() + 3600 * SECOND,
-    delaySeconds: null,
-  });
-  await store.closeHost(b, PAGE_STATES.RateLimited, 'http: 429');
-  await store.release(b);
-}
-
-async function secondRun(store: Store, clock: FakeClock): Promise<void> {
-  await store.reconsider((row) =>
-    row.url === url('') ? { state: PAGE_STATES.Queued, priority: 0, reason: null } : null,
-  );
-  const a = (await store.leaseHost('me', 'a.test', clock.now(), LEASE_MS))!;
-  const [root] = (await store.claim(a, 1, clock.now())).claims;
-  const found = [candidate('dead', { depth: 1 }), candidate('fresh', { depth: 1, priority: 2 })];
-  store.log(entry(clock, a.hostId, { kind: 'gap', statusCode: 0, wireBytes: 0 }));
-  store.log(entry(clock, a.hostId, { pageId: root.pageId, contentHash: HASH }));
-  await store.settle(
-    a,
-    processed(root, {
-      facts: facts({ simhash: -2n, contentHash: HASH, change: 'changed', visitedAt: clock.now() }),
-      candidates: found,
-      links: links([-1, -2], [0, 2]),
-    }),
-  );
-  await store.release(a);
-}
-
-async function otherProject(store: Store, clock: FakeClock): Promise<void> {
-  await store.offer([candidate('', { depth: 0 }), candidate('x', { host: 'c.test', depth: 0 })]);
-  const a = (await store.leaseHost('me', 'a.test', clock.now(), LEASE_MS))!;
-  const [root] = (await store.claim(a, 1, clock.now())).claims;
-  store.log(entry(clock, a.hostId, { pageId: root.pageId }));
-  await store.settle(a, processed(root, { facts: facts({ visitedAt: clock.now() }) }));
-  await store.release(a);
-}
-
-export async function listed<Row>(rows: AsyncIterable<Row>): Promise<Row[]> {
-  const all: Row[] = [];
-  for await (const row of rows) all.push(row);
-  return all;
-}
+import { crawlALittle, entry, HASH, listed, type ReadHarness } from './little-crawl.ts';
+import { describeReadHistory } from './read-history-contract.ts';
+import { candidate, LEASE_MS, links, processed, url } from './store/harness.ts';
 
 /** Every question that a read side takes, with its answer. */
 export async function answersOf(side: ReadSide): Promise<Record<string, unknown>> {
@@ -248,6 +26,9 @@ export async function answersOf(side: ReadSide): Promise<Record<string, unknown>
     byStatus: await listed(side.pages({ statusCodes: [404, 301], limit: 5 })),
     byHost: await listed(side.pages({ hosts: ['b.test', 'c.test', 'nowhere.test'] })),
     firstTwo: await listed(side.pages({ limit: 2 })),
+    byChange: await listed(side.pages({ changes: ['changed'] })),
+    changing: await listed(side.pages({ changingMoreThan: 1 })),
+    unvisited: await listed(side.pages({ notVisitedSince: Date.UTC(2026, 0, 1, 0, 1) })),
     page: await side.page(shop.id, url('dead')),
     noPage: await side.page(shop.id, url('unheard-of')),
     noHost: await side.page(shop.id, 'https://unheard.test/'),
@@ -259,6 +40,30 @@ export async function answersOf(side: ReadSide): Promise<Record<string, unknown>
     hosts: await listed(side.hosts({})),
     projectHosts: await listed(side.hosts({ project: 'other', limit: 1 })),
     visits: await Promise.all(pages.map(({ id }) => side.visits(id))),
+    history: await Promise.all(pages.map(({ id }) => side.history(id))),
+    changes: await listed(side.changes({ projectId: shop.id, fromRun: 1, toRun: 9 })),
+    allChanges: await listed(
+      side.changes({
+        projectId: shop.id,
+        fromRun: 2,
+        toRun: 2,
+        outcomes: ['changed', 'unchanged', 'failed'],
+      }),
+    ),
+    pageChanges: await listed(
+      side.changes({ projectId: shop.id, fromRun: 1, toRun: 2, pageId: pages[0].id, limit: 1 }),
+    ),
+    ledgers: await Promise.all([1, 2, 3, 99].map((run) => side.ledger(run))),
+    entries: await listed(side.sitemapEntries({})),
+    hostEntries: await listed(side.sitemapEntries({ project: 'shop', host: 'b.test' })),
+    discoveries: await side.discoveries({}),
+    noDiscoveries: await side.discoveries({ project: 'other' }),
+    revisitPages: await listed(side.revisitPages(shop.id)),
+    revisitPage: await listed(side.revisitPages(shop.id, pages[0].id)),
+    revisitPlan: await side.revisitPlan(shop.id),
+    noPlan: await side.revisitPlan(projects[1].id),
+    visitsAfter: await listed(side.visitsAfter(shop.id, 1)),
+    settings: await Promise.all(['shop', 'other', 'nobody'].map((name) => side.projectSettings(name))),
     robots: await side.robots('https://a.test'),
     noRobots: await side.robots('https://unheard.test'),
     totals: await side.totals(undefined),
@@ -409,6 +214,8 @@ export function describeReadSide(name: string, start: () => Promise<ReadHarness>
         perHost: 1,
       });
     });
+
+    describeReadHistory(() => side);
 
     it('adds up a store or one project', async () => {
       expect(await side.totals('shop')).toMatchObject({

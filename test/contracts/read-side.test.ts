@@ -11,7 +11,8 @@ import { openSqliteReadSide } from '../../src/store/sqlite/read-side.ts';
 import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts';
 import { FakeClock } from '../fake-clock.ts';
 import { sharedPostgres } from '../servers/shared-postgres.ts';
-import { answersOf, crawlALittle, describeReadSide, type ReadHarness } from './read-side-contract.ts';
+import { crawlALittle, type ReadHarness } from './little-crawl.ts';
+import { answersOf, describeReadSide } from './read-side-contract.ts';
 import type { Row } from './store/harness.ts';
 
 /** Views are compared by what any client reads through them. */

@@ -6,13 +6,18 @@ import { afterEach, beforeEach, describe } from 'vitest';
 import { describeClaims } from './store/claim-contract.ts';
 import { describeDepths } from './store/depth-contract.ts';
 import type { StartHarness, StoreHarness } from './store/harness.ts';
+import { describeHistory } from './store/history-contract.ts';
+import { describeKeeping } from './store/keep-contract.ts';
 import { describeLeases } from './store/lease-contract.ts';
 import { describeLinks } from './store/link-contract.ts';
 import { describeMaps } from './store/map-contract.ts';
 import { describeOffers } from './store/offer-contract.ts';
+import { describeOrphans } from './store/orphan-contract.ts';
 import { describeRedirects } from './store/redirect-contract.ts';
+import { describeRequeue } from './store/requeue-contract.ts';
 import { describeRuns } from './store/run-contract.ts';
 import { describeSettlements } from './store/settle-contract.ts';
+import { describeSitemaps } from './store/sitemap-contract.ts';
 import { describeWorkers } from './store/worker-contract.ts';
 
 export function describeStore(name: string, start: StartHarness): void {
@@ -32,6 +37,11 @@ export function describeStore(name: string, start: StartHarness): void {
     describeDepths(now);
     describeMaps(now);
     describeRuns(now);
+    describeHistory(now);
+    describeRequeue(now);
+    describeSitemaps(now);
+    describeOrphans(now);
+    describeKeeping(now);
     describeWorkers(now);
   });
 }

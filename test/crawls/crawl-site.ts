@@ -69,8 +69,8 @@ export interface CrawlFile {
   links(): string[];
 }
 
-/** Fast and steady unless the test says otherwise: no delay, quick retries, no adapting. */
-const QUICK: CrawlOptions = { delay: 0, retryDelay: 0.02, adaptiveDelay: false };
+/** Fast and steady unless the test says otherwise: no delay, quick retries, no adapting, no sitemaps looked for. */
+const QUICK: CrawlOptions = { delay: 0, retryDelay: 0.02, adaptiveDelay: false, discover: ['links'] };
 
 /** Extensions of the crawl, and listeners beside the bench's own. */
 export type More = Extensions & { listeners?: ((event: CrawlEvent) => void)[] };

@@ -85,6 +85,7 @@ async function crawlWeb(web: Web, random: SeededRandom, name: string, store: str
     options: {
       config: file,
       project: name,
+      discover: ['links'],
       ...(store.startsWith('postgres:') ? { store } : { db: store }),
       allowedHosts: ['any'],
       maxDepth: web.maxDepth,

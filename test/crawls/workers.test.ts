@@ -13,7 +13,13 @@ import { answer, type FakeWeb } from '../web/fake-web.ts';
 import { asked, type CrawlOptions, page, seenAs, useBench } from './crawl-site.ts';
 
 const bench = useBench();
-const QUICK: CrawlOptions = { delay: 0, retryDelay: 0.02, adaptiveDelay: false, leaseSeconds: 5 };
+const QUICK: CrawlOptions = {
+  delay: 0,
+  retryDelay: 0.02,
+  adaptiveDelay: false,
+  leaseSeconds: 5,
+  discover: ['links'],
+};
 
 const open: CrawlHandle[] = [];
 const workers: Worker[] = [];

@@ -12,8 +12,8 @@ const ROOT = join(import.meta.dirname, '../..');
 
 describe('the built map page', () => {
   it('is the one of the sources, and needs neither them nor a bundler', async () => {
-    const scripts = pathToFileURL(join(ROOT, 'scripts/bundle-map-page.mjs')).href;
-    const { mapPagePlugin } = (await import(scripts)) as { mapPagePlugin: Plugin };
+    const scripts = pathToFileURL(join(ROOT, 'scripts/bundle-page.mjs')).href;
+    const { pagesPlugin } = (await import(scripts)) as { pagesPlugin: Plugin };
     const folder = mkdtempSync(join(tmpdir(), 'sumi-built-map-'));
     try {
       await build({
@@ -22,7 +22,7 @@ describe('the built map page', () => {
         bundle: true,
         format: 'esm',
         platform: 'node',
-        plugins: [mapPagePlugin],
+        plugins: [pagesPlugin],
       });
       const map = randomTerrain({
         seed: 1,

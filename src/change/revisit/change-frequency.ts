@@ -34,3 +34,11 @@ export function bandInterval(frequency: number): number {
   if (frequency < 10) return Math.min(1 / frequency, 0.5);
   return 1 / 24;
 }
+
+/** What it calls such a page. */
+export function bandName(frequency: number): string {
+  if (frequency < 0.1) return frequency > 0 ? 'rarely changes' : 'static';
+  if (frequency < 0.5) return 'occasionally changes';
+  if (frequency < 2) return 'regularly updated';
+  return frequency < 10 ? 'frequently updated' : 'very dynamic';
+}

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { seededRandom } from '../../../test/seeded-random.ts';
 import { crawlValue } from './crawl-value.ts';
-import { createRevisitPlan, type RevisitPlanOptions } from './create-revisit-plan.ts';
+import { createRevisitPlan, type RevisitPlanOptions, retryAt } from './create-revisit-plan.ts';
 import type { PageStates, RevisitKind, RevisitPlan } from './revisit-plan.ts';
 
 const DAY = 86_400_000;
@@ -69,6 +69,38 @@ describe('every plan', () => {
     plan.signal(0, at(40.1), at(40.1));
     expect(plan.next(at(40.2), 1)).toEqual([]);
     expect(plan.next(at(40.3), 1)).toEqual([0]);
+  });
+
+  it.each(KINDS)(
+    'by %s asks a page whose visits fail and fail ever more rarely, at least once a month',
+    (kind) => {
+      const plan = planOf(kind);
+      plan.load(visitedPages(1));
+      const pauses: number[] = [];
+      for (let [day, last] = [40, 40]; pauses.length < 10; day += 1 / 8) {
+        if (plan.next(at(day), 1).length === 0) continue;
+        pauses.push(day - last);
+        last = day;
+        plan.observe(0, 'failed', at(day));
+      }
+      expect(pauses.slice(1)).toEqual([0.25, 0.5, 1, 2, 4, 8, 16, 30, 30]);
+      // The next store to load it must know, too.
+      const { flags } = plan.savePages([0]);
+      expect(retryAt(flags[0], at(0))).toBe(at(30));
+      expect(retryAt(0, at(0))).toBeNaN();
+      plan.observe(0, 'unchanged', at(200));
+      expect(retryAt(plan.savePages([0]).flags[0], at(0))).toBeNaN();
+    },
+  );
+
+  it.each(KINDS)('by %s replays a visit of the past without counting its change frequency again', (kind) => {
+    const [live, loaded] = [planOf(kind), planOf(kind)];
+    live.load(visitedPages(1));
+    live.observe(0, 'changed', at(2));
+    loaded.load(visitedPages(1, { changeFrequency: live.savePages([0]).changeFrequency }));
+    loaded.replay(0, 'changed', at(2));
+    expect(loaded.savePages([0])).toEqual(live.savePages([0]));
+    expect(loaded.lastVisit(0)).toBe(at(2));
   });
 
   it.each(KINDS)('by %s keeps to what each host may have, and gives the rest to others', (kind) => {

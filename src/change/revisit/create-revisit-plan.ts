@@ -3,17 +3,11 @@
  * logarithm of the number of pages; work over all pages is spread over the calls of `next`, a bounded share each.
  * Time and chance come from the caller: the same calls give the same pages.
  */
+import type { VisitOutcome } from '../visit-record.ts';
 import { chanceSame } from './gamma-posterior.ts';
 import { HostQueues } from './host-queues.ts';
-import { DAY_MS, PAGE_FLAGS, PageFacts } from './page-facts.ts';
-import type {
-  Explanation,
-  PageStates,
-  RevisitKind,
-  RevisitPlan,
-  SavedPlan,
-  VisitOutcome,
-} from './revisit-plan.ts';
+import { DAY_MS, failuresIn, PAGE_FLAGS, PageFacts } from './page-facts.ts';
+import type { Explanation, PageStates, RevisitKind, RevisitPlan, SavedPlan } from './revisit-plan.ts';
 import { createValueRule, type ValueRule } from './value-rule.ts';
 import { createBandsRule, createScoreRule, type VisitRule } from './visit-rule.ts';
 
@@ -27,7 +21,7 @@ export interface RevisitPlanOptions {
   leastIntervalDays?: number;
   /** Every page is due after this many days; a year unless said. */
   mostIntervalDays?: number;
-  /** A failed visit is tried again after this many days; six hours unless said. */
+  /** A failed visit is tried again after this many days, twice as many each time; six hours unless said. */
   retryDays?: number;
   saved?: SavedPlan;
 }
@@ -39,11 +33,24 @@ const TENDED_PER_VISIT = 4;
 const TENDED_PER_CALL = 64;
 /** Pages passed over because they were visited a moment ago, for each page asked for: beyond, fewer are given. */
 const EARLY_PER_VISIT = 4;
+const RETRY_DAYS = 1 / 4;
+/** A page whose visits fail and fail is tried once in so many days at least. */
+const LONGEST_RETRY_DAYS = 30;
 /** Keys of pages never visited: before all days, the heavier the earlier. */
 const NEVER_VISITED = -1e15;
 
 export function createRevisitPlan(options: RevisitPlanOptions): RevisitPlan {
   return new QueuedPlan(options);
+}
+
+/** When a page with these flags, tried then, is tried again (milliseconds); NaN: its last visit did not fail. */
+export function retryAt(flags: number, triedAt: number, retryDays = RETRY_DAYS): number {
+  const failures = failuresIn(flags);
+  return failures === 0 ? Number.NaN : triedAt + pauseDays(failures, retryDays) * DAY_MS;
+}
+
+function pauseDays(failures: number, retryDays: number): number {
+  return Math.min(retryDays * 2 ** (failures - 1), LONGEST_RETRY_DAYS);
 }
 
 /** A page that may not be visited yet, out of its queue for the length of one call. */
@@ -76,7 +83,7 @@ class QueuedPlan implements RevisitPlan {
     this.kind = options.kind;
     this.#visitsPerDay = options.visitsPerDay;
     this.#leastInterval = options.leastIntervalDays ?? 1 / 96;
-    this.#retryDays = options.retryDays ?? 1 / 4;
+    this.#retryDays = options.retryDays ?? RETRY_DAYS;
     const { saved } = options;
     if (saved !== undefined) {
       this.#facts.restoreHosts(saved.hosts, { shape: saved.priorShape, days: saved.priorDays });
@@ -112,12 +119,34 @@ class QueuedPlan implements RevisitPlan {
   }
 
   observe(page: number, outcome: VisitOutcome, now: number, lastModified?: number): void {
+    this.#take(page, outcome, now, lastModified, false);
+  }
+
+  replay(page: number, outcome: VisitOutcome, visitedAt: number, lastModified?: number): void {
+    this.#take(page, outcome, visitedAt, lastModified, true);
+  }
+
+  hostOf(page: number): number {
+    return this.#facts.host[page];
+  }
+
+  lastVisit(page: number): number {
+    return Math.round(this.#facts.lastVisit[page] * DAY_MS);
+  }
+
+  isSignalled(page: number): boolean {
+    return this.#facts.signals[page] > 0;
+  }
+
+  relearn(now: number): void {
+    const { tending } = this.#rule;
+    if (tending === undefined) return;
     const day = now / DAY_MS;
-    const modified = lastModified === undefined ? undefined : lastModified / DAY_MS;
-    this.#facts.observe(page, outcome, day, modified);
-    if (outcome === 'failed') this.#enqueueAt(page, day + this.#retryDays);
-    else if (outcome === 'gone') this.#queues.remove(page, this.#facts.host[page]);
-    else this.#enqueue(page, day);
+    const { count } = this.#facts;
+    for (let page = 0; page < count; page++) tending.meet(page);
+    tending.finishRound();
+    tending.begin(day);
+    for (let page = 0; page < count; page++) this.#rekey(page, day);
   }
 
   signal(page: number, lastModified: number, now: number): void {
@@ -128,8 +157,14 @@ class QueuedPlan implements RevisitPlan {
     if (!isOut && !this.#isWaiting(page, day)) this.#enqueue(page, day);
   }
 
-  next(now: number, budget: number, hostBudget?: (host: number) => number): number[] {
+  next(
+    now: number,
+    budget: number,
+    hostBudget?: (host: number) => number,
+    leastIntervalDays = this.#leastInterval,
+  ): number[] {
     const day = now / DAY_MS;
+    const freshSince = day - leastIntervalDays;
     this.#tend(day, budget);
     const chosen: number[] = [];
     const left = new Map<number, number>();
@@ -143,7 +178,7 @@ class QueuedPlan implements RevisitPlan {
       return allowed;
     };
     while (chosen.length < budget) {
-      const pool = this.#gather(day, budget - chosen.length, leftOf, held, early);
+      const pool = this.#gather(day, freshSince, budget - chosen.length, leftOf, held, early);
       if (pool.length === 0) break;
       for (const { page, host } of pool) {
         const allowed = leftOf(host);
@@ -179,6 +214,7 @@ class QueuedPlan implements RevisitPlan {
       nextVisit: isPlanned ? (this.#queues.has(page) ? Math.max(this.#dayOf(page), 0) : day) * DAY_MS : null,
       chanceChanged: isVisited ? 1 - same : null,
       score: this.#rule.score(page, day),
+      band: this.#rule.band?.(page) ?? null,
     };
   }
 
@@ -210,6 +246,7 @@ class QueuedPlan implements RevisitPlan {
    */
   #gather(
     day: number,
+    freshSince: number,
     wanted: number,
     leftOf: (host: number) => number,
     held: number[],
@@ -235,7 +272,7 @@ class QueuedPlan implements RevisitPlan {
       const page = this.#queues.firstPage(host);
       const key = this.#queues.keyOf(page, host);
       if ((key > day && !this.#rule.spendsAll) || early.length > mostEarly) break;
-      const mustWait = this.#mustWait(page, day);
+      const mustWait = this.#isWaiting(page, day) || this.#facts.lastVisit[page] > freshSince;
       this.#queues.remove(page, host);
       if (mustWait) early.push({ page, key });
       else {
@@ -248,12 +285,24 @@ class QueuedPlan implements RevisitPlan {
     return worth === undefined ? pool : pool.sort((one, other) => other.worth - one.worth);
   }
 
-  #worthNow(page: number, day: number, worth: (page: number, day: number) => number): number {
-    return this.#facts.isVisited(page) ? worth(page, day) : 1e30 * this.#facts.weight[page];
+  #take(
+    page: number,
+    outcome: VisitOutcome,
+    now: number,
+    lastModified: number | undefined,
+    isPast: boolean,
+  ): void {
+    const day = now / DAY_MS;
+    const modified = lastModified === undefined ? undefined : lastModified / DAY_MS;
+    this.#facts.observe(page, outcome, day, modified, isPast);
+    if (outcome === 'failed') {
+      this.#enqueueAt(page, day + pauseDays(this.#facts.failures(page), this.#retryDays));
+    } else if (outcome === 'gone') this.#queues.remove(page, this.#facts.host[page]);
+    else this.#enqueue(page, day);
   }
 
-  #mustWait(page: number, day: number): boolean {
-    return this.#isWaiting(page, day) || day - this.#facts.lastVisit[page] < this.#leastInterval;
+  #worthNow(page: number, day: number, worth: (page: number, day: number) => number): number {
+    return this.#facts.isVisited(page) ? worth(page, day) : 1e30 * this.#facts.weight[page];
   }
 
   /** The day a page in its queue is queued for. */

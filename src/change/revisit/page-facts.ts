@@ -3,11 +3,12 @@
  * and the trust in them. The same facts serve every rule, so that changing the rule loses nothing.
  * 34 bytes a page, 40 a host. Times inside are days since 1970. It orders nothing and decides nothing.
  */
+import type { VisitOutcome } from '../visit-record.ts';
 import { changeFrequencyAfter } from './change-frequency.ts';
 import { grown, roomFor } from './column.ts';
 import type { PageOutlook } from './crawl-value.ts';
 import { afterChange, chanceSame, fitPrior, type GammaRate, LEAST_RATE_NUMBER } from './gamma-posterior.ts';
-import type { HostStates, PageStates, VisitOutcome } from './revisit-plan.ts';
+import type { HostStates, PageStates } from './revisit-plan.ts';
 
 export const DAY_MS = 86_400_000;
 
@@ -19,6 +20,13 @@ export const PAGE_FLAGS = {
   /** Its evidence is of the changes that no signal told of. */
   unsignalled: 4,
 } as const;
+
+/** The bits above the flags count how often in a row its visits failed. */
+const FAILURES_SHIFT = 3;
+const MOST_FAILURES = 15;
+
+/** Of a page's flags, as a store keeps them. */
+export const failuresIn = (flags: number) => (flags >> FAILURES_SHIFT) & MOST_FAILURES;
 
 /** Where nothing is known at all: a change in ten days, give or take a lot. */
 const FIRST_PRIOR: GammaRate = { shape: 0.6, days: 6 };
@@ -165,12 +173,26 @@ export class PageFacts {
     into.falseShare = this.#falseShare(host);
   }
 
-  observe(page: number, outcome: VisitOutcome, day: number, lastModified: number | undefined): void {
+  /** How many visits failed since one that did not. */
+  failures(page: number): number {
+    return failuresIn(this.flags[page]);
+  }
+
+  /** `keepsFrequency`: 003's number is already what it is after the visit. */
+  observe(
+    page: number,
+    outcome: VisitOutcome,
+    day: number,
+    lastModified: number | undefined,
+    keepsFrequency: boolean,
+  ): void {
     if (outcome === 'failed') {
-      this.flags[page] |= PAGE_FLAGS.waits;
+      const failures = Math.min(this.failures(page) + 1, MOST_FAILURES);
+      const others = this.flags[page] & ~(MOST_FAILURES << FAILURES_SHIFT);
+      this.flags[page] = others | (failures << FAILURES_SHIFT) | PAGE_FLAGS.waits;
       return;
     }
-    this.flags[page] &= ~(PAGE_FLAGS.waits | PAGE_FLAGS.gone);
+    this.flags[page] &= PAGE_FLAGS.unsignalled;
     if (outcome === 'gone') this.flags[page] |= PAGE_FLAGS.gone;
     const elapsed = day - this.lastVisit[page];
     const age = lastModified === undefined ? Number.NaN : day - lastModified;
@@ -181,7 +203,8 @@ export class PageFacts {
       this.#forgetSignalled(page);
       if (!this.#isTrusted(this.host[page])) this.#addEvidence(page, 1, age);
     }
-    this.frequency[page] = changeFrequencyAfter(this.frequency[page], outcome === 'changed', elapsed);
+    if (!keepsFrequency)
+      this.frequency[page] = changeFrequencyAfter(this.frequency[page], outcome === 'changed', elapsed);
     this.lastVisit[page] = day;
     this.signals[page] = 0;
   }

@@ -4,11 +4,10 @@
  * 0 in the order they are loaded, hosts are the caller's and should be small. Times are milliseconds since 1970.
  * It never fetches, never reads a clock and never stores: its state goes in and out in bulk.
  */
+import type { VisitOutcome } from '../visit-record.ts';
 
 /** value: by crawl value. score: by specification 003's priority. bands: by the intervals of its appendix B. */
 export type RevisitKind = 'value' | 'score' | 'bands';
-
-export type VisitOutcome = 'new' | 'changed' | 'unchanged' | 'gone' | 'failed';
 
 /** Pages by column, in equal order; what a store keeps of a page is one value of each. Columns left out start empty. */
 export interface PageStates {
@@ -65,6 +64,8 @@ export interface Explanation {
   chanceChanged: number | null;
   /** Specification 003's priority, under the rule that goes by it. */
   score: number | null;
+  /** The band of its appendix B in words, under the rule that goes by it. */
+  band: string | null;
 }
 
 export interface RevisitPlan {
@@ -74,13 +75,28 @@ export interface RevisitPlan {
   load(pages: PageStates): number;
   /** A visit was made. `lastModified` is what the server said, if it did. */
   observe(page: number, outcome: VisitOutcome, now: number, lastModified?: number): void;
+  /** The same for a visit of the past whose page was loaded with the change frequency that it has since. */
+  replay(page: number, outcome: VisitOutcome, visitedAt: number, lastModified?: number): void;
+  hostOf(page: number): number;
+  /** The last visit that it learned from; NaN: none. */
+  lastVisit(page: number): number;
+  /** Whether a newer date was signalled since then. */
+  isSignalled(page: number): boolean;
+  /** Learns from all pages at once what otherwise takes a day of calls of `next`: for a plan that was just loaded. */
+  relearn(now: number): void;
   /** A sitemap or feed shows a date for the page that it did not show before. */
   signal(page: number, lastModified: number, now: number): void;
   /**
    * The pages to visit now, at most `budget`. They are the caller's until `observe` or `release`.
-   * `hostBudget` says how many of a host's pages may be among them.
+   * `hostBudget` says how many of a host's pages may be among them, `leastIntervalDays` how long ago a page must have
+   * been visited at least, in place of the plan's own least interval.
    */
-  next(now: number, budget: number, hostBudget?: (host: number) => number): number[];
+  next(
+    now: number,
+    budget: number,
+    hostBudget?: (host: number) => number,
+    leastIntervalDays?: number,
+  ): number[];
   /** A page of `next` that was not visited after all. */
   release(page: number): void;
   explain(page: number, now: number): Explanation;

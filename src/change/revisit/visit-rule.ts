@@ -2,7 +2,7 @@
  * What tells the three kinds of revisit apart: when a page is due, and which of those due is worth more. Days inside.
  * A rule owns no queue: the plan asks it for keys.
  */
-import { bandInterval, priorityScore, SCORE_A_DAY, standingScore } from './change-frequency.ts';
+import { bandInterval, bandName, priorityScore, SCORE_A_DAY, standingScore } from './change-frequency.ts';
 import type { PageFacts } from './page-facts.ts';
 
 export interface VisitRule {
@@ -15,6 +15,8 @@ export interface VisitRule {
   /** Days between visits; null where the rule is an order only. */
   interval(page: number, day: number): number | null;
   score(page: number, day: number): number | null;
+  /** The band of appendix B in words, where the rule goes by it. */
+  band?(page: number): string;
   /** Rules that learn from all pages: what is done with each of them once a day. */
   readonly tending?: {
     /** Called before pages are asked for; true when every page's day must be worked out anew. */
@@ -54,5 +56,6 @@ export function createBandsRule(facts: PageFacts): VisitRule {
     },
     interval,
     score: () => null,
+    band: (page) => bandName(facts.frequency[page]),
   };
 }

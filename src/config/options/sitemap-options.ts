@@ -1,8 +1,26 @@
-/** Options of sitemaps: where they are looked for, and how much of one is read. */
+/** Options of sitemaps: whether and where they are looked for, how much of one is read, how long it is remembered. */
 
 import type { OptionGroup } from '../option-spec.ts';
 
+const WAYS: readonly string[] = ['sitemap', 'links'];
+
 export const sitemapOptions = {
+  discover: {
+    type: 'list',
+    check: (text) => WAYS.includes(text),
+    expected: 'sitemap, links, or both',
+    placeholder: 'sitemap,links',
+    doc: 'How pages are found: by the sitemaps of the start hosts, by links. Without links they are recorded and not followed.',
+  },
+  'sitemap-cache-hours': {
+    type: 'number',
+    default: 24,
+    min: 0,
+    max: 8760,
+    placeholder: 'HOURS',
+    hashed: false,
+    doc: 'How long what was found of the sitemaps of a host is believed before they are looked for again.',
+  },
   'sitemap-paths': {
     type: 'list',
     default: [

@@ -1,30 +1,37 @@
 /**
  * `sumi sitemap` without the terminal: takes what the operator wrote (a host, a host with a path, a page, a sitemap),
- * opens the store for the hosts' clocks, and gives the entries one by one while they are read. It keeps none of them.
+ * opens the store for the hosts' clocks, and gives the entries while they are read, some at a time. They are kept where the
+ * operator named a store; what was kept not long ago is given from there.
  */
 import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
 import type { Config } from '../../config/load-config.ts';
-import { readStartUrl } from '../../config/start-url.ts';
+import type { CrawlParts, StartUrl } from '../../crawl/parts.ts';
+import { readStartUrls } from '../../crawl/prepare-run.ts';
 import { wireNormalizer, wireParts } from '../../crawl/wire.ts';
 import { systemClock } from '../../primitives/clock.ts';
 import { createReport } from '../../report/report.ts';
 import { openStore } from '../../store/open-store.ts';
-import { type FoundEntry, findEntries, type SitemapReport } from '../find-entries.ts';
+import type { Store } from '../../store/port.ts';
+import { findEntries, type SitemapReport } from '../find-entries.ts';
+import { type EntryKeeper, type ListedEntry, openKeeper } from './keep-entries.ts';
 import { openPoliteWeb, type PoliteWeb } from './polite-web.ts';
 
 export interface SitemapListener {
   onSitemap: (report: SitemapReport) => void;
   /** A host is another worker's for now. */
   onWait: (host: string) => void;
+  /** The entries are of the store, where they were put then. */
+  onStored: (checkedAt: number) => void;
 }
 
 export async function* listSitemap(
   config: Config,
   text: string,
   listener: SitemapListener,
-): AsyncGenerator<FoundEntry, void> {
-  const given = readAddress(text);
+): AsyncGenerator<ListedEntry[], void> {
+  const normalizer = wireNormalizer(config);
+  const [given] = readStartUrls([text], (url) => normalizer.normalize(url));
   const failures: unknown[] = [];
   const onFailure = (error: unknown) => void failures.push(error);
   const store = await openStore({
@@ -33,44 +40,88 @@ export async function* listSitemap(
     onFailure,
     patienceMs: config.storePatience * 1000,
   });
-  const parts = wireParts({
+  try {
+    const parts = wire(config, store, given, normalizer);
+    const keeper = isStoreNamed(config) ? await openKeeper(config, parts, given) : null;
+    for await (const batch of list({ config, given, parts, keeper, listener, onFailure })) {
+      if (failures.length > 0) throw failures[0];
+      yield batch;
+    }
+  } finally {
+    await store.close();
+  }
+}
+
+/** By whatever source: the file that is only there by default is for the hosts' clocks. */
+function isStoreNamed({ sources }: Config): boolean {
+  return sources.db.from !== 'default' || sources.store.value !== null;
+}
+
+function wire(
+  config: Config,
+  store: Store,
+  given: StartUrl,
+  normalizer: ReturnType<typeof wireNormalizer>,
+): CrawlParts {
+  return wireParts({
     config,
     owner: `${hostname()}:${process.pid}:${randomBytes(4).toString('hex')}`,
     slots: undefined,
-    startUrls: [],
+    startUrls: [given],
     extensions: {},
     clock: store.clock,
     store,
     storeAddress: null,
     bodies: null,
     report: createReport(),
-    normalizer: wireNormalizer(config),
+    normalizer,
   });
-  const web = openPoliteWeb(parts, { maxBytes: config.maxSitemapBytes, onWait: listener.onWait, onFailure });
+}
+
+interface Listing {
+  config: Config;
+  given: StartUrl;
+  parts: CrawlParts;
+  keeper: EntryKeeper | null;
+  listener: SitemapListener;
+  onFailure: (error: unknown) => void;
+}
+
+async function* list(listing: Listing): AsyncGenerator<ListedEntry[], void> {
+  const { config, given, parts, keeper, listener, onFailure } = listing;
+  let isWhole = false;
+  const maxBytes = config.maxSitemapBytes;
+  const isLogged = keeper !== null;
+  const web = openPoliteWeb(parts, { maxBytes, isLogged, onWait: listener.onWait, onFailure });
   try {
-    const start = given.isSchemeKnown ? given.url : await withScheme(given.url, web);
-    const options = { web, paths: config.sitemapPaths, maxBytes: config.maxSitemapBytes, ...listener };
-    for await (const found of findEntries(start.href, options)) {
-      if (failures.length > 0) throw failures[0];
-      yield found;
+    const kept = config.fresh || keeper === null ? null : await keeper.stored(given);
+    if (kept !== null) {
+      listener.onStored(kept.checkedAt);
+      yield* kept.entries;
+      return;
     }
+    await keeper?.begin();
+    const start = given.isBare ? await withScheme(new URL(given.fetchUrl), web) : given.fetchUrl;
+    const onSitemap = (report: SitemapReport) => {
+      keeper?.note(report);
+      listener.onSitemap(report);
+    };
+    for await (const batch of findEntries(start, { web, paths: config.sitemapPaths, maxBytes, onSitemap })) {
+      await keeper?.keep(batch);
+      yield batch;
+    }
+    isWhole = true;
   } finally {
     parts.lag.stop();
     await parts.fetcher.close();
     await web.close();
-    await store.close();
+    await keeper?.end(isWhole);
   }
 }
 
-function readAddress(text: string): { url: URL; isSchemeKnown: boolean } {
-  const isBare =
-    /^[^\s/?#:@]+\.?[^\s/?#:@]*(?::\d+)?(?:[/?#]|$)/.test(text) && !/^[a-z][a-z\d+.-]*:(?!\d)/i.test(text);
-  return { url: readStartUrl(isBare ? `https://${text}` : text), isSchemeKnown: !isBare };
-}
-
 /** A bare host is asked by https, and by http where nobody speaks https. */
-async function withScheme(url: URL, web: PoliteWeb): Promise<URL> {
-  if (await web.answers(url.origin)) return url;
+async function withScheme(url: URL, web: PoliteWeb): Promise<string> {
+  if (await web.answers(url.origin)) return url.href;
   const plain = new URL(url.href.replace(/^https:/, 'http:'));
-  return (await web.answers(plain.origin)) ? plain : url;
+  return (await web.answers(plain.origin)) ? plain.href : url.href;
 }

@@ -4,17 +4,16 @@
  * obeyed, blocks are waited out. Requests go one after another. What the hosts' clocks learned goes back to the store.
  */
 import { ActiveHost } from '../../crawl/active-host.ts';
-import { exchangeWith } from '../../crawl/exchange.ts';
+import { exchangeWith, logRequest } from '../../crawl/exchange.ts';
 import { keepLeases } from '../../crawl/keep-leases.ts';
 import type { CrawlParts } from '../../crawl/parts.ts';
-import { retryPauseMs } from '../../crawl/retry-policy.ts';
-import type { Outcome } from '../../fetch/fetcher.ts';
+import { createSitemapWeb } from '../../crawl/sitemap-web.ts';
+import type { FetchRequest, Outcome } from '../../fetch/fetcher.ts';
 import { HostPace } from '../../politeness/host-pace.ts';
 import { openRobotsGate, type RobotsAnswer } from '../../politeness/robots-gate.ts';
 import { parseRobotsTxt, type RobotsRules, rulesFor } from '../../politeness/robots-txt.ts';
-import type { SitemapWeb, WebAnswer } from '../find-entries.ts';
+import type { SitemapWeb } from '../find-entries.ts';
 
-const MAX_REDIRECTS = 5;
 const LEASE_PAUSE_MS = 1000;
 
 export interface PoliteWeb extends SitemapWeb {
@@ -25,16 +24,21 @@ export interface PoliteWeb extends SitemapWeb {
 
 export interface PoliteWebOptions {
   maxBytes: number;
+  /** The store has a run: requests go to its log. */
+  isLogged: boolean;
   /** The host is another worker's for now. */
   onWait: (host: string) => void;
   onFailure: (error: unknown) => void;
 }
 
-type Refusal = { refused: string };
+interface Refusal {
+  refused: string;
+}
 
 export function openPoliteWeb(parts: CrawlParts, options: PoliteWebOptions): PoliteWeb {
   const { store, clock, owner, policy, pace } = parts;
   const { leaseMs } = parts.limits;
+  const around = { ...parts, placed() {} };
   const hosts = new Map<string, ActiveHost>();
   const robots = new Map<string, RobotsAnswer>();
   const keeper = keepLeases({
@@ -72,14 +76,20 @@ export function openPoliteWeb(parts: CrawlParts, options: PoliteWebOptions): Pol
   }
 
   /** On the next slot of the URL's host, however long that takes. */
-  async function ask(url: string, maxBytes: number): Promise<Outcome> {
+  async function ask(
+    url: string,
+    maxBytes: number,
+    kind: 'robots' | 'sitemap',
+    onPiece?: FetchRequest['onPiece'],
+  ): Promise<Outcome> {
     for (;;) {
       const host = await hold(url);
       const waitMs = host.pace.readyAt() - clock.monotonic();
       if (waitMs <= 0 || host.pace.isGivenUp) {
-        const { outcome } = await exchangeWith(host, { ...parts, placed() {} }, url, 'GET', null, maxBytes);
+        const exchange = await exchangeWith(host, around, url, 'GET', null, maxBytes, undefined, onPiece);
+        if (options.isLogged) logRequest(host, around, exchange, kind, null, null);
         // A block or the end of the lease came in the last moment.
-        if (outcome.failure !== 'not-sent') return outcome;
+        if (exchange.outcome.failure !== 'not-sent') return exchange.outcome;
       }
       await pause(Math.max(waitMs, 1));
     }
@@ -99,7 +109,7 @@ export function openPoliteWeb(parts: CrawlParts, options: PoliteWebOptions): Pol
       clock,
       load: (key) => store.robots(key),
       save: (stored) => store.saveRobots(hostId, stored),
-      ask,
+      ask: (url, maxBytes) => ask(url, maxBytes, 'robots'),
       pause,
     });
   }
@@ -118,37 +128,21 @@ export function openPoliteWeb(parts: CrawlParts, options: PoliteWebOptions): Pol
     return found.rules;
   }
 
-  /** One address, tried again where that may help. */
-  async function askPatiently(url: string, isTried: boolean): Promise<Outcome> {
-    for (let attempt = 1; ; attempt++) {
-      const outcome = await ask(url, options.maxBytes);
-      const status = outcome.head?.status ?? null;
-      const mayChange = status === null || status === 429 || status >= 500;
-      const pauseMs = mayChange && !isTried ? retryPauseMs(attempt, policy.retry) : null;
-      if (pauseMs === null || outcome.failure === 'too-large' || outcome.failure === 'decode') return outcome;
-      outcome.body?.release();
-      await pause(pauseMs);
-    }
-  }
-
-  async function get(address: string, isTried: boolean): Promise<WebAnswer | Refusal> {
-    let url = address;
-    for (let hop = 0; hop <= MAX_REDIRECTS; hop++) {
+  const web = createSitemapWeb({
+    retry: policy.retry,
+    maxBytes: options.maxBytes,
+    rulesOf: robotsOf,
+    async ask({ url, maxBytes, onPiece }) {
       const rules = await robotsOf(url);
       if ('refused' in rules) return rules;
       const { allowed, rule } = rules.decide(url);
-      if (!allowed) return { refused: `robots: ${rule}` };
-      const outcome = await askPatiently(url, isTried);
-      const read = answerOf(url, outcome);
-      if (!('redirect' in read)) return read;
-      url = read.redirect;
-    }
-    return { refused: `redirect: more than ${MAX_REDIRECTS}` };
-  }
+      return allowed ? ask(url, maxBytes, 'sitemap', onPiece) : { refused: `robots: ${rule}` };
+    },
+    pause,
+  });
 
   return {
-    robots: robotsOf,
-    get,
+    ...web,
     async answers(origin) {
       if (policy.robots === null) return true;
       const found = await gate(origin, true);
@@ -160,32 +154,6 @@ export function openPoliteWeb(parts: CrawlParts, options: PoliteWebOptions): Pol
       for (const { lease } of hosts.values()) await store.release(lease);
       hosts.clear();
     },
-  };
-}
-
-function answerOf(url: string, outcome: Outcome): WebAnswer | Refusal | { redirect: string } {
-  const { head, body, failure, message } = outcome;
-  const isRead = head !== null && head.status === 200 && body !== null;
-  if (!isRead) body?.release();
-  if (head === null || (failure !== null && head.status < 300))
-    return { refused: `${failure}: ${message ?? 'no answer'}` };
-  if (head.status >= 300 && head.status < 400) {
-    const { location } = head;
-    if (location === null || !URL.canParse(location, url))
-      return { refused: `http ${head.status} to nowhere` };
-    const target = new URL(location, url);
-    target.hash = '';
-    return /^https?:$/.test(target.protocol)
-      ? { redirect: target.href }
-      : { refused: `redirect: to ${target.protocol}` };
-  }
-  if (body === null || head.status !== 200) return { refused: `http ${head.status}` };
-  return {
-    url,
-    contentType: head.contentType,
-    link: head.link,
-    bytes: body.bytes.subarray(0, body.length),
-    release: () => body.release(),
   };
 }
 

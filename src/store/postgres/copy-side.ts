@@ -218,11 +218,11 @@ async function readProject(
   projectId: number,
   runs: readonly number[],
 ): Promise<CopiedProject> {
-  const [{ name, created_at }] = await ask<{ name: string; created_at: number }>(
-    runner,
-    'SELECT name, created_at FROM project WHERE id = $1',
-    [projectId],
-  );
+  const [{ name, created_at, settings }] = await ask<{
+    name: string;
+    created_at: number;
+    settings: string | null;
+  }>(runner, 'SELECT name, created_at, settings FROM project WHERE id = $1', [projectId]);
   const json = await readMeta(runner, unpreparedKey(projectId));
   const unprepared = json === null ? null : (JSON.parse(json) as NonNullable<CopiedProject['unprepared']>);
   const run = runs.indexOf(unprepared?.run ?? 0) + 1;
@@ -230,6 +230,7 @@ async function readProject(
     name,
     createdAt: Number(created_at),
     unprepared: unprepared === null || run === 0 ? null : { ...unprepared, run },
+    settings,
   };
 }
 
@@ -240,8 +241,14 @@ async function markOf(runner: Runner, projectId: number, pages: PageNumbers): Pr
     [projectId],
   );
   const last = pages.size === 0 ? 0 : pages.idOf(pages.size);
+  // Kept without a crawl.
+  const kept = await ask(
+    runner,
+    'SELECT settings, learned_run FROM project WHERE id = $1 AND (settings IS NOT NULL OR learned_run > 0)',
+    [projectId],
+  );
   return createHash('sha256')
-    .update(JSON.stringify([pages.size, last, runs]))
+    .update(JSON.stringify([pages.size, last, runs, ...kept]))
     .digest('hex')
     .slice(0, 32);
 }
@@ -300,14 +307,18 @@ async function createWriter(
         if (ended.length === 0) throw inUse();
         await refuseExisting(tx, name, label);
         await queueWaiting(tx, projectId);
-        const { unprepared } = reader.project;
+        const { unprepared, settings } = reader.project;
         if (unprepared !== null) {
           const run = (await runIds(tx, projectId))[unprepared.run - 1];
           const value = JSON.stringify({ ...unprepared, run });
           await writeMeta(tx, unpreparedKey(projectId), value);
         }
         await writeMeta(tx, copiedKey(name), JSON.stringify(originOf(request)));
-        await ask(tx, 'UPDATE project SET name = $2 WHERE id = $1', [projectId, name]);
+        await ask(tx, 'UPDATE project SET name = $2, settings = $3 WHERE id = $1', [
+          projectId,
+          name,
+          settings,
+        ]);
       });
     },
   };
@@ -370,9 +381,19 @@ async function begin(tx: TransactionSql, request: CopyRequest): Promise<CopyProg
   };
 }
 
+const OF_PAGES = [
+  'fetched',
+  'page_text',
+  'link_set',
+  'link_change',
+  'page_depth',
+  'sitemap_entry',
+  'revisit',
+];
+
 /** Removes what an interrupted copy wrote, but for hosts and robots.txt, which are everybody's. */
 async function discard(tx: TransactionSql, projectId: number, key: string): Promise<void> {
-  for (const table of ['fetched', 'page_text', 'link_set', 'link_change', 'page_depth']) {
+  for (const table of OF_PAGES) {
     await ask(
       tx,
       `DELETE FROM ${table} t USING url u WHERE u.project_id = $1 AND t.page_id = u.id AND t.host_id = u.host_id`,
@@ -384,10 +405,11 @@ async function discard(tx: TransactionSql, projectId: number, key: string): Prom
     'DELETE FROM redirect_wait t USING url u WHERE u.project_id = $1 AND t.target_id = u.id AND t.target_host = u.host_id',
     [projectId],
   );
-  await ask(tx, 'DELETE FROM request WHERE run_id IN (SELECT id FROM run WHERE project_id = $1)', [
-    projectId,
-  ]);
-  for (const table of ['url', 'host_queue', 'lowering', 'origin', 'run'])
+  for (const table of ['visit', 'page_change', 'request'])
+    await ask(tx, `DELETE FROM ${table} WHERE run_id IN (SELECT id FROM run WHERE project_id = $1)`, [
+      projectId,
+    ]);
+  for (const table of ['url', 'host_queue', 'lowering', 'origin', 'discovery', 'run'])
     await ask(tx, `DELETE FROM ${table} WHERE project_id = $1`, [projectId]);
   await ask(tx, 'DELETE FROM project WHERE id = $1', [projectId]);
   await ask(tx, 'DELETE FROM meta WHERE key = $1', [key]);

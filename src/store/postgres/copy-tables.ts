@@ -34,6 +34,15 @@ function ofPages(table: string, key: string, host = 'host_id', thenBy = ''): Tab
   };
 }
 
+/** History stands by run: each run of the project is asked for the window's pages. */
+function ofVisits(table: string): TableSource {
+  return {
+    from: `run r JOIN ${table} t ON t.run_id = r.id`,
+    rows: 'WHERE r.project_id = $1 AND t.page_id BETWEEN $2 AND $3 ORDER BY t.page_id, t.run_id, t.visited_at',
+    cursor: null,
+  };
+}
+
 const RUNS = '(SELECT id FROM run WHERE project_id = $1)';
 /** The hosts a project has to do with. Asked of a host's own partition, cheapest first. */
 const isOurs = (
@@ -41,6 +50,7 @@ const isOurs = (
 ) => `(EXISTS (SELECT 1 FROM url u WHERE u.host_id = ${host} AND u.project_id = $1)
   OR EXISTS (SELECT 1 FROM host_queue q WHERE q.host_id = ${host} AND q.project_id = $1
     AND (q.requests > 0 OR q.closed_state IS NOT NULL))
+  OR EXISTS (SELECT 1 FROM discovery d WHERE d.host_id = ${host} AND d.project_id = $1)
   OR EXISTS (SELECT 1 FROM request q WHERE q.host_id = ${host} AND q.run_id IN ${RUNS}))`;
 
 const SOURCES: Record<CopyTable, TableSource> = {
@@ -87,6 +97,15 @@ const SOURCES: Record<CopyTable, TableSource> = {
     cursor: 't.number + 1',
   },
   page_depth: ofPages('page_depth', 'page_id', 'host_id', 't.origin'),
+  visit: ofVisits('visit'),
+  page_change: ofVisits('page_change'),
+  sitemap_entry: ofPages('sitemap_entry', 'page_id'),
+  discovery: {
+    from: 'discovery t',
+    rows: 'WHERE t.project_id = $1 AND t.host_id > $2 ORDER BY t.host_id LIMIT $3',
+    cursor: 't.host_id',
+  },
+  revisit: ofPages('revisit', 'page_id'),
   request: {
     from: 'request t',
     rows: `WHERE t.id > $2 AND t.run_id IN ${RUNS} ORDER BY t.id LIMIT $3`,
@@ -126,7 +145,14 @@ interface OwnColumn {
   value: (row: CopyRow) => string | number;
 }
 
-const WITH_PROJECT: ReadonlySet<CopyTable> = new Set(['run', 'host_queue', 'url', 'lowering', 'origin']);
+const WITH_PROJECT: ReadonlySet<CopyTable> = new Set([
+  'run',
+  'host_queue',
+  'url',
+  'lowering',
+  'origin',
+  'discovery',
+]);
 
 export interface RowWriting {
   projectId: number;
@@ -237,11 +263,13 @@ export async function mergeRows(
 }
 
 const MERGES: Record<SharedTable, string> = {
-  host: `INSERT INTO host (name, not_before, blocked_until, consecutive_429, adaptive_ms, average_ms, samples, failures, probes, taken_over)
+  host: `INSERT INTO host (name, not_before, blocked_until, consecutive_429, adaptive_ms, average_ms, samples, failures, probes,
+      taken_over, distrusted_until, announced, unannounced)
     SELECT * FROM ${recordset(
       1,
       `name text, not_before bigint, blocked_until bigint, consecutive_429 int, adaptive_ms float8, average_ms float8,
-       samples int, failures int, probes int, taken_over smallint`,
+       samples int, failures int, probes int, taken_over smallint, distrusted_until bigint, announced int,
+       unannounced int`,
       'r',
     )} ORDER BY name
     ON CONFLICT (name) DO UPDATE SET not_before = greatest(host.not_before, excluded.not_before),
@@ -249,6 +277,9 @@ const MERGES: Record<SharedTable, string> = {
       consecutive_429 = greatest(host.consecutive_429, excluded.consecutive_429),
       adaptive_ms = greatest(host.adaptive_ms, excluded.adaptive_ms),
       taken_over = greatest(host.taken_over, excluded.taken_over),
+      distrusted_until = greatest(host.distrusted_until, excluded.distrusted_until),
+      announced = CASE WHEN host.announced + host.unannounced = 0 THEN excluded.announced ELSE host.announced END,
+      unannounced = CASE WHEN host.announced + host.unannounced = 0 THEN excluded.unannounced ELSE host.unannounced END,
       average_ms = CASE WHEN host.samples = 0 THEN excluded.average_ms ELSE host.average_ms END,
       samples = CASE WHEN host.samples = 0 THEN excluded.samples ELSE host.samples END`,
   robots_txt: `INSERT INTO robots_txt (origin, host_id, status, body, fetched_at, expires_at, delay_seconds)

@@ -2,9 +2,18 @@
  * What is gathered between two commits. Candidates are kept once a URL; links and redirects name them by their place in
  * the list, because their ids are only known once the group is written.
  */
+import type { PageChange, VisitRecord } from '../../change/visit-record.ts';
 import type { Candidate, Claim } from '../../frontier/candidate.ts';
 import type { PageStateCode } from '../../frontier/page-state.ts';
-import type { HostLease, PageFacts, RequestEntry, Settled, Settlement, StoredRobots } from '../port.ts';
+import type {
+  HostLease,
+  PageFacts,
+  PageTouch,
+  RequestEntry,
+  Settled,
+  Settlement,
+  StoredRobots,
+} from '../port.ts';
 
 export interface PendingCandidate {
   candidate: Candidate;
@@ -33,6 +42,11 @@ export interface PendingSettlement {
   reason: string | null;
   requeue: Settlement['requeue'];
   facts: PageFacts | null;
+  touch: PageTouch | null;
+  visit: VisitRecord | null;
+  change: PageChange | null;
+  changeFrequency: number;
+  changesDetected: number;
   text: string | null;
   links: PendingLinks | null;
   /** The page that this one redirects to: an id, or -(i + 1) for the group's candidate i. */

@@ -7,6 +7,8 @@ import type { TransactionSql } from 'postgres';
 import type { Claim } from '../../frontier/candidate.ts';
 import { type HostRow, leaseOf } from '../host-row.ts';
 import type { ClaimAnswer, HostLease, StoredRobots } from '../port.ts';
+import { lastVisitOf, type StoredLastVisit } from '../visit-rows.ts';
+import { LAST_COLUMNS, lastJoins } from './last-visit.ts';
 import {
   ask,
   type Holding,
@@ -22,7 +24,7 @@ import type { WaitingPage } from './waiting-pages.ts';
 import { LATE_MS, MARK_GAPS, PUT_BACK } from './workers.ts';
 
 const COLUMNS = `h.id, h.name, h.not_before, h.blocked_until, h.consecutive_429, h.adaptive_ms, h.average_ms, h.samples,
-  h.failures, h.probes, h.fence, h.taken_over, h.lease_owner, COALESCE(q.requests, 0) AS requests, q.closed_state,
+  h.failures, h.probes, h.distrusted_until, h.announced, h.unannounced, h.fence, h.taken_over, h.lease_owner, COALESCE(q.requests, 0) AS requests, q.closed_state,
   q.closed_reason`;
 const FREE_HOSTS = `
 SELECT ${COLUMNS} FROM host_queue q JOIN host h ON h.id = q.host_id
@@ -148,24 +150,20 @@ const LOW_ROUNDS = 4;
 const REFILL_EVERY_MS = 40;
 /** A host that must rest anyway lets its pages be told with those of others. */
 const LONGEST_WAIT_MS = 200;
+/** One that could go now does so, too, where many are held: a commit for each of them would keep all of them waiting. */
+const SHORT_WAIT_MS = 50;
+const MANY_HOSTS = 16;
 
-interface WaitingRow extends Omit<WaitingPage, 'last'> {
-  status_code: number | null;
-  content_hash: Uint8Array | null;
-  etag: string | null;
-  last_modified: string | null;
-  visited_at: number | null;
+interface WaitingRow extends Omit<WaitingPage, 'last'>, StoredLastVisit {
   retry_at: number | null;
 }
 
 const PAGE = `u.id AS "pageId", u.rank, u.priority, u.url, u.fetch_url AS "fetchUrl", u.depth, u.attempts, u.hops,
   u.retry_at`;
-const WITH_LAST = `SELECT ${PAGE}, f.status_code, f.content_hash, f.etag, f.last_modified, f.visited_at
-  FROM url u LEFT JOIN fetched f ON f.page_id = u.id AND f.host_id = u.host_id`;
+const WITH_LAST = `SELECT ${PAGE}, ${LAST_COLUMNS} FROM url u ${lastJoins('u.id', 'u.host_id')}`;
 const WITHOUT = `SELECT ${PAGE}, NULL AS visited_at FROM url u`;
-const isWaiting = 'WHERE u.host_id = $1 AND u.project_id = $2 AND u.state = 1';
-const HEAD = `${isWaiting} AND u.retry_at IS NULL ORDER BY u.rank, u.id LIMIT $3`;
-const RETRIES = `${isWaiting} AND u.retry_at IS NOT NULL ORDER BY u.retry_at, u.id LIMIT $3`;
+const RETRIES = `WHERE u.host_id = $1 AND u.project_id = $2 AND u.state = 1 AND u.retry_at IS NOT NULL
+  ORDER BY u.retry_at, u.id LIMIT $3`;
 
 /** Takes the host's best waiting pages: retries that are due first. One at a time, because each may ask the database. */
 export function claim(session: Session, lease: HostLease, count: number, now: number): Promise<ClaimAnswer> {
@@ -242,20 +240,18 @@ async function loadWindow(session: Session, holding: Holding): Promise<void> {
   const { lease, waiting, inFlight } = holding;
   const restMs = lease.state.notBefore - session.clock.now();
   if (restMs > LONGEST_WAIT_MS) await session.window.soon(LONGEST_WAIT_MS);
+  else if (session.held.size >= MANY_HOSTS) await session.window.soon(SHORT_WAIT_MS);
   else await session.window.flush();
+  // Nothing stood behind the window, and what was found meanwhile is in it: the next time it is empty is soon enough.
+  if (waiting.isWhole && waiting.size > 0) return;
   const from = session.isFirstRun ? WITHOUT : WITH_LAST;
-  const key = [lease.hostId, session.projectId];
   const { window } = waiting;
-  const [head, [retry]] = await session.attempt((sql) =>
-    Promise.all([
-      ask<WaitingRow>(sql, `${from} ${HEAD}`, [...key, window]),
-      ask<{ retry_at: number }>(sql, `SELECT u.retry_at FROM url u ${RETRIES}`, [...key, 1]),
-    ]),
-  );
+  const { rows, nextRetryAt, counted } = await session.readHead<WaitingRow>(from, lease.hostId, window);
   const isFree = ({ pageId }: WaitingRow) => !inFlight.has(pageId) && !takenMeanwhile.has(pageId);
-  const pages = head.filter(isFree).map(waitingOf);
-  waiting.load(pages, head.length < window, retry?.retry_at ?? null);
-  if (pages.length === 0 && retry === undefined && inFlight.size === 0) await repairCount(session, holding);
+  const pages = rows.filter(isFree).map(waitingOf);
+  waiting.load(pages, rows.length < window, nextRetryAt);
+  const isEmpty = pages.length === 0 && nextRetryAt === null && inFlight.size === 0;
+  if (isEmpty && counted > 0) await repairCount(session, holding);
 }
 
 async function dueRetries(
@@ -274,7 +270,7 @@ async function dueRetries(
   return due.map(waitingOf);
 }
 
-const QUEUE_COUNT = 'SELECT waiting FROM host_queue WHERE host_id = $1 AND project_id = $2';
+const LOCK_QUEUE = 'SELECT 1 FROM host_queue WHERE host_id = $1 AND project_id = $2 FOR UPDATE';
 const RECOUNT = `
 UPDATE host_queue SET waiting = (SELECT count(*) FROM url u
   WHERE u.host_id = $1 AND u.project_id = $2 AND u.state IN (1, 2)) WHERE host_id = $1 AND project_id = $2`;
@@ -282,11 +278,9 @@ UPDATE host_queue SET waiting = (SELECT count(*) FROM url u
 /** The pages themselves are the truth; a count that says otherwise would offer the host for lease for ever. */
 async function repairCount(session: Session, { lease }: Holding): Promise<void> {
   const key = [lease.hostId, session.projectId];
-  const [queue] = await session.attempt((sql) => ask<{ waiting: number }>(sql, QUEUE_COUNT, key));
-  if (queue === undefined || queue.waiting === 0) return;
   await transaction(session, async (tx) => {
     // Locked first: whoever adds pages meanwhile adds them to the count after us.
-    await ask(tx, `${QUEUE_COUNT} FOR UPDATE`, key);
+    await ask(tx, LOCK_QUEUE, key);
     await ask(tx, RECOUNT, key);
   });
 }
@@ -313,16 +307,7 @@ export function release(session: Session, lease: HostLease): void {
 
 function waitingOf(row: WaitingRow): WaitingPage {
   const { pageId, rank, priority, url, fetchUrl, depth, attempts, hops } = row;
-  const last =
-    row.visited_at === null
-      ? null
-      : {
-          statusCode: row.status_code,
-          contentHash: row.content_hash,
-          etag: row.etag,
-          lastModified: row.last_modified,
-        };
-  return { pageId, rank, priority, url, fetchUrl, depth, attempts, hops, last };
+  return { pageId, rank, priority, url, fetchUrl, depth, attempts, hops, last: lastVisitOf(row) };
 }
 
 function claimOf(page: WaitingPage, host: string): Claim {

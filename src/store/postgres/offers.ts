@@ -9,8 +9,10 @@ import type { Candidate } from '../../frontier/candidate.ts';
 import { PAGE_STATES, type PageStateCode, SHUT_OUT } from '../../frontier/page-state.ts';
 import { checkTransition } from '../../frontier/page-transitions.ts';
 import { NO_DEPTH, UNFOLLOWED } from '../port.ts';
+import { lastVisitOf, type StoredLastVisit } from '../visit-rows.ts';
 import { applyEffects, type Effects, lockQueues, newEffects, queueEffect, writeWaiting } from './effects.ts';
 import type { Group, PendingCandidate } from './group.ts';
+import { LAST_COLUMNS, lastJoins } from './last-visit.ts';
 import { ask, recordset, rowsJson, type Session, transaction } from './session.ts';
 
 const { Queued, Processed, Skipped, DepthExceeded } = PAGE_STATES;
@@ -163,7 +165,7 @@ interface VerdictRow {
   name: string;
 }
 
-interface JudgedRow {
+interface JudgedRow extends StoredLastVisit {
   id: number;
   hostId: number;
   url: string;
@@ -175,17 +177,18 @@ interface JudgedRow {
 
 const SET_VERDICTS = `
 UPDATE url u SET state = v.s, priority = v.p, rank = v.p, reason = v.r
-FROM ${recordset(1, 'i int, h int, s smallint, p int, r text', 'v')}
+FROM ${recordset(1, 'i int, h int, s smallint, p int, r text', 'v')} ${lastJoins('v.i', 'v.h')}
 WHERE u.id = v.i AND u.host_id = v.h AND u.state NOT IN (1, 2)
-RETURNING u.id, u.host_id AS "hostId", u.url, u.fetch_url AS "fetchUrl", u.depth, u.attempts, u.hops`;
+RETURNING u.id, u.host_id AS "hostId", u.url, u.fetch_url AS "fetchUrl", u.depth, u.attempts, u.hops, ${LAST_COLUMNS}`;
 
 async function setVerdicts(tx: TransactionSql, rows: VerdictRow[], effects: Effects): Promise<void> {
   const byId = new Map(rows.map((row) => [row.i, row]));
   for (const row of await ask<JudgedRow>(tx, SET_VERDICTS, [rowsJson(rows)])) {
     const verdict = byId.get(row.id)!;
     if (verdict.s !== Queued) continue;
-    const { id: pageId, hostId, ...page } = row;
-    queueEffect(effects, hostId, { ...page, pageId, rank: verdict.p, priority: verdict.p, last: null });
+    const { id: pageId, hostId, url, fetchUrl, depth, attempts, hops } = row;
+    const page = { pageId, url, fetchUrl, depth, attempts, hops, last: lastVisitOf(row) };
+    queueEffect(effects, hostId, { ...page, rank: verdict.p, priority: verdict.p });
     effects.woken.add(verdict.name);
   }
 }

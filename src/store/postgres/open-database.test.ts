@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { answersOf, crawlALittle } from '../../../test/contracts/read-side-contract.ts';
+import { crawlALittle } from '../../../test/contracts/little-crawl.ts';
+import { answersOf } from '../../../test/contracts/read-side-contract.ts';
 import { FakeClock } from '../../../test/fake-clock.ts';
 import { sharedPostgres } from '../../../test/servers/shared-postgres.ts';
 import { type PgBouncer, startPgBouncer } from '../../../test/servers/start-pgbouncer.ts';
@@ -10,7 +11,7 @@ import { connect, disconnect } from './connection.ts';
 import { openForReading, openForWriting } from './open-database.ts';
 import { openPostgresStore } from './postgres-store.ts';
 import { openPostgresReadSide } from './read-side.ts';
-import { SCHEMA_VERSION } from './schema.ts';
+import { MIGRATIONS, SCHEMA_VERSION } from './schema.ts';
 
 const OPTIONS = { max: 2, applicationName: 'test' };
 let server: PostgresDatabases;
@@ -120,6 +121,97 @@ describe('opening for a worker', () => {
     }
   });
 
+  it('brings a database of the version before up to date, with a history made of its request log', async () => {
+    const request = (run: number, page: number, at: number, status: number, hash: string | null, kind = 0) =>
+      `(${run}, 1, ${page}, ${kind}, ${at}, ${at}.25, ${at}.75, 0, 1, ${status}, ${status === 200 ? 500 : 9}, ${hash === null ? 'NULL' : `'\\x${hash}'`})`;
+    const url = await newDatabase();
+    await server.run(
+      `${MIGRATIONS[0]}
+      CREATE VIEW runs AS SELECT id FROM run;
+      CREATE VIEW visits AS SELECT id, run_id FROM request;
+      INSERT INTO meta VALUES ('application', 'sumi-ripple'), ('schema_version', '1'), ('hash_key', '${'0'.repeat(32)}');
+      INSERT INTO project (name, created_at) VALUES ('old', 0);
+      INSERT INTO run (project_id, started_at, status, config_hash, config) SELECT 1, 0, 'completed', '', '{}' FROM generate_series(1, 5);
+      INSERT INTO host (name) VALUES ('a.test');
+      INSERT INTO url (host_id, project_id, identity, state, rank, priority, depth, discovered_run, discovered_at, url)
+        SELECT 1, 1, gen_random_uuid(), 3, 1, 1, 0, 1, 0, 'https://a.test/' || n FROM generate_series(1, 2) n;
+      INSERT INTO fetched (page_id, host_id, run_id, visited_at, noindex, nofollow) VALUES (1, 1, 3, 0, 0, 0), (2, 1, 1, 0, 0, 0);
+      INSERT INTO request (run_id, host_id, page_id, kind, slot_at, sent_at, ended_at, delay_ms, per_host, status_code, wire_bytes, content_hash)
+      VALUES ${[
+        request(1, 1, 1000, 503, null),
+        request(1, 1, 2000, 200, 'aa'),
+        request(1, 2, 3000, 404, null),
+        request(1, 1, 3500, 200, null, 1),
+        request(2, 1, 4000, 200, 'aa'),
+        request(3, 1, 5000, 0, null),
+        request(4, 1, 6000, 200, 'aa'),
+        request(5, 1, 7000, 200, 'bb'),
+      ].join(', ')}`,
+      url,
+    );
+    expect(await refusal(openForReading(url, OPTIONS))).toMatchObject({ code: 'store-older', exitCode: 4 });
+    const { sql } = await openForWriting(url, OPTIONS);
+    try {
+      const visits =
+        await sql`SELECT run_id, page_id, outcome, known_by, status_code, content_hash, wire_bytes,
+        duration_ms FROM visits ORDER BY run_id, page_id`.values();
+      expect([...visits]).toEqual([
+        [1, 1, 'new', 'content', 200, 'aa', 500, 1],
+        [1, 2, 'failed', 'status', 404, null, 9, 1],
+        [2, 1, 'unchanged', 'hash', 200, 'aa', 500, 1],
+        [3, 1, 'failed', 'network', null, null, 9, 1],
+        [4, 1, 'unchanged', 'hash', 200, 'aa', 500, 1],
+        [5, 1, 'changed', 'content', 200, 'bb', 500, 1],
+      ]);
+      const fetched = await sql`SELECT page_id, wire_bytes FROM fetched ORDER BY page_id`.values();
+      expect([...fetched]).toEqual([
+        [1, 500],
+        [2, 0],
+      ]);
+      expect([...(await sql`SELECT project, "new" FROM runs WHERE id = 1`)]).toEqual([
+        { project: 'old', new: 1 },
+      ]);
+    } finally {
+      await disconnect(sql);
+    }
+  });
+
+  it("names an operator's own view that stands in the way, and changes nothing until it is gone", async () => {
+    const url = await newDatabase();
+    await server.run(
+      `${MIGRATIONS[0]}; CREATE VIEW pages AS SELECT id FROM url; CREATE VIEW my_report AS SELECT id FROM pages;
+      INSERT INTO meta VALUES ('application', 'sumi-ripple'), ('schema_version', '1'), ('hash_key', '${'0'.repeat(32)}')`,
+      url,
+    );
+    const before = await contentsOf(url);
+    const error = await refusal(openForWriting(url, OPTIONS));
+    expect(error).toMatchObject({ code: 'store-failed' });
+    expect(error.message).toContain('view my_report depends on view pages');
+    expect(await contentsOf(url)).toEqual(before);
+    await server.run('DROP VIEW my_report', url);
+    await disconnect((await openForWriting(url, OPTIONS)).sql);
+  });
+
+  it('crawls a database of the version before', async () => {
+    const url = await newDatabase();
+    await server.run(
+      `${MIGRATIONS[0]};
+      INSERT INTO meta VALUES ('application', 'sumi-ripple'), ('schema_version', '1'), ('hash_key', '${'0'.repeat(32)}')`,
+      url,
+    );
+    const clock = new FakeClock();
+    const readTime = async () => clock.now();
+    const openStore = () => openPostgresStore({ address: url, clock, patienceMs: 0, readTime, onFailure });
+    const openReadSide = () => openPostgresReadSide(url);
+    await crawlALittle({ clock, openStore, openReadSide, cleanUp: async () => {} });
+    const side = await openReadSide();
+    try {
+      expect((await answersOf(side)).runs).toHaveLength(3);
+    } finally {
+      await side.close();
+    }
+  });
+
   it('tells a reader of an empty database that there is nothing yet', async () => {
     const url = await newDatabase();
     expect(await refusal(openForReading(url, OPTIONS))).toMatchObject({ code: 'store-empty', exitCode: 4 });
@@ -199,6 +291,27 @@ describe('a role with the least rights', () => {
     } finally {
       await looking.close();
       await owner.close();
+    }
+  });
+
+  it('keeps its rights when the owner brings the database up to date', async () => {
+    const url = await newDatabase();
+    await server.run(
+      `${MIGRATIONS[0]}; CREATE VIEW pages AS SELECT id FROM url;
+      INSERT INTO meta VALUES ('application', 'sumi-ripple'), ('schema_version', '1'), ('hash_key', '${'0'.repeat(32)}')`,
+      url,
+    );
+    const { worker, reader } = await grantIn(url);
+    expect(await refusal(openForWriting(worker, OPTIONS))).toMatchObject({ code: 'store-older' });
+    await disconnect((await openForWriting(url, OPTIONS)).sql);
+    await disconnect((await openForWriting(worker, OPTIONS)).sql);
+    const looking = await openForReading(reader, OPTIONS);
+    try {
+      expect([...(await looking`SELECT count(*) AS n FROM pages, visits, sitemap_entries`)]).toEqual([
+        { n: 0 },
+      ]);
+    } finally {
+      await disconnect(looking);
     }
   });
 

@@ -16,10 +16,12 @@ import {
   storeLabel,
   type TransactionSql,
 } from './connection.ts';
-import { APPLICATION, MIGRATIONS, SCHEMA_VERSION } from './schema.ts';
+import { APPLICATION, MIGRATIONS, RENEW_VIEWS, SCHEMA_VERSION } from './schema.ts';
 
 /** The same number for everyone who migrates: "sumi" as letters. */
 const MIGRATION_LOCK = 0x73756d69;
+
+const DEPENDED_ON = '2BP01';
 
 export interface WritableDatabase {
   sql: Sql;
@@ -108,6 +110,7 @@ async function migrate(sql: Sql, address: string): Promise<void> {
       for (let version = found.version; version < SCHEMA_VERSION; version++) {
         await tx.unsafe(MIGRATIONS[version]);
       }
+      await tx.unsafe(RENEW_VIEWS);
       await tx`
         INSERT INTO meta (key, value) VALUES ('application', ${APPLICATION}),
           ('schema_version', ${String(SCHEMA_VERSION)}), ('hash_key', ${randomBytes(16).toString('hex')})
@@ -115,8 +118,11 @@ async function migrate(sql: Sql, address: string): Promise<void> {
     });
   } catch (error) {
     // A role without the right to change an older schema needs its owner, not more rights.
-    const { code } = error as { code?: string };
+    const { code, detail } = error as { code?: string; detail?: string };
     if (before > 0 && code === '42501') throw older(storeLabel(address), before);
+    // An operator's own view reads one of ours: which one it is, only the detail says.
+    if (code === DEPENDED_ON)
+      throw sumiError('store-failed', { file: storeLabel(address), reason: `${detail}` }, error);
     throw error;
   }
 }

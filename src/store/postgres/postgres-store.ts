@@ -10,15 +10,33 @@ import { closeHost, closeWaiting } from './closing.ts';
 import { openCommitWindow } from './commit-window.ts';
 import { disconnect, isPooled, isTransient, postgresError, type Sql, storeLabel } from './connection.ts';
 import { createDatabaseClock, type DatabaseClock } from './database-clock.ts';
+import { forget } from './forget.ts';
 import { KnownUrls } from './known-urls.ts';
 import { claim, lease, leaseHost, release, renew, unclaim } from './leases.ts';
 import { gather, lowerDepths } from './offers.ts';
 import { openForWriting } from './open-database.ts';
+import { markOrphans } from './orphans.ts';
+import { readPast } from './past-page.ts';
+import { readProjectSettings, saveProjectSettings } from './project-settings.ts';
+import { createHeadReader } from './read-heads.ts';
+import { readLedger } from './read-history.ts';
 import { reconsider, revise } from './reconsider.ts';
-import { beginRun, countQueued, countStates, finishRun, isDone, joinRun, setPrepared } from './runs.ts';
+import { requeue } from './requeue.ts';
+import { saveRevisits } from './revisits.ts';
+import {
+  beginRun,
+  countQueued,
+  countStates,
+  decideMode,
+  finishRun,
+  isDone,
+  joinRun,
+  setPrepared,
+} from './runs.ts';
 import { saveDepths } from './save-depths.ts';
 import { ask, createHostIds, rememberRobots, type Session } from './session.ts';
 import { log, settle } from './settle.ts';
+import { readDiscovery, saveDiscovery, saveEntries } from './sitemap-entries.ts';
 import { createKeyedHasher, createUrlIdentity } from './url-identity.ts';
 import { endWorker, heartbeat, reservePages, returnPages } from './workers.ts';
 import { closeGroup, writeGroup } from './write-group.ts';
@@ -113,6 +131,18 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
     closeHost: (held, state, reason) => closeHost(session, held, state, reason),
     closeWaiting: (state, reason) => closeWaiting(session, state, reason),
     lowerDepths: (budget) => lowerDepths(session, budget),
+    requeue: (pageIds, priority) => requeue(session, pageIds, priority),
+    past: (pageId) => readPast(session, pageId),
+    decideMode: (decision) => decideMode(session, decision),
+    markOrphans: (since, now) => markOrphans(session, since, now),
+    saveEntries: (findings, now) => saveEntries(session, findings, now),
+    discovery: (host) => readDiscovery(session, host),
+    saveDiscovery: (host, found) => saveDiscovery(session, host, found),
+    saveRevisits: (project, batch, plan, learnedRun) =>
+      saveRevisits(session, project, batch, plan, learnedRun),
+    forget: (project, before) => forget(session, project, before),
+    projectSettings: (project) => attempt((runner) => readProjectSettings(runner, project)),
+    saveProjectSettings: (project, settings) => saveProjectSettings(session, project, settings),
     log: (entry) => log(session, entry),
     robots: (origin) => readRobots(session, origin),
     async saveRobots(hostId, robots) {
@@ -165,6 +195,7 @@ function openSession(
     runId: 0,
     isFirstRun: false,
     waiting: 0,
+    readHead: createHeadReader(attempt, () => session.projectId),
     refilledAt: Number.NEGATIVE_INFINITY,
     mayLower: false,
     woken: new Set(),
@@ -241,6 +272,12 @@ async function readRobots(session: Session, origin: string): Promise<StoredRobot
   return found ?? null;
 }
 
+const COUNT_RUN = `
+SELECT pages, requests, bytes, COALESCE((SELECT avg(f.change_frequency) FROM url u
+  JOIN fetched f ON f.page_id = u.id AND f.host_id = u.host_id
+  WHERE NOT $3 AND u.project_id = $2 AND (f.change IN ('changed', 'unchanged', 'gone') OR f.change_frequency > 0)), 0) AS "averageChangeFrequency"
+FROM run WHERE id = $1`;
+
 async function counts(session: Session): Promise<RunCounts> {
   session.window.touch();
   await session.window.flush();
@@ -251,13 +288,17 @@ async function counts(session: Session): Promise<RunCounts> {
     byState[pageStateName(state)] = n;
     known += n;
   }
-  const [run] = await session.attempt((sql) =>
-    ask<{ pages: number; requests: number; bytes: number }>(
-      sql,
-      'SELECT pages, requests, bytes FROM run WHERE id = $1',
-      [session.runId],
-    ),
+  const { runId, projectId, isFirstRun } = session;
+  const [[run], ledger] = await session.attempt((sql) =>
+    Promise.all([
+      ask<Pick<RunCounts, 'pages' | 'requests' | 'bytes' | 'averageChangeFrequency'>>(sql, COUNT_RUN, [
+        runId,
+        projectId,
+        isFirstRun,
+      ]),
+      readLedger(sql, runId),
+    ]),
   );
   const waiting = (byState.Queued ?? 0) + (byState.Fetching ?? 0);
-  return { byState, waiting, known, pages: run.pages, requests: run.requests, bytes: run.bytes };
+  return { byState, waiting, known, ledger, ...run };
 }

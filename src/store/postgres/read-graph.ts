@@ -2,7 +2,7 @@
  * The link graph on PostgreSQL: the answers of sqlite/read-graph.ts, row for row. The partitions are merged by page id,
  * a statement a batch, so that no transaction stays open while a graph is built.
  */
-import { pageStateName } from '../../frontier/page-state.ts';
+import { PAGE_STATES, pageStateName } from '../../frontier/page-state.ts';
 import { NO_DEPTH } from '../port.ts';
 import type { GraphFilter, GraphLinks, GraphPage } from '../read-side.ts';
 import type { Sql } from './connection.ts';
@@ -32,13 +32,13 @@ export function createGraphReader(sql: Sql) {
     // The batch is cut from url alone, so that the joins see no more than its rows.
     const text = `SELECT u.id, u.project_id, u.url, h.name AS host, u.state, f.title, f.status_code,
         NULLIF(u.depth, ${NO_DEPTH}) AS depth, u.discovered_run, f.redirect_to
-      FROM (SELECT u.* FROM url u WHERE u.id > $1 ${where} ORDER BY u.id LIMIT $2) u
+      FROM (SELECT u.* FROM url u WHERE u.id > $1 ${where} ${inStates(filter)} ORDER BY u.id LIMIT $2) u
         JOIN host h ON h.id = u.host_id
         LEFT JOIN fetched f ON f.page_id = u.id AND f.host_id = u.host_id
       ORDER BY u.id`;
     for (let after = 0; ; ) {
       const rows = await ask<RawPage>(sql, text, [after, PAGES_A_BATCH, ...values]);
-      if (rows.length > 0) yield rows.map((row) => ({ ...row, state: pageStateName(row.state) }));
+      if (rows.length > 0) yield rows.map(named);
       if (rows.length < PAGES_A_BATCH) return;
       after = rows[rows.length - 1].id;
     }
@@ -61,4 +61,15 @@ export function createGraphReader(sql: Sql) {
   }
 
   return { graphPages, graphLinks };
+}
+
+function inStates({ states }: GraphFilter): string {
+  return states === undefined
+    ? ''
+    : `AND u.state IN (${states.map((state) => PAGE_STATES[state]).join(', ')})`;
+}
+
+/** In its place: a graph has many rows. */
+function named(row: RawPage): GraphPage {
+  return Object.assign(row, { state: pageStateName(row.state) }) as GraphPage;
 }

@@ -20,9 +20,14 @@ import type {
 } from '../read-side.ts';
 import { disconnect, postgresError, type Sql } from './connection.ts';
 import { openForReading } from './open-database.ts';
+import { readProjectSettings } from './project-settings.ts';
+import { readFigures } from './read-figures.ts';
 import { createGraphReader } from './read-graph.ts';
+import { createHistoryReader } from './read-history.ts';
 import { createLinkReader } from './read-links.ts';
 import { readErrors, readReport } from './read-report.ts';
+import { createRevisitReader } from './read-revisits.ts';
+import { createSitemapReader } from './read-sitemaps.ts';
 import { readTotals } from './read-totals.ts';
 import { workersOf } from './read-workers.ts';
 import { ask } from './session.ts';
@@ -44,7 +49,8 @@ const PAGE_COLUMNS = `u.url, u.state, u.reason, f.status_code, f.title, f.h1, NU
   u.id, p.name AS project, h.name AS host, COALESCE(u.fetch_url, u.url) AS fetch_url, f.description AS meta_description,
   f.lang, f.charset, f.canonical, f.noindex, f.nofollow, f.content_length,
   lpad(to_hex(COALESCE(f.simhash, 0)), 16, '0') AS simhash,
-  f.cache_control, f.response_ms, f.change, u.priority, u.attempts, ${time('u.retry_at')} AS retry_at,
+  f.cache_control, f.response_ms, f.change, COALESCE(f.change_frequency, 0) AS change_frequency,
+  COALESCE(f.changes_detected, 0) AS changes_detected, u.priority, u.attempts, ${time('u.retry_at')} AS retry_at,
   ${time('u.discovered_at')} AS discovered_at, u.discovered_run, f.run_id AS visited_run, u.referrer_id, f.redirect_to,
   f.body_key`;
 const FETCHED = 'fetched f ON f.page_id = u.id AND f.host_id = u.host_id';
@@ -53,7 +59,8 @@ const pagesFrom = (urls: string) => `SELECT ${PAGE_COLUMNS} FROM ${urls} u JOIN 
   JOIN project p ON p.id = u.project_id LEFT JOIN ${FETCHED}`;
 
 const RUN_COLUMNS = `r.id AS run, p.name AS project, r.status, ${time('r.started_at')} AS started_at,
-  ${time('r.finished_at')} AS finished_at, r.pages, r.requests, r.bytes, r.config_hash, r.error, r.metadata`;
+  ${time('r.finished_at')} AS finished_at, r.pages, r.requests, r.bytes, r.config_hash, r.error, r.metadata, r.mode,
+  r.mode_reason`;
 const RUNS = 'run r JOIN project p ON p.id = r.project_id';
 
 const ERROR_STATES = [
@@ -83,6 +90,10 @@ export async function openPostgresReadSide(address: string): Promise<ReadSide> {
     links: links.all,
     linksOf: links.of,
     ...createGraphReader(sql),
+    ...createHistoryReader(sql),
+    ...createSitemapReader(sql),
+    ...createRevisitReader(sql),
+    projectSettings: (project) => readProjectSettings(sql, project),
     hosts: (filter) => hostsOf(sql, filter),
     visits: (pageId) => visitsOf(sql, pageId),
     robots: (origin) =>
@@ -95,6 +106,7 @@ export async function openPostgresReadSide(address: string): Promise<ReadSide> {
     workers: () => workersOf(sql),
     totals: (project) => readTotals(sql, project),
     report: (runId) => readReport(sql, runId),
+    changeFigures: (projectId, runId) => readFigures(sql, projectId, runId),
     mapErrors: (projectId, runId) => readErrors(sql, projectId, runId),
     requests: () => requestsOf(sql),
     repeatedUrls: () => repeatedUrlsOf(sql),
@@ -150,7 +162,7 @@ async function* pagesOf(sql: Sql, filter: PageFilter): AsyncGenerator<PageRow> {
     values.push(value);
     conditions.push(condition.replace('?', `$${values.length + 2}`));
   };
-  const { project, states, statusCodes, hosts } = filter;
+  const { project, states, statusCodes, hosts, changes, changingMoreThan, notVisitedSince } = filter;
   if (project !== undefined) add('u.project_id = (SELECT id FROM project WHERE name = ?)', project);
   if (states !== undefined)
     add(
@@ -159,7 +171,13 @@ async function* pagesOf(sql: Sql, filter: PageFilter): AsyncGenerator<PageRow> {
     );
   if (hosts !== undefined) add('u.host_id = ANY (?::int[])', await hostIdsOf(sql, hosts));
   if (statusCodes !== undefined) add('f.status_code = ANY (?::int[])', [...statusCodes]);
-  const visited = statusCodes === undefined ? '' : `JOIN ${FETCHED}`;
+  if (changes !== undefined) add('f.change = ANY (?::text[])', [...changes]);
+  if (changingMoreThan !== undefined) add('f.change_frequency > ?', changingMoreThan);
+  if (notVisitedSince !== undefined) add('f.visited_at < ?', Math.round(notVisitedSince));
+  const asksVisits = [statusCodes, changes, changingMoreThan, notVisitedSince].some(
+    (value) => value !== undefined,
+  );
+  const visited = asksVisits ? `JOIN ${FETCHED}` : '';
   const text = `${pagesFrom(
     `(SELECT u.* FROM url u ${visited} WHERE ${conditions.join(' AND ')} ORDER BY u.id LIMIT $2)`,
   )} ORDER BY u.id`;

@@ -47,7 +47,10 @@ export interface RedirectResult {
   failed: FailedSource[];
 }
 
-const { Queued, Fetching, Processed, Failed } = PAGE_STATES;
+const { Queued, Fetching, Processed, Failed, DeadLink, Gone } = PAGE_STATES;
+
+/** What it led to while it was there is kept, and leads nowhere. */
+const isVanished = ({ state }: Place) => state === DeadLink || state === Gone;
 
 // UNION, not UNION ALL: a loop ends the walk.
 const READ_PLACES = `
@@ -164,7 +167,7 @@ export async function openRedirectBook(
       if (target.state === Failed && target.redirectTo !== null)
         return fail(chain, target.reason ?? 'redirect: leads nowhere', page);
       const isOpen = target.state === Queued || target.state === Fetching;
-      if (isOpen || target.redirectTo === null || walked > maxHops) break;
+      if (isOpen || isVanished(target) || target.redirectTo === null || walked > maxHops) break;
       target = places.get(target.redirectTo)!;
       for (const link of chain) link[1]++;
     }
@@ -176,7 +179,7 @@ export async function openRedirectBook(
     const url = target.fetchUrl ?? target.url;
     const refusal = refusalOf(url, target.state, target.reason);
     if (refusal !== null) return fail(chain, refusal, page);
-    end(chain, target.finalUrl ?? url);
+    end(chain, isVanished(target) ? url : (target.finalUrl ?? url));
     return { state: Processed, reason: null, failed: [] };
   }
 

@@ -2,7 +2,7 @@
 import type { TransactionSql } from 'postgres';
 import { sumiError } from '../../errors.ts';
 import { PAGE_STATES, type PageStateCode } from '../../frontier/page-state.ts';
-import type { JoinedRun, RunEnd, RunRequest, RunStart } from '../port.ts';
+import type { JoinedRun, ModeDecision, RunEnd, RunRequest, RunStart } from '../port.ts';
 import { ask, type Session, transaction } from './session.ts';
 import { endVanished, LATE_MS, registerWorker } from './workers.ts';
 
@@ -254,6 +254,17 @@ async function refuseBusy(
   if (busy.length > 0) throw sumiError('project-in-use', { project, worker: busy[0].id });
 }
 
+const OF_PAGES = [
+  'fetched',
+  'page_text',
+  'link_set',
+  'link_change',
+  'page_depth',
+  'lowering',
+  'sitemap_entry',
+  'revisit',
+];
+
 async function clearProject(
   tx: TransactionSql,
   projectId: number,
@@ -262,11 +273,16 @@ async function clearProject(
 ): Promise<void> {
   await refuseBusy(tx, projectId, project, now);
   const pages = 'SELECT id FROM url WHERE project_id = $1';
-  for (const table of ['fetched', 'page_text', 'link_set', 'link_change', 'page_depth', 'lowering'])
+  for (const table of OF_PAGES)
     await ask(tx, `DELETE FROM ${table} WHERE page_id IN (${pages})`, [projectId]);
   await ask(tx, `DELETE FROM redirect_wait WHERE target_id IN (${pages})`, [projectId]);
+  for (const table of ['visit', 'page_change'])
+    await ask(tx, `DELETE FROM ${table} WHERE run_id IN (SELECT id FROM run WHERE project_id = $1)`, [
+      projectId,
+    ]);
   await ask(tx, `UPDATE request SET page_id = NULL WHERE page_id IN (${pages})`, [projectId]);
-  for (const table of ['url', 'host_queue', 'origin'])
+  await ask(tx, 'UPDATE project SET revisit_plan = NULL, learned_run = 0 WHERE id = $1', [projectId]);
+  for (const table of ['url', 'host_queue', 'origin', 'discovery'])
     await ask(tx, `DELETE FROM ${table} WHERE project_id = $1`, [projectId]);
   await ask(
     tx,
@@ -301,6 +317,25 @@ export async function finishRun(
     await ask(tx, 'SELECT pg_notify($1, $2)', [RUN_CHANNEL, String(session.runId)]);
     return status;
   });
+}
+
+// The first decision stands: whoever comes second waits for the row and finds it.
+const DECIDE = `
+UPDATE run SET mode_reason = CASE WHEN mode IS NULL THEN $3 ELSE mode_reason END, mode = COALESCE(mode, $2)
+WHERE id = $1 RETURNING mode, mode_reason AS reason`;
+const READ_DECISION = 'SELECT mode, mode_reason AS reason FROM run WHERE id = $1';
+
+export async function decideMode(
+  session: Session,
+  decision: ModeDecision | null,
+): Promise<ModeDecision | null> {
+  type Row = { [Key in keyof ModeDecision]: ModeDecision[Key] | null };
+  const [found] = await session.attempt((sql) =>
+    decision === null
+      ? ask<Row>(sql, READ_DECISION, [session.runId])
+      : ask<Row>(sql, DECIDE, [session.runId, decision.mode, decision.reason]),
+  );
+  return found === undefined || found.mode === null ? null : { mode: found.mode, reason: found.reason ?? '' };
 }
 
 async function hasOthers(tx: TransactionSql, session: Session, now: number): Promise<boolean> {

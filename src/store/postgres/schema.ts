@@ -4,8 +4,11 @@
  * the same schema can be distributed by host_id (docs/scale.md). Hosts themselves, their queues and the runs are small
  * and stay whole: leasing looks over all hosts.
  *
- * Every change is a new entry of MIGRATIONS, never an edit; `meta.schema_version` counts them.
+ * Every change of a table is a new entry of MIGRATIONS, never an edit; `meta.schema_version` counts them. Views are made
+ * anew with each of them.
  */
+import { REQUEST_KINDS } from '../port.ts';
+import { knownByNumber, outcomeNumber } from '../visit-rows.ts';
 import { VIEWS } from './views.ts';
 
 /** Splitting one is described in docs/scale.md. More of them cost every new database and every look without a host. */
@@ -13,7 +16,7 @@ export const PARTITIONS = 8;
 /** Whose tables these are: a database of another program is refused. */
 export const APPLICATION = 'sumi-ripple';
 
-const PARTITIONED = ['url', 'fetched', 'page_text', 'link_set', 'link_change', 'page_depth', 'request'];
+const FIRST_PARTITIONED = ['url', 'fetched', 'page_text', 'link_set', 'link_change', 'page_depth', 'request'];
 
 const TABLES = `
 CREATE TABLE meta (key text PRIMARY KEY, value text NOT NULL);
@@ -253,14 +256,139 @@ CREATE INDEX request_host ON request (host_id, sent_at);
 CREATE INDEX request_page ON request (page_id) WHERE page_id IS NOT NULL;
 `;
 
-const partitions = PARTITIONED.flatMap((table) =>
-  Array.from(
-    { length: PARTITIONS },
-    (_, i) =>
-      `CREATE TABLE ${table}_${i} PARTITION OF ${table} FOR VALUES WITH (MODULUS ${PARTITIONS}, REMAINDER ${i});`,
-  ),
-).join('\n');
+/** History, what changed in it, sitemaps, and what is known of when to come back. Columns have defaults, so that workers of the version before go on until they end. */
+const CHANGES = `
+ALTER TABLE project ADD COLUMN settings text, ADD COLUMN revisit_plan text,
+  ADD COLUMN learned_run integer NOT NULL DEFAULT 0;
+ALTER TABLE run ADD COLUMN mode text, ADD COLUMN mode_reason text;
+-- distrusted_until: its validators lied, until then its pages are fetched in full.
+ALTER TABLE host ADD COLUMN distrusted_until bigint NOT NULL DEFAULT 0;
+-- Changes of its pages that a newer date in a sitemap had announced, and the others.
+ALTER TABLE host ADD COLUMN announced integer NOT NULL DEFAULT 0, ADD COLUMN unannounced integer NOT NULL DEFAULT 0;
+
+-- What was read last; a visit that reads nothing new only says so beside it (visited_at, status_code, error, change).
+ALTER TABLE fetched ADD COLUMN text_hash bytea, ADD COLUMN facet_hash bytea, ADD COLUMN structured_data text,
+  ADD COLUMN wire_bytes bigint NOT NULL DEFAULT 0, ADD COLUMN change_frequency double precision NOT NULL DEFAULT 0,
+  ADD COLUMN changes_detected integer NOT NULL DEFAULT 0;
+
+-- One row a visit: the history. outcome and known_by count as in change/visit-record.ts.
+CREATE TABLE visit (
+  run_id integer NOT NULL,
+  page_id integer NOT NULL,
+  visited_at bigint NOT NULL,
+  host_id integer NOT NULL,
+  outcome smallint NOT NULL,
+  known_by smallint NOT NULL,
+  status_code integer,
+  etag text,
+  last_modified text,
+  content_hash bytea,
+  text_hash bytea,
+  simhash_distance smallint,
+  wire_bytes bigint NOT NULL,
+  bytes_saved bigint NOT NULL,
+  duration_ms double precision,
+  PRIMARY KEY (run_id, page_id, visited_at, host_id)
+) PARTITION BY HASH (host_id);
+
+-- What a visit found changed.
+CREATE TABLE page_change (
+  run_id integer NOT NULL,
+  page_id integer NOT NULL,
+  visited_at bigint NOT NULL,
+  host_id integer NOT NULL,
+  parts integer NOT NULL,
+  detail text NOT NULL,
+  PRIMARY KEY (run_id, page_id, visited_at, host_id)
+) PARTITION BY HASH (host_id);
+
+-- What sitemaps say of a page; since lost_run none of them names it any more.
+CREATE TABLE sitemap_entry (
+  page_id integer NOT NULL,
+  host_id integer NOT NULL,
+  lastmod bigint,
+  changefreq text,
+  priority double precision,
+  sitemap text NOT NULL,
+  first_seen bigint NOT NULL,
+  last_seen bigint NOT NULL,
+  lost_run integer,
+  PRIMARY KEY (page_id, host_id)
+) PARTITION BY HASH (host_id);
+
+-- How the pages of a project's host were found when it was looked at last.
+CREATE TABLE discovery (
+  project_id integer NOT NULL,
+  host_id integer NOT NULL,
+  method text NOT NULL,
+  checked_at bigint NOT NULL,
+  entries integer NOT NULL,
+  sitemaps text NOT NULL,
+  PRIMARY KEY (host_id, project_id)
+);
+CREATE INDEX discovery_project ON discovery (project_id, host_id);
+
+-- What the plan of revisits learned of a page.
+CREATE TABLE revisit (
+  page_id integer NOT NULL,
+  host_id integer NOT NULL,
+  learned_at bigint,
+  rate_shape double precision NOT NULL,
+  rate_days double precision NOT NULL,
+  signals integer NOT NULL,
+  signals_in_all integer NOT NULL,
+  flags integer NOT NULL,
+  PRIMARY KEY (page_id, host_id)
+) PARTITION BY HASH (host_id);
+
+-- Which pages lost a link in a run: asked at its end. Written on revisits only.
+CREATE INDEX link_change_run ON link_change (run_id);
+`;
+
+const GET = REQUEST_KINDS.indexOf('GET');
+
+/**
+ * History of the version before: what the log of requests tells of visits. Equal bodies are told by their hash; what
+ * else was compared then is not known any more.
+ */
+const HISTORY_OF_LOG = `
+INSERT INTO visit (run_id, page_id, visited_at, host_id, outcome, known_by, status_code, content_hash, wire_bytes,
+    bytes_saved, duration_ms)
+  SELECT run_id, page_id, trunc(sent_at)::bigint, host_id,
+    CASE WHEN NOT was_read THEN ${outcomeNumber('failed')} WHEN earlier = 0 THEN ${outcomeNumber('new')}
+      WHEN content_hash = last_hash THEN ${outcomeNumber('unchanged')} ELSE ${outcomeNumber('changed')} END,
+    CASE WHEN status_code = 0 THEN ${knownByNumber('network')} WHEN NOT was_read THEN ${knownByNumber('status')}
+      WHEN earlier > 0 AND content_hash = last_hash THEN ${knownByNumber('hash')}
+      ELSE ${knownByNumber('content')} END,
+    NULLIF(status_code, 0), content_hash, wire_bytes, 0, floor(ended_at - sent_at + 0.5)
+  FROM (SELECT q.*, sum(was_read::int) OVER w - was_read::int AS earlier, lag(content_hash) OVER w AS last_hash
+    FROM (SELECT r.*, status_code BETWEEN 200 AND 399 AS was_read, max(id) OVER (PARTITION BY run_id, page_id) AS last_id
+      FROM request r WHERE kind = ${GET} AND page_id IS NOT NULL) q
+    WHERE id = last_id WINDOW w AS (PARTITION BY page_id, was_read ORDER BY id)) v;
+UPDATE fetched f SET wire_bytes = q.wire_bytes FROM (SELECT DISTINCT ON (page_id) page_id, host_id, wire_bytes FROM request
+  WHERE kind = ${GET} AND page_id IS NOT NULL AND status_code BETWEEN 200 AND 299 ORDER BY page_id, id DESC) q
+WHERE q.page_id = f.page_id AND q.host_id = f.host_id;
+`;
+
+const partitionsOf = (tables: readonly string[]) =>
+  tables
+    .flatMap((table) =>
+      Array.from(
+        { length: PARTITIONS },
+        (_, i) =>
+          `CREATE TABLE ${table}_${i} PARTITION OF ${table} FOR VALUES WITH (MODULUS ${PARTITIONS}, REMAINDER ${i});`,
+      ),
+    )
+    .join('\n');
 
 /** Each brings the database one version on. */
-export const MIGRATIONS: readonly string[] = [`${TABLES}\n${partitions}\n${VIEWS}`];
+export const MIGRATIONS: readonly string[] = [
+  `${TABLES}\n${partitionsOf(FIRST_PARTITIONED)}`,
+  `${CHANGES}\n${partitionsOf(['visit', 'page_change', 'sitemap_entry', 'revisit'])}\n${HISTORY_OF_LOG}`,
+];
 export const SCHEMA_VERSION = MIGRATIONS.length;
+
+/** Views hold no data: ours are made anew. Those of extensions and operators stay as they are. */
+export const RENEW_VIEWS = `
+DROP VIEW IF EXISTS ${[...VIEWS.matchAll(/^CREATE VIEW (\w+)/gm)].map(([, name]) => name).join(', ')};
+${VIEWS}`;

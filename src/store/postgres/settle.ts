@@ -38,6 +38,11 @@ export async function settle(
     reason: requeue === null ? settlement.reason : null,
     requeue,
     facts: settlement.facts,
+    touch: settlement.touch,
+    visit: settlement.visit,
+    change: settlement.change,
+    changeFrequency: settlement.changeFrequency,
+    changesDetected: settlement.changesDetected,
     text: settlement.text === null ? null : Buffer.from(settlement.text).toString(),
     links:
       settlement.links === null

@@ -3,8 +3,11 @@
  * written for one store works on the other. Times are text, since they are in SQLite. docs/tables.md explains them;
  * nothing in the crawler reads through them.
  */
+import { KNOWN_BY, VISIT_OUTCOMES } from '../../change/visit-record.ts';
 import { PAGE_STATES } from '../../frontier/page-state.ts';
+import { partsSql } from '../change-parts.ts';
 import { NO_DEPTH, UNFOLLOWED } from '../port.ts';
+import { wordSql } from '../visit-rows.ts';
 
 const stateName = `CASE u.state ${Object.entries(PAGE_STATES)
   .map(([name, code]) => `WHEN ${code} THEN '${name}'`)
@@ -42,7 +45,7 @@ CREATE VIEW ${kind}_referrers AS
 
 export const VIEWS = `
 -- A robots.txt may hold any bytes, a text only what is UTF-8: the rest is shown escaped.
-CREATE FUNCTION readable_text(bytes bytea) RETURNS text LANGUAGE plpgsql IMMUTABLE STRICT AS $$
+CREATE OR REPLACE FUNCTION readable_text(bytes bytea) RETURNS text LANGUAGE plpgsql IMMUTABLE STRICT AS $$
 BEGIN
   RETURN convert_from(bytes, 'UTF8');
 EXCEPTION WHEN character_not_in_repertoire OR untranslatable_character THEN
@@ -51,8 +54,12 @@ END $$;
 
 CREATE VIEW runs AS
   SELECT r.id, p.name AS project, ${iso('r.started_at')} AS started_at, ${iso('r.finished_at')} AS finished_at,
-    r.config_hash, r.status, r.pages, r.bytes, r.requests, r.error, r.metadata
-  FROM run r JOIN project p ON p.id = r.project_id;
+    r.config_hash, r.status, r.pages, r.bytes, r.requests, r.error, r.metadata, r.mode, r.mode_reason,
+    ${VISIT_OUTCOMES.map((word) => `o."${word}"`).join(', ')}, o.bytes_saved
+  FROM run r JOIN project p ON p.id = r.project_id CROSS JOIN LATERAL (
+    SELECT ${VISIT_OUTCOMES.map((word, at) => `count(*) FILTER (WHERE v.outcome = ${at}) AS "${word}"`).join(', ')},
+      COALESCE(sum(v.bytes_saved), 0)::bigint AS bytes_saved
+    FROM visit v WHERE v.run_id = r.id) o;
 
 CREATE VIEW pages AS
   SELECT u.id, u.url, COALESCE(u.fetch_url, u.url) AS fetch_url, h.name AS domain, h.name AS host,
@@ -60,7 +67,8 @@ CREATE VIEW pages AS
     NULLIF(u.depth, ${NO_DEPTH}) AS depth,
     u.priority, f.content_type, f.content_length, f.word_count, ${hex('f.content_hash')} AS content_hash,
     f.simhash, f.lang, f.charset, f.canonical, f.noindex, f.nofollow, f.final_url, COALESCE(f.redirect_count, 0) AS redirect_count,
-    f.etag, f.last_modified, f.cache_control, ${iso('f.visited_at')} AS visited_at, f.change, f.response_ms,
+    f.etag, f.last_modified, f.cache_control, ${iso('f.visited_at')} AS visited_at, f.change,
+    COALESCE(f.change_frequency, 0) AS change_frequency, COALESCE(f.changes_detected, 0) AS changes_detected, f.response_ms,
     ${iso('u.discovered_at')} AS discovered_at, u.discovered_run, u.referrer_id, f.error,
     COALESCE(f.error, u.reason) AS error_message, u.attempts AS retry_count, f.body_key, u.project_id
   FROM url u JOIN host h ON h.id = u.host_id LEFT JOIN ${FETCHED};
@@ -120,10 +128,30 @@ CREATE VIEW domain_states AS
     readable_text(r.body) AS robots_txt, ${iso('r.fetched_at')} AS robots_fetched_at
   FROM host h LEFT JOIN ${ROBOTS};
 
+-- The log of requests knows why there was no answer; the history says only that there was none.
 CREATE VIEW visits AS
-  SELECT q.id, q.page_id, q.run_id, ${iso('q.sent_at')} AS visited_at, q.status_code, q.wire_bytes,
-    ${hex('q.content_hash')} AS content_hash, trunc(q.ended_at - q.sent_at)::integer AS duration_ms, q.failure
-  FROM request q WHERE q.kind = 0 AND q.page_id IS NOT NULL;
+  SELECT (v.page_id::bigint * 1000000 + v.run_id) * 10 + v.known_by AS id, v.page_id, v.run_id,
+    ${iso('v.visited_at')} AS visited_at, ${wordSql('v.outcome', VISIT_OUTCOMES)} AS outcome,
+    ${wordSql('v.known_by', KNOWN_BY)} AS known_by, v.status_code, v.etag, v.last_modified,
+    ${hex('v.content_hash')} AS content_hash, ${hex('v.text_hash')} AS text_hash, v.simhash_distance,
+    v.wire_bytes, v.bytes_saved, floor(v.duration_ms + 0.5)::integer AS duration_ms, q.failure
+  FROM visit v LEFT JOIN LATERAL (SELECT max(r.failure) AS failure FROM request r
+      WHERE v.known_by = ${KNOWN_BY.indexOf('network')} AND r.page_id = v.page_id AND r.host_id = v.host_id
+        AND r.run_id = v.run_id) q ON true;
+
+CREATE VIEW page_changes AS
+  SELECT c.page_id::bigint * 1000000 + c.run_id AS id, c.page_id, c.run_id, u.url, ${iso('c.visited_at')} AS visited_at,
+    ${partsSql('c.parts')} AS parts, c.detail
+  FROM page_change c JOIN url u ON u.id = c.page_id AND u.host_id = c.host_id;
+
+CREATE VIEW sitemap_entries AS
+  SELECT e.page_id AS id, e.page_id, u.url, ${iso('e.lastmod')} AS lastmod, e.changefreq, e.priority, e.sitemap,
+    ${iso('e.first_seen')} AS first_seen, ${iso('e.last_seen')} AS last_seen, u.project_id
+  FROM sitemap_entry e JOIN url u ON u.id = e.page_id AND u.host_id = e.host_id;
+
+CREATE VIEW discovery_status AS
+  SELECT d.host_id AS id, d.project_id, h.name AS host, d.method, ${iso('d.checked_at')} AS checked_at, d.entries, d.sitemaps
+  FROM discovery d JOIN host h ON h.id = d.host_id;
 
 CREATE VIEW crawled_pages AS
   SELECT u.id, u.project_id, COALESCE(u.fetch_url, u.url) AS url, u.url AS normalized_url, f.title, f.h1,
@@ -142,6 +170,6 @@ CREATE VIEW crawled_url AS
   SELECT u.id, f.run_id AS crawl_id, COALESCE(u.fetch_url, u.url) AS url, COALESCE(f.status_code, 0) AS status, f.title,
     CASE WHEN f.noindex <> 0 THEN 'No' ELSE 'Yes' END AS indexable, COALESCE(f.error, u.reason, '') AS error,
     f.visited_at / 1000 AS last_crawled_at, f.etag, f.last_modified, ${hex('f.content_hash')} AS content_hash,
-    u.discovered_at / 1000 AS created_at
+    f.change_frequency, f.changes_detected, u.discovered_at / 1000 AS created_at
   FROM url u JOIN ${FETCHED};
 `;

@@ -31,6 +31,7 @@ import {
   writeRobots,
   writeTexts,
 } from './write-rows.ts';
+import { writePageChanges, writeTouches, writeVisits } from './write-visits.ts';
 
 const { Queued } = PAGE_STATES;
 
@@ -94,6 +95,9 @@ async function writeAll(tx: TransactionSql, session: Session, group: Group): Pro
   const pageOf = (target: number): number => (target > 0 ? target : resolved[-target - 1].id);
   await Promise.all([
     writeFacts(tx, session, settlements),
+    writeTouches(tx, session, settlements),
+    writeVisits(tx, session, settlements),
+    writePageChanges(tx, session, settlements),
     writeTexts(tx, settlements),
     writeLinks(tx, session, settlements, (gathered) => {
       // Copies: a transaction that fails is tried again with what was gathered.

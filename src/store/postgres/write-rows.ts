@@ -30,6 +30,12 @@ const FACTS: readonly [column: string, type: string][] = [
   ['error', 'text'],
   ['response_ms', 'float8'],
   ['change', 'text'],
+  ['text_hash', 'bytea'],
+  ['facet_hash', 'bytea'],
+  ['structured_data', 'text'],
+  ['wire_bytes', 'bigint'],
+  ['change_frequency', 'float8'],
+  ['changes_detected', 'int'],
 ];
 const names = FACTS.map(([name]) => name).join(', ');
 // A visit replaces what was known: also where a redirect led.
@@ -45,7 +51,7 @@ export async function writeFacts(
   settlements: PendingSettlement[],
 ): Promise<void> {
   const rows = [];
-  for (const { claim, lease, facts } of settlements) {
+  for (const { claim, lease, facts, visit, changeFrequency, changesDetected } of settlements) {
     if (facts === null) continue;
     rows.push({
       page_id: claim.pageId,
@@ -72,7 +78,13 @@ export async function writeFacts(
       body_key: facts.bodyKey,
       error: facts.error,
       response_ms: facts.responseMs,
-      change: facts.change,
+      change: visit?.outcome ?? null,
+      text_hash: bytea(facts.textHash),
+      facet_hash: bytea(facts.facetHash),
+      structured_data: facts.structuredData,
+      wire_bytes: facts.wireBytes,
+      change_frequency: changeFrequency,
+      changes_detected: changesDetected,
     });
   }
   if (rows.length > 0) await ask(tx, PUT_FACTS, [rowsJson(rows)]);
@@ -165,7 +177,7 @@ function braced(numbers: Int32Array | Uint8Array | number[]): string {
   return `{${numbers.join(',')}}`;
 }
 
-function bytea(bytes: Uint8Array | null): string | null {
+export function bytea(bytes: Uint8Array | null): string | null {
   if (bytes === null) return null;
   return `\\x${Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('hex')}`;
 }
@@ -226,10 +238,10 @@ export async function writeRobots(tx: TransactionSql, gathered: Group['robots'])
 }
 
 const HOST_COLUMNS =
-  'h int, n bigint, b bigint, c int, a float8, v float8, s int, f int, p int, q int, r boolean, y bigint';
+  'h int, n bigint, b bigint, c int, a float8, v float8, s int, f int, p int, q int, r boolean, y bigint, d bigint, k int, l int';
 const PUT_HOSTS = `
 UPDATE host SET not_before = r.n, blocked_until = r.b, consecutive_429 = r.c, adaptive_ms = r.a, average_ms = r.v,
-  samples = r.s, failures = r.f, probes = r.p,
+  samples = r.s, failures = r.f, probes = r.p, distrusted_until = r.d, announced = r.k, unannounced = r.l,
   lease_owner = CASE WHEN r.r THEN NULL ELSE lease_owner END, lease_until = CASE WHEN r.r THEN NULL ELSE lease_until END
 FROM ${recordset(1, HOST_COLUMNS, 'r')} WHERE host.id = r.h`;
 const PUT_REQUEST_COUNTS = `
@@ -267,6 +279,9 @@ export async function writeHosts(
       q: state.requests,
       r: released.has(lease),
       y: lease.isWanted ? now + YIELD_MS : 0,
+      d: Math.round(state.distrustedUntil),
+      k: state.announced,
+      l: state.unannounced,
     };
   });
   if (rows.length === 0) return;

@@ -38,6 +38,7 @@ import {
   prepareRead,
 } from './copy-tables.ts';
 import { openForWriting, storeError } from './open-database.ts';
+import { clearPages } from './runs.ts';
 import { createWaitingPages, rebuildWaiting } from './waiting-pages.ts';
 
 export function openSqliteCopySide(
@@ -143,15 +144,16 @@ function dropMeta(db: Database, key: string): void {
 }
 
 function readProject(db: Database, projectId: number, runs: readonly number[]): CopiedProject {
-  const { name, created_at } = db
-    .prepare('SELECT name, created_at FROM project WHERE id = ?')
-    .get(projectId) as { name: string; created_at: number };
+  const { name, created_at, settings } = db
+    .prepare('SELECT name, created_at, settings FROM project WHERE id = ?')
+    .get(projectId) as { name: string; created_at: number; settings: string | null };
   const unprepared = readMeta<NonNullable<CopiedProject['unprepared']>>(db, unpreparedKey(projectId));
   const run = runs.indexOf(unprepared?.run ?? 0) + 1;
   return {
     name,
     createdAt: Math.round(created_at),
     unprepared: unprepared === null || run === 0 ? null : { ...unprepared, run },
+    settings,
   };
 }
 
@@ -163,8 +165,15 @@ function markOf(db: Database, projectId: number, pages: PageNumbers): string {
     .raw()
     .all(projectId);
   const last = pages.size === 0 ? 0 : pages.idOf(pages.size);
+  // Kept without a crawl.
+  const kept = db
+    .prepare(
+      'SELECT settings, learned_run FROM project WHERE id = ? AND (settings IS NOT NULL OR learned_run > 0)',
+    )
+    .raw()
+    .all(projectId);
   return createHash('sha256')
-    .update(JSON.stringify([pages.size, last, runs]))
+    .update(JSON.stringify([pages.size, last, runs, ...kept]))
     .digest('hex')
     .slice(0, 32);
 }
@@ -217,12 +226,12 @@ function createWriter(
       told(() => {
         refuseExisting(db, name, path);
         queueWaiting(db, projectId);
-        const { unprepared } = reader.project;
+        const { unprepared, settings } = reader.project;
         if (unprepared !== null) {
           const run = runIds(db, projectId)[unprepared.run - 1];
           writeMeta(db, unpreparedKey(projectId), { ...unprepared, run });
         }
-        db.prepare('UPDATE project SET name = ? WHERE id = ?').run(name, projectId);
+        db.prepare('UPDATE project SET name = ?, settings = ? WHERE id = ?').run(name, settings, projectId);
         dropMeta(db, key);
         writeMeta(db, copiedKey(name), originOf(request));
         commit(db);
@@ -270,12 +279,9 @@ function begin(db: Database, request: CopyRequest): CopyProgress {
 
 /** Removes what an interrupted copy wrote, but for hosts and robots.txt, which are everybody's. */
 function discard(db: Database, projectId: number, key: string): void {
-  const own = '(SELECT id FROM url WHERE project_id = ?)';
-  for (const table of ['fetched', 'page_text', 'link_set', 'link_change', 'page_depth', 'lowering'])
-    db.prepare(`DELETE FROM ${table} WHERE page_id IN ${own}`).run(projectId);
-  db.prepare(`DELETE FROM redirect_wait WHERE target_id IN ${own}`).run(projectId);
+  clearPages(db, projectId);
   db.prepare('DELETE FROM request WHERE run_id IN (SELECT id FROM run WHERE project_id = ?)').run(projectId);
-  for (const table of ['url', 'host_queue', 'wait_block', 'origin', 'run'])
+  for (const table of ['url', 'host_queue', 'wait_block', 'origin', 'discovery', 'run'])
     db.prepare(`DELETE FROM ${table} WHERE project_id = ?`).run(projectId);
   db.prepare('DELETE FROM project WHERE id = ?').run(projectId);
   dropMeta(db, key);

@@ -33,6 +33,16 @@ function ofPages(
   };
 }
 
+/** History stands by run: each run of the project is asked for the window's pages. */
+function ofVisits(table: string): TableSource {
+  return {
+    from: `run r CROSS JOIN ${table} t ON t.run_id = r.id CROSS JOIN url u ON u.id = t.page_id`,
+    rows: `WHERE r.project_id = @project AND t.page_id BETWEEN @low AND @high ORDER BY t.page_id, t.run_id, t.visited_at`,
+    cursor: null,
+    columns: { host_id: 'u.host_id' },
+  };
+}
+
 const SOURCES: Record<CopyTable, TableSource> = {
   run: {
     from: 'run t',
@@ -85,6 +95,15 @@ const SOURCES: Record<CopyTable, TableSource> = {
     cursor: 't.number + 1',
   },
   page_depth: ofPages('page_depth', 'page_id', {}, '', 't.origin'),
+  visit: ofVisits('visit'),
+  page_change: ofVisits('page_change'),
+  sitemap_entry: ofPages('sitemap_entry', 'page_id'),
+  discovery: {
+    from: 'discovery t',
+    rows: 'WHERE t.project_id = @project AND t.host_id > @after ORDER BY t.host_id LIMIT @limit',
+    cursor: 't.host_id',
+  },
+  revisit: ofPages('revisit', 'page_id'),
   request: {
     from: 'request t',
     rows: `WHERE t.id > @after AND t.run_id IN (SELECT id FROM run WHERE project_id = @project)
@@ -100,6 +119,7 @@ export function listShared(db: Database, projectId: number): void {
   db.prepare(
     `INSERT INTO temp.copied_host SELECT host_id FROM url WHERE project_id = @project
      UNION SELECT host_id FROM host_queue WHERE project_id = @project AND (requests > 0 OR closed_state IS NOT NULL)
+     UNION SELECT host_id FROM discovery WHERE project_id = @project
      UNION SELECT host_id FROM request WHERE run_id IN (SELECT id FROM run WHERE project_id = @project)`,
   ).run({ project: projectId });
   db.exec('CREATE TEMP TABLE copied_robots (id INTEGER PRIMARY KEY, origin TEXT NOT NULL)');
@@ -153,6 +173,9 @@ const CONFLICTS: Partial<Record<CopyTable, string>> = {
   host: `ON CONFLICT (name) DO UPDATE SET not_before = max(not_before, excluded.not_before),
     blocked_until = max(blocked_until, excluded.blocked_until), consecutive_429 = max(consecutive_429, excluded.consecutive_429),
     adaptive_ms = max(adaptive_ms, excluded.adaptive_ms), taken_over = max(taken_over, excluded.taken_over),
+    distrusted_until = max(distrusted_until, excluded.distrusted_until),
+    announced = CASE WHEN announced + unannounced = 0 THEN excluded.announced ELSE announced END,
+    unannounced = CASE WHEN announced + unannounced = 0 THEN excluded.unannounced ELSE unannounced END,
     average_ms = CASE WHEN samples = 0 THEN excluded.average_ms ELSE average_ms END,
     samples = CASE WHEN samples = 0 THEN excluded.samples ELSE samples END`,
   robots_txt: `ON CONFLICT (origin) DO UPDATE SET host_id = excluded.host_id, status = excluded.status, body = excluded.body,
@@ -174,9 +197,13 @@ const NOT_KEPT: Partial<Record<CopyTable, readonly string[]>> = {
   redirect_wait: ['target_host', 'source_host'],
   lowering: ['host_id'],
   page_depth: ['host_id'],
+  visit: ['host_id'],
+  page_change: ['host_id'],
+  sitemap_entry: ['host_id'],
+  revisit: ['host_id'],
   run: ['id'],
 };
-const WITH_PROJECT: ReadonlySet<CopyTable> = new Set(['run', 'host_queue', 'url', 'origin']);
+const WITH_PROJECT: ReadonlySet<CopyTable> = new Set(['run', 'host_queue', 'url', 'origin', 'discovery']);
 
 /** Writes neutral rows of a table as rows of the file. */
 export function createRowWriter(

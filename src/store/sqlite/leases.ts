@@ -3,12 +3,13 @@ import type { Claim } from '../../frontier/candidate.ts';
 import { PAGE_STATES } from '../../frontier/page-state.ts';
 import { type HostRow, leaseOf } from '../host-row.ts';
 import type { ClaimAnswer, HostLease } from '../port.ts';
+import { lastVisitOf, type StoredLastVisit } from '../visit-rows.ts';
 import { addWaiting, type Session } from './session.ts';
 import type { WaitingPages } from './waiting-pages.ts';
 
 const { Queued, Fetching } = PAGE_STATES;
 
-interface ClaimRow {
+interface ClaimRow extends StoredLastVisit {
   id: number;
   url: string;
   fetch_url: string | null;
@@ -16,11 +17,6 @@ interface ClaimRow {
   priority: number;
   attempts: number;
   hops: number;
-  status_code: number | null;
-  content_hash: Uint8Array | null;
-  etag: string | null;
-  last_modified: string | null;
-  visited_at: number | null;
 }
 
 export function createLeases(session: Session, waiting: WaitingPages, flushRows: () => void) {
@@ -42,17 +38,20 @@ export function createLeases(session: Session, waiting: WaitingPages, flushRows:
   const give = db.prepare(
     'UPDATE host SET lease_owner = NULL, lease_until = NULL WHERE id = ? AND fence = ?',
   );
-  const columns = `u.id, u.url, u.fetch_url, u.depth, u.priority, u.attempts, u.hops, f.status_code, f.content_hash,
-    f.etag, f.last_modified, f.visited_at`;
+  const columns = `u.id, u.url, u.fetch_url, u.depth, u.priority, u.attempts, u.hops, f.visited_at, f.status_code,
+    f.content_hash, f.text_hash, f.facet_hash, CAST(f.simhash AS TEXT) AS simhash, f.etag, f.last_modified, f.cache_control,
+    f.wire_bytes, f.change_frequency, f.changes_detected, e.lastmod AS sitemap_date`;
+  const joins = `url u LEFT JOIN fetched f ON f.page_id = u.id
+    LEFT JOIN sitemap_entry e ON e.page_id = u.id AND e.lost_run IS NULL`;
   const due = db.prepare(
-    `SELECT ${columns} FROM url u LEFT JOIN fetched f ON f.page_id = u.id
+    `SELECT ${columns} FROM ${joins}
      WHERE u.project_id = ? AND u.host_id = ? AND u.state = 1 AND u.retry_at IS NOT NULL AND u.retry_at <= ?
      ORDER BY u.retry_at, u.id LIMIT ?`,
   );
-  const ifWaiting = db.prepare(
-    `SELECT ${columns} FROM url u LEFT JOIN fetched f ON f.page_id = u.id
-     WHERE u.id = ? AND u.state = 1 AND u.retry_at IS NULL`,
-  );
+  // As an array: with so many columns an object costs as much as finding the row does.
+  const ifWaiting = db
+    .prepare(`SELECT ${columns} FROM ${joins} WHERE u.id = ? AND u.state = 1 AND u.retry_at IS NULL`)
+    .raw();
   // In a project's first run no waiting page has a visit behind it, and there is nothing to join.
   const ifWaitingFirst = db.prepare(
     `SELECT id, url, fetch_url, depth, priority, attempts, hops, NULL AS visited_at FROM url
@@ -143,7 +142,9 @@ export function createLeases(session: Session, waiting: WaitingPages, flushRows:
       for (const row of rows) setState.run(Fetching, row.id);
       if (rows.length < count) {
         waiting.claim(lease.hostId, count - rows.length, (pageId) => {
-          const row = (session.isFirstRun ? ifWaitingFirst : ifWaiting).get(pageId) as ClaimRow | undefined;
+          const row = session.isFirstRun
+            ? (ifWaitingFirst.get(pageId) as ClaimRow | undefined)
+            : claimRowOf(ifWaiting.get(pageId) as ClaimValues | undefined);
           if (row === undefined) return false;
           // At once, because an id may stand in the queue twice.
           setState.run(Fetching, pageId);
@@ -179,6 +180,39 @@ export function createLeases(session: Session, waiting: WaitingPages, flushRows:
   };
 }
 
+/** The columns in their order. */
+type ClaimValues = readonly [
+  ...[number, string, string | null, number, number, number, number],
+  ...[number | null, number | null, Uint8Array | null, Uint8Array | null, Uint8Array | null, string | null],
+  ...[string | null, string | null, string | null, number, number, number, number | null],
+];
+
+function claimRowOf(values: ClaimValues | undefined): ClaimRow | undefined {
+  if (values === undefined) return undefined;
+  return {
+    id: values[0],
+    url: values[1],
+    fetch_url: values[2],
+    depth: values[3],
+    priority: values[4],
+    attempts: values[5],
+    hops: values[6],
+    visited_at: values[7],
+    status_code: values[8],
+    content_hash: values[9],
+    text_hash: values[10],
+    facet_hash: values[11],
+    simhash: values[12],
+    etag: values[13],
+    last_modified: values[14],
+    cache_control: values[15],
+    wire_bytes: values[16],
+    change_frequency: values[17],
+    changes_detected: values[18],
+    sitemap_date: values[19],
+  };
+}
+
 function claimOf(row: ClaimRow, host: string): Claim {
   return {
     pageId: row.id,
@@ -189,14 +223,6 @@ function claimOf(row: ClaimRow, host: string): Claim {
     priority: row.priority,
     attempts: row.attempts,
     hops: row.hops,
-    last:
-      row.visited_at === null
-        ? null
-        : {
-            statusCode: row.status_code,
-            contentHash: row.content_hash,
-            etag: row.etag,
-            lastModified: row.last_modified,
-          },
+    last: lastVisitOf(row),
   };
 }

@@ -5,7 +5,7 @@ import Sqlite from 'better-sqlite3';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { SumiError } from '../../errors.ts';
 import { openForReading, openForWriting, storeError } from './open-database.ts';
-import { SCHEMA_VERSION } from './schema.ts';
+import { MIGRATIONS, SCHEMA_VERSION } from './schema.ts';
 
 let folder: string;
 let path: string;
@@ -31,6 +31,13 @@ function makeWith(sql: string): void {
   db.close();
 }
 
+/** A file as an older program left it. */
+function makeOfVersion(version: number, rows: string): void {
+  makeWith(
+    `${MIGRATIONS.slice(0, version).join('\n')}; ${rows}; PRAGMA application_id = ${0x53554d49}; PRAGMA user_version = ${version}`,
+  );
+}
+
 describe('opening for writing', () => {
   it('makes a database of the current version and marks it as ours', () => {
     openForWriting(path).close();
@@ -48,16 +55,55 @@ describe('opening for writing', () => {
   });
 
   it('brings a file of the first version on: rows stay, views are made anew', () => {
-    openForWriting(path).close();
-    makeWith(`DROP VIEW runs; DROP VIEW page_depths; DROP TABLE origin; DROP TABLE page_depth; ALTER TABLE run DROP COLUMN metadata; CREATE VIEW runs AS SELECT id FROM run;
+    makeOfVersion(
+      1,
+      `CREATE VIEW runs AS SELECT id FROM run;
       INSERT INTO project (id, name, created_at) VALUES (1, 'old', 0);
-      INSERT INTO run (project_id, started_at, status, config_hash, config) VALUES (1, 0, 'completed', '', '{}');
-      PRAGMA user_version = 1`);
+      INSERT INTO run (project_id, started_at, status, config_hash, config) VALUES (1, 0, 'completed', '', '{}')`,
+    );
     openForWriting(path).close();
     const db = new Sqlite(path, { readonly: true });
     expect(db.pragma('user_version', { simple: true })).toBe(SCHEMA_VERSION);
-    expect(db.prepare('SELECT project, status, metadata FROM runs').all()).toEqual([
-      { project: 'old', status: 'completed', metadata: null },
+    expect(db.prepare('SELECT project, status, metadata, mode, "new" FROM runs').all()).toEqual([
+      { project: 'old', status: 'completed', metadata: null, mode: null, new: 0 },
+    ]);
+    db.close();
+  });
+
+  it('makes history of the request log of a file that had none', () => {
+    const request = (run: number, page: number, at: number, status: number, hash: string | null, kind = 0) =>
+      `(${run}, 1, ${page}, ${kind}, ${at}, ${at}.25, ${at}.75, 0, 1, ${status}, ${status === 200 ? 500 : 9}, ${hash === null ? 'NULL' : `x'${hash}'`})`;
+    makeOfVersion(
+      3,
+      `INSERT INTO fetched (page_id, run_id, visited_at, noindex, nofollow) VALUES (1, 3, 0, 0, 0), (2, 1, 0, 0, 0);
+      INSERT INTO request (run_id, host_id, page_id, kind, slot_at, sent_at, ended_at, delay_ms, per_host, status_code, wire_bytes, content_hash)
+      VALUES ${[
+        request(1, 1, 1000, 503, null),
+        request(1, 1, 2000, 200, 'aa'),
+        request(1, 2, 3000, 404, null),
+        request(1, 1, 3500, 200, null, 1),
+        request(2, 1, 4000, 200, 'aa'),
+        request(3, 1, 5000, 0, null),
+        request(4, 1, 6000, 200, 'aa'),
+        request(5, 1, 7000, 200, 'bb'),
+      ].join(', ')}`,
+    );
+    openForWriting(path).close();
+    const db = new Sqlite(path, { readonly: true });
+    const visits = db.prepare(
+      'SELECT run_id, page_id, outcome, known_by, status_code, content_hash, wire_bytes, duration_ms FROM visits ORDER BY run_id, page_id',
+    );
+    expect(visits.raw().all()).toEqual([
+      [1, 1, 'new', 'content', 200, 'aa', 500, 1],
+      [1, 2, 'failed', 'status', 404, null, 9, 1],
+      [2, 1, 'unchanged', 'hash', 200, 'aa', 500, 1],
+      [3, 1, 'failed', 'network', null, null, 9, 1],
+      [4, 1, 'unchanged', 'hash', 200, 'aa', 500, 1],
+      [5, 1, 'changed', 'content', 200, 'bb', 500, 1],
+    ]);
+    expect(db.prepare('SELECT page_id, wire_bytes FROM fetched ORDER BY page_id').raw().all()).toEqual([
+      [1, 500],
+      [2, 0],
     ]);
     db.close();
   });

@@ -3,7 +3,7 @@
  * passes in flat memory and no batch pins the writer's log.
  */
 import type { Database } from 'better-sqlite3';
-import { pageStateName } from '../../frontier/page-state.ts';
+import { PAGE_STATES, pageStateName } from '../../frontier/page-state.ts';
 import { NO_DEPTH } from '../port.ts';
 import type { GraphFilter, GraphLinks, GraphPage } from '../read-side.ts';
 
@@ -32,11 +32,11 @@ export function createGraphReader(db: Database) {
       `SELECT u.id, u.project_id, u.url, h.name AS host, u.state, f.title, f.status_code,
          NULLIF(u.depth, ${NO_DEPTH}) AS depth, u.discovered_run, f.redirect_to
        FROM url u CROSS JOIN host h ON h.id = u.host_id LEFT JOIN fetched f ON f.page_id = u.id
-       WHERE u.id > ? ${where} ORDER BY u.id LIMIT ?`,
+       WHERE u.id > ? ${where} ${inStates(filter)} ORDER BY u.id LIMIT ?`,
     );
     for (let after = 0; ; ) {
       const rows = read.all(after, ...values, PAGES_A_BATCH) as RawPage[];
-      if (rows.length > 0) yield rows.map((row) => ({ ...row, state: pageStateName(row.state) }));
+      if (rows.length > 0) yield rows.map(named);
       if (rows.length < PAGES_A_BATCH) return;
       after = rows[rows.length - 1].id;
     }
@@ -63,4 +63,15 @@ export function createGraphReader(db: Database) {
   }
 
   return { graphPages, graphLinks };
+}
+
+function inStates({ states }: GraphFilter): string {
+  return states === undefined
+    ? ''
+    : `AND u.state IN (${states.map((state) => PAGE_STATES[state]).join(', ')})`;
+}
+
+/** In its place: a graph has many rows. */
+function named(row: RawPage): GraphPage {
+  return Object.assign(row, { state: pageStateName(row.state) }) as GraphPage;
 }

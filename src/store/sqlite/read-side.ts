@@ -20,9 +20,15 @@ import type {
   VisitRow,
 } from '../read-side.ts';
 import { openForReading, storeError } from './open-database.ts';
+import { readSettings } from './project-settings.ts';
+import { readFigures } from './read-figures.ts';
 import { createGraphReader } from './read-graph.ts';
+import { createHistoryReader } from './read-history.ts';
 import { createLinkReader } from './read-links.ts';
+import { showAsCurrent } from './read-older.ts';
 import { readErrors, readReport } from './read-report.ts';
+import { createRevisitReader } from './read-revisits.ts';
+import { createSitemapReader } from './read-sitemaps.ts';
 import { readTotals } from './read-totals.ts';
 import { workersOf } from './read-workers.ts';
 
@@ -36,23 +42,17 @@ const PAGE_COLUMNS = `u.url, u.state, u.reason, f.status_code, f.title, f.h1, NU
   COALESCE(f.redirect_count, 0) AS redirect_count, f.etag, f.last_modified, ${iso('f.visited_at')} AS visited_at, f.error,
   u.id, p.name AS project, h.name AS host, COALESCE(u.fetch_url, u.url) AS fetch_url, f.description AS meta_description,
   f.lang, f.charset, f.canonical, f.noindex, f.nofollow, f.content_length, printf('%016x', f.simhash) AS simhash,
-  f.cache_control, f.response_ms, f.change, u.priority, u.attempts, ${iso('u.retry_at')} AS retry_at,
+  f.cache_control, f.response_ms, f.change, COALESCE(f.change_frequency, 0) AS change_frequency,
+  COALESCE(f.changes_detected, 0) AS changes_detected, u.priority, u.attempts, ${iso('u.retry_at')} AS retry_at,
   ${iso('u.discovered_at')} AS discovered_at, u.discovered_run, f.run_id AS visited_run, u.referrer_id, f.redirect_to,
   f.body_key`;
 const PAGES = `url u JOIN host h ON h.id = u.host_id JOIN project p ON p.id = u.project_id
   LEFT JOIN fetched f ON f.page_id = u.id`;
 
-const runColumns = (
-  db: Database,
-) => `r.id AS run, p.name AS project, r.status, ${iso('r.started_at')} AS started_at,
-  ${iso('r.finished_at')} AS finished_at, r.pages, r.requests, r.bytes, r.config_hash, r.error,
-  ${hasMetadata(db) ? 'r.metadata' : 'NULL AS metadata'}`;
+const RUN_COLUMNS = `r.id AS run, p.name AS project, r.status, ${iso('r.started_at')} AS started_at,
+  ${iso('r.finished_at')} AS finished_at, r.pages, r.requests, r.bytes, r.config_hash, r.error, r.metadata, r.mode,
+  r.mode_reason`;
 const RUNS = 'run r JOIN project p ON p.id = r.project_id';
-
-/** Reading never migrates: a file of the first version has no such column until a crawl has it. */
-function hasMetadata(db: Database): boolean {
-  return db.prepare("SELECT 1 FROM pragma_table_info('run') WHERE name = 'metadata'").get() !== undefined;
-}
 
 const ERROR_STATES = [
   PAGE_STATES.DeadLink,
@@ -69,6 +69,7 @@ export function openSqliteReadSide(path: string): ReadSide {
     db.close();
     throw sumiError('db-missing', { file: path });
   }
+  showAsCurrent(db);
   const onePage = db.prepare(`SELECT ${PAGE_COLUMNS} FROM ${PAGES} WHERE u.id = ?`);
   const pageByUrl = db.prepare(`SELECT ${PAGE_COLUMNS} FROM ${PAGES} WHERE u.project_id = ? AND u.url = ?`);
   const links = createLinkReader(db, BATCH);
@@ -77,12 +78,12 @@ export function openSqliteReadSide(path: string): ReadSide {
       db.prepare('SELECT id, name AS project FROM project ORDER BY id').all() as ProjectRow[],
     runs: (filter) => runsOf(db, filter),
     run: async (id) =>
-      (db.prepare(`SELECT ${runColumns(db)}, r.config FROM ${RUNS} WHERE r.id = ?`).get(id) as StoredRun) ??
+      (db.prepare(`SELECT ${RUN_COLUMNS}, r.config FROM ${RUNS} WHERE r.id = ?`).get(id) as StoredRun) ??
       null,
     lastRun: async (projectId) =>
       (db
         .prepare(
-          `SELECT ${runColumns(db)}, r.config FROM ${RUNS} WHERE r.project_id = ? ORDER BY r.id DESC LIMIT 1`,
+          `SELECT ${RUN_COLUMNS}, r.config FROM ${RUNS} WHERE r.project_id = ? ORDER BY r.id DESC LIMIT 1`,
         )
         .get(projectId) as StoredRun) ?? null,
     pages: (filter) => pagesOf(db, filter),
@@ -93,6 +94,10 @@ export function openSqliteReadSide(path: string): ReadSide {
     ...createGraphReader(db),
     hosts: (filter) => hostsOf(db, filter),
     visits: async (pageId) => visitsOf(db, pageId),
+    ...createHistoryReader(db),
+    ...createSitemapReader(db),
+    ...createRevisitReader(db),
+    projectSettings: async (project) => readSettings(db, project),
     robots: async (origin) =>
       (db
         .prepare(
@@ -103,6 +108,7 @@ export function openSqliteReadSide(path: string): ReadSide {
     workers: () => workersOf(db),
     totals: async (project) => readTotals(db, project),
     report: (runId) => readReport(db, runId),
+    changeFigures: (projectId, runId) => readFigures(db, projectId, runId),
     mapErrors: (projectId, runId) => readErrors(db, projectId, runId),
     requests: () => requestsOf(db),
     repeatedUrls: () => repeatedUrlsOf(db),
@@ -134,6 +140,15 @@ async function* pagesOf(db: Database, filter: PageFilter): AsyncGenerator<PageRo
   );
   add('f.status_code', filter.statusCodes);
   add('h.name', filter.hosts);
+  add('f.change', filter.changes);
+  if (filter.changingMoreThan !== undefined) {
+    conditions.push('f.change_frequency > ?');
+    values.push(filter.changingMoreThan);
+  }
+  if (filter.notVisitedSince !== undefined) {
+    conditions.push('f.visited_at < ?');
+    values.push(filter.notVisitedSince);
+  }
   // CROSS JOIN pins url as the outer loop: the keyset is its rowid, and a planner that starts at host would sort.
   const read = db.prepare(
     `SELECT ${PAGE_COLUMNS} FROM ${PAGES.replaceAll(' JOIN ', ' CROSS JOIN ').replace('LEFT CROSS', 'LEFT')}
@@ -152,7 +167,7 @@ async function* pagesOf(db: Database, filter: PageFilter): AsyncGenerator<PageRo
 
 async function* runsOf(db: Database, filter: { project?: string; limit?: number }): AsyncGenerator<RunRow> {
   const read = db.prepare(
-    `SELECT ${runColumns(db)} FROM ${RUNS} WHERE r.id > ? AND (? IS NULL OR p.name = ?) ORDER BY r.id LIMIT ?`,
+    `SELECT ${RUN_COLUMNS} FROM ${RUNS} WHERE r.id > ? AND (? IS NULL OR p.name = ?) ORDER BY r.id LIMIT ?`,
   );
   const project = filter.project ?? null;
   let left = filter.limit ?? Number.POSITIVE_INFINITY;

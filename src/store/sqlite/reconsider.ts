@@ -3,7 +3,7 @@
  * What he says becomes state, priority, reason and depth; the queue is built anew from it.
  */
 import { PAGE_STATES } from '../../frontier/page-state.ts';
-import { type KnownPage, NO_DEPTH, type Revision, type StateMove } from '../port.ts';
+import { type KnownPage, NO_DEPTH, type Revision, type StateMove, type Verdict } from '../port.ts';
 import { checkRevision, createMoves } from '../state-moves.ts';
 import { setPrepared } from './runs.ts';
 import type { Session } from './session.ts';
@@ -36,9 +36,7 @@ export function reconsider(
        LEFT JOIN fetched f ON f.page_id = u.id
      WHERE u.project_id = ? AND u.id > ? AND u.state <> ${Fetching} ORDER BY u.id LIMIT ${BATCH}`,
   );
-  const write = db.prepare(
-    'UPDATE url SET state = ?, priority = ?, reason = ?, attempts = 0, retry_at = NULL, hops = 0 WHERE id = ?',
-  );
+  const states = createStateWriter(session);
   const forgetRedirects = db.prepare('DELETE FROM redirect_wait WHERE target_id = ?');
   const setPriority = db.prepare('UPDATE url SET priority = ? WHERE id = ?');
   const setDepth = db.prepare('UPDATE url SET depth = ? WHERE id = ?');
@@ -49,9 +47,11 @@ export function reconsider(
     checkRevision(row, state);
     moves.add(row.state, state);
     // A page that goes on waiting keeps its tries and the redirects that wait for it.
-    if (row.state === Queued && state === Queued) setPriority.run(priority, row.pageId);
-    else {
-      write.run(state, priority, reason, row.pageId);
+    if (row.state === Queued && state === Queued) {
+      states.flush();
+      setPriority.run(priority, row.pageId);
+    } else {
+      states.set(row.pageId, { state, priority, reason });
       if (row.hops > 0) forgetRedirects.run(row.pageId);
     }
   }
@@ -71,6 +71,8 @@ export function reconsider(
     if (rows.length === 0) break;
     for (const row of rows) {
       const revision = judge({ ...row, wasRead: row.wasRead === 1 });
+      // A page that is left as it is ends the stretch.
+      if (revision === null || revision.keepsState) states.flush();
       if (revision === null) continue;
       if (!revision.keepsState) giveState(row, revision);
       giveDepth(row, revision);
@@ -78,10 +80,44 @@ export function reconsider(
     }
     after = rows[rows.length - 1].pageId;
   }
+  states.flush();
   countWaiting(session);
   rebuildWaiting(session, waiting);
   setPrepared(session);
   return { changed, moves: moves.list() };
+}
+
+/** Pages beside each other that get the same, as most do, are written at once. */
+function createStateWriter({ db, projectId }: Session) {
+  const write = db.prepare(
+    `UPDATE url SET state = ?, priority = ?, reason = ?, attempts = 0, retry_at = NULL, hops = 0
+     WHERE id BETWEEN ? AND ? AND project_id = ? AND state <> ${Fetching}`,
+  );
+  let stretch: { first: number; last: number; verdict: Verdict } | null = null;
+
+  function flush(): void {
+    if (stretch === null) return;
+    const { first, last, verdict } = stretch;
+    write.run(verdict.state, verdict.priority, verdict.reason, first, last, projectId);
+    stretch = null;
+  }
+
+  return {
+    flush,
+    /** By growing id; whoever leaves out a page flushes before. */
+    set(pageId: number, verdict: Verdict): void {
+      if (stretch !== null && isSame(stretch.verdict, verdict)) {
+        stretch.last = pageId;
+        return;
+      }
+      flush();
+      stretch = { first: pageId, last: pageId, verdict };
+    },
+  };
+}
+
+function isSame(a: Verdict, b: Verdict): boolean {
+  return a.state === b.state && a.priority === b.priority && a.reason === b.reason;
 }
 
 function countWaiting({ db, projectId, waitingDelta }: Session): void {

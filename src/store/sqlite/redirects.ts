@@ -32,8 +32,13 @@ export interface RedirectResult {
 }
 
 const NONE: readonly FailedSource[] = [];
-const { Queued, Fetching, Processed, Failed } = PAGE_STATES;
+const { Queued, Fetching, Processed, Failed, DeadLink, Gone } = PAGE_STATES;
 export type Redirects = ReturnType<typeof createRedirects>;
+
+/** What it led to while it was there is kept, and leads nowhere. */
+function isVanished({ state }: TargetRow): boolean {
+  return state === DeadLink || state === Gone;
+}
 
 /** `hurry` puts a waiting page at the head of its host's queue. */
 export function createRedirects(db: Database, hurry: (hostId: number, pageId: number) => void) {
@@ -119,6 +124,7 @@ export function createRedirects(db: Database, hurry: (hostId: number, pageId: nu
         if (
           target.state === Queued ||
           target.state === Fetching ||
+          isVanished(target) ||
           target.redirect_to === null ||
           walked > maxHops
         )
@@ -135,7 +141,7 @@ export function createRedirects(db: Database, hurry: (hostId: number, pageId: nu
       const url = target.fetch_url ?? target.url;
       const refusal = refusalOf(url, target.state, target.reason);
       if (refusal !== null) return fail(chain, refusal, pageId);
-      end(chain, target.final_url ?? url, 0);
+      end(chain, isVanished(target) ? url : (target.final_url ?? url), 0);
       return { state: Processed, reason: null, failed: NONE };
     },
 

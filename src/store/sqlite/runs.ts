@@ -178,9 +178,28 @@ function newRun(session: Session, request: RunRequest): number {
   );
 }
 
+/**
+ * A last request that lies ahead of us says that the clock was set back: what hosts and pages wait for is counted from
+ * now, or a crawl would rest for as long as the clock was wrong. Nobody waits less than was left after that request.
+ */
+function followClock(db: Database, now: number): void {
+  const last = db.prepare('SELECT sent_at FROM request ORDER BY id DESC LIMIT 1').pluck().get();
+  if (last === undefined || (last as number) <= now) return;
+  for (const [table, column] of [
+    ['host', 'not_before'],
+    ['host', 'blocked_until'],
+    ['host', 'distrusted_until'],
+    ['url', 'retry_at'],
+  ])
+    db.prepare(
+      `UPDATE ${table} SET ${column} = CAST(@now + max(0, ${column} - @last) AS INTEGER) WHERE ${column} > @now`,
+    ).run({ now, last });
+}
+
 /** We are the file's only writer, so every lease found is a dead crawler's: its hosts rest one full delay. */
 function recoverLeases(session: Session, waiting: WaitingPages, now: number): void {
   const { db } = session;
+  followClock(db, now);
   db.prepare(
     `INSERT INTO request (run_id, host_id, kind, slot_at, sent_at, ended_at, delay_ms, per_host, status_code, wire_bytes)
      SELECT ?, id, ?, ?, ?, ?, 0, 0, 0, 0 FROM host WHERE lease_owner IS NOT NULL`,
@@ -208,23 +227,40 @@ function clearProject(db: Database, projectId: number, now: number): void {
   db.prepare(
     "UPDATE run SET status = 'interrupted', finished_at = COALESCE(finished_at, ?) WHERE project_id = ? AND status = 'running'",
   ).run(now, projectId);
-  for (const table of ['fetched', 'page_text', 'link_set', 'link_change', 'page_depth', 'lowering']) {
-    db.prepare(`DELETE FROM ${table} WHERE page_id IN (SELECT id FROM url WHERE project_id = ?)`).run(
-      projectId,
-    );
-  }
-  db.prepare('DELETE FROM redirect_wait WHERE target_id IN (SELECT id FROM url WHERE project_id = ?)').run(
-    projectId,
-  );
+  clearPages(db, projectId);
   db.prepare(
     'UPDATE request SET page_id = NULL WHERE page_id IN (SELECT id FROM url WHERE project_id = ?)',
   ).run(projectId);
-  for (const table of ['url', 'host_queue', 'wait_block', 'origin']) {
+  for (const table of ['url', 'host_queue', 'wait_block', 'origin', 'discovery']) {
     db.prepare(`DELETE FROM ${table} WHERE project_id = ?`).run(projectId);
   }
+  db.prepare('UPDATE project SET revisit_plan = NULL, learned_run = 0 WHERE id = ?').run(projectId);
   db.prepare(
     "UPDATE run SET status = 'failed', error = 'closed by --fresh' WHERE project_id = ? AND status = 'interrupted'",
   ).run(projectId);
+}
+
+const OF_PAGES = [
+  'fetched',
+  'page_text',
+  'link_set',
+  'link_change',
+  'page_depth',
+  'lowering',
+  'sitemap_entry',
+  'revisit',
+];
+
+/** Drops what is kept of a project's pages and their history, but for the pages themselves. */
+export function clearPages(db: Database, projectId: number): void {
+  const own = '(SELECT id FROM url WHERE project_id = ?)';
+  for (const table of OF_PAGES) db.prepare(`DELETE FROM ${table} WHERE page_id IN ${own}`).run(projectId);
+  db.prepare(`DELETE FROM redirect_wait WHERE target_id IN ${own}`).run(projectId);
+  for (const table of ['visit', 'page_change']) {
+    db.prepare(`DELETE FROM ${table} WHERE run_id IN (SELECT id FROM run WHERE project_id = ?)`).run(
+      projectId,
+    );
+  }
 }
 
 /** Fills the seen-table from the project's rows: a thousand joined to one text, because a row each costs three times as much. */

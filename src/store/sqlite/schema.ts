@@ -5,9 +5,115 @@
  */
 import type { Database } from 'better-sqlite3';
 import { sumiError } from '../../errors.ts';
+import { REQUEST_KINDS } from '../port.ts';
+import { knownByNumber, outcomeNumber } from '../visit-rows.ts';
 import { VIEWS } from './views.ts';
 
-const MIGRATIONS = [
+const GET = REQUEST_KINDS.indexOf('GET');
+
+/**
+ * History of the versions before: what the log of requests tells of visits. Equal bodies are told by their hash; what
+ * else was compared then is not known any more.
+ */
+const HISTORY_OF_LOG = `
+INSERT OR REPLACE INTO visit (run_id, page_id, visited_at, outcome, known_by, status_code, content_hash, wire_bytes,
+    duration_ms)
+  SELECT run_id, page_id, CAST(sent_at AS INTEGER),
+    CASE WHEN NOT was_read THEN ${outcomeNumber('failed')} WHEN earlier = 0 THEN ${outcomeNumber('new')}
+      WHEN content_hash IS NOT NULL AND content_hash IS last_hash THEN ${outcomeNumber('unchanged')}
+      ELSE ${outcomeNumber('changed')} END,
+    CASE WHEN status_code = 0 THEN ${knownByNumber('network')} WHEN NOT was_read THEN ${knownByNumber('status')}
+      WHEN earlier > 0 AND content_hash IS NOT NULL AND content_hash IS last_hash THEN ${knownByNumber('hash')}
+      ELSE ${knownByNumber('content')} END,
+    NULLIF(status_code, 0), content_hash, wire_bytes, round(ended_at - sent_at)
+  FROM (SELECT *, sum(was_read) OVER w - was_read AS earlier, lag(content_hash) OVER w AS last_hash
+    FROM (SELECT *, status_code BETWEEN 200 AND 399 AS was_read, max(id) OVER (PARTITION BY run_id, page_id) AS last_id
+      FROM request WHERE kind = ${GET} AND page_id IS NOT NULL)
+    WHERE id = last_id WINDOW w AS (PARTITION BY page_id, was_read ORDER BY id));
+UPDATE fetched SET wire_bytes = q.wire_bytes FROM (SELECT page_id, wire_bytes, max(id) FROM request
+  WHERE kind = ${GET} AND page_id IS NOT NULL AND status_code BETWEEN 200 AND 299 GROUP BY page_id) q
+WHERE q.page_id = fetched.page_id;`;
+
+/** The tables that the version of history, changes and sitemaps added. */
+export const CHANGE_TABLES = `
+-- One row a visit: the history. outcome and known_by count as in change/visit-record.ts.
+CREATE TABLE visit (
+  run_id INTEGER NOT NULL,
+  page_id INTEGER NOT NULL,
+  visited_at INTEGER NOT NULL,
+  outcome INTEGER NOT NULL,
+  known_by INTEGER NOT NULL,
+  status_code INTEGER,
+  etag TEXT,
+  last_modified TEXT,
+  content_hash BLOB,
+  text_hash BLOB,
+  simhash_distance INTEGER,
+  wire_bytes INTEGER NOT NULL DEFAULT 0,
+  bytes_saved INTEGER NOT NULL DEFAULT 0,
+  duration_ms REAL,
+  PRIMARY KEY (run_id, page_id, visited_at)
+) WITHOUT ROWID;
+
+-- What a visit found changed: parts as bits, detail as JSON.
+CREATE TABLE page_change (
+  run_id INTEGER NOT NULL,
+  page_id INTEGER NOT NULL,
+  visited_at INTEGER NOT NULL,
+  parts INTEGER NOT NULL,
+  detail TEXT NOT NULL,
+  PRIMARY KEY (run_id, page_id, visited_at)
+) WITHOUT ROWID;
+
+-- What sitemaps say of a page; lost_run: the run at whose end they named it no more.
+CREATE TABLE sitemap_entry (
+  page_id INTEGER PRIMARY KEY,
+  lastmod INTEGER,
+  changefreq TEXT,
+  priority REAL,
+  sitemap TEXT NOT NULL,
+  first_seen INTEGER NOT NULL,
+  last_seen INTEGER NOT NULL,
+  lost_run INTEGER
+);
+
+-- How the pages of a project's host were found when it was looked at last.
+CREATE TABLE discovery (
+  project_id INTEGER NOT NULL,
+  host_id INTEGER NOT NULL,
+  method TEXT NOT NULL,
+  checked_at INTEGER NOT NULL,
+  entries INTEGER NOT NULL,
+  sitemaps TEXT NOT NULL,
+  PRIMARY KEY (project_id, host_id)
+) WITHOUT ROWID;
+
+-- What the plan of revisits learned of a page.
+CREATE TABLE revisit (
+  page_id INTEGER PRIMARY KEY,
+  learned_at INTEGER,
+  rate_shape REAL NOT NULL,
+  rate_days REAL NOT NULL,
+  signals INTEGER NOT NULL,
+  signals_in_all INTEGER NOT NULL,
+  flags INTEGER NOT NULL
+);`;
+/** The columns it added, with what stands for them in a file that is older. */
+export const CHANGE_COLUMNS = {
+  project: { settings: 'NULL', revisit_plan: 'NULL', learned_run: '0' },
+  run: { mode: 'NULL', mode_reason: 'NULL' },
+  fetched: {
+    text_hash: 'NULL',
+    facet_hash: 'NULL',
+    structured_data: 'NULL',
+    wire_bytes: '0',
+    change_frequency: '0.0',
+    changes_detected: '0',
+  },
+} as const;
+
+/** For tests too, which make files of older versions of them. */
+export const MIGRATIONS: readonly string[] = [
   `
 CREATE TABLE meta (key TEXT PRIMARY KEY, value) WITHOUT ROWID;
 
@@ -193,6 +299,33 @@ CREATE TABLE page_depth (
   depth INTEGER NOT NULL,
   PRIMARY KEY (page_id, origin)
 ) WITHOUT ROWID;
+`,
+  // History, what changed in it, sitemaps, and what is known of when to come back.
+  `
+ALTER TABLE project ADD COLUMN settings TEXT;
+ALTER TABLE project ADD COLUMN revisit_plan TEXT;
+ALTER TABLE project ADD COLUMN learned_run INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE run ADD COLUMN mode TEXT;
+ALTER TABLE run ADD COLUMN mode_reason TEXT;
+-- Its validators lied: until then its pages are fetched in full.
+ALTER TABLE host ADD COLUMN distrusted_until INTEGER NOT NULL DEFAULT 0;
+-- Changes of its pages that a newer date in a sitemap had announced, and the others.
+ALTER TABLE host ADD COLUMN announced INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE host ADD COLUMN unannounced INTEGER NOT NULL DEFAULT 0;
+
+-- What was read last; a visit that reads nothing new only says so beside it (visited_at, status_code, error, change).
+ALTER TABLE fetched ADD COLUMN text_hash BLOB;
+ALTER TABLE fetched ADD COLUMN facet_hash BLOB;
+ALTER TABLE fetched ADD COLUMN structured_data TEXT;
+ALTER TABLE fetched ADD COLUMN wire_bytes INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE fetched ADD COLUMN change_frequency REAL NOT NULL DEFAULT 0;
+ALTER TABLE fetched ADD COLUMN changes_detected INTEGER NOT NULL DEFAULT 0;
+
+${CHANGE_TABLES}
+
+-- Which pages lost a link in a run: asked at its end. Written on revisits only.
+CREATE INDEX link_change_run ON link_change (run_id);
+${HISTORY_OF_LOG}
 `,
 ];
 

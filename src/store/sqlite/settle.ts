@@ -5,7 +5,6 @@ import { dropRepeats } from '../drop-repeats.ts';
 import {
   type HostLease,
   type LinkTargets,
-  type PageFacts,
   REQUEST_KINDS,
   type RequestEntry,
   type Settled,
@@ -17,6 +16,7 @@ import { packFlags, packNumbers, unpackNumbers } from './pack-links.ts';
 import type { Redirects } from './redirects.ts';
 import { addWaiting, type Session } from './session.ts';
 import type { WaitingPages } from './waiting-pages.ts';
+import { createVisitWriter } from './write-visits.ts';
 
 const { Queued, Fetching } = PAGE_STATES;
 const NO_SOURCES: Settled['failedSources'] = [];
@@ -29,18 +29,13 @@ export function createSettling(
   isHeld: (lease: HostLease) => boolean,
 ) {
   const { db } = session;
+  const write = createVisitWriter(session);
   const setUrl = db.prepare('UPDATE url SET state = ?, reason = ?, attempts = ? WHERE id = ? AND state = 2');
   const requeue = db.prepare(
     `UPDATE url SET state = 1, reason = NULL, attempts = ?, retry_at = ?, priority = COALESCE(?, priority)
      WHERE id = ? AND state = 2`,
   );
   const stateOf = db.prepare('SELECT state FROM url WHERE id = ?').pluck();
-  const putFacts = db.prepare(
-    `INSERT OR REPLACE INTO fetched (page_id, run_id, visited_at, status_code, content_type, content_length, title, h1,
-       description, lang, charset, canonical, noindex, nofollow, word_count, content_hash, simhash, etag, last_modified,
-       cache_control, body_key, error, response_ms, change)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-  );
   const putText = db.prepare('INSERT OR REPLACE INTO page_text VALUES (?, CAST(? AS TEXT))');
   const dropText = db.prepare('DELETE FROM page_text WHERE page_id = ?');
   const putLinks = db.prepare('INSERT OR REPLACE INTO link_set VALUES (?, ?, CAST(? AS TEXT), ?, ?)');
@@ -50,35 +45,6 @@ export function createSettling(
     `INSERT INTO request (run_id, host_id, page_id, kind, slot_at, sent_at, ended_at, delay_ms, per_host, status_code,
        wire_bytes, content_hash, blocked_until, failure) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
   );
-
-  function writeFacts(pageId: number, facts: PageFacts): void {
-    putFacts.run(
-      pageId,
-      session.runId,
-      facts.visitedAt,
-      facts.statusCode,
-      facts.contentType,
-      facts.contentLength,
-      facts.title,
-      facts.h1,
-      facts.description,
-      facts.lang,
-      facts.charset,
-      facts.canonical,
-      facts.noindex ? 1 : 0,
-      facts.nofollow ? 1 : 0,
-      facts.wordCount,
-      facts.contentHash,
-      facts.simhash,
-      facts.etag,
-      facts.lastModified,
-      facts.cacheControl,
-      facts.bodyKey,
-      facts.error,
-      facts.responseMs,
-      facts.change,
-    );
-  }
 
   /** Candidates become ids, known targets learn a shallower depth, and the set is packed. */
   function writeLinks(pageId: number, links: LinkTargets, candidateIds: number[], isRevisit: boolean): void {
@@ -128,7 +94,7 @@ export function createSettling(
     const { claim, facts, candidates, redirect } = settlement;
     const { pageId } = claim;
     const candidateIds = candidates.map((candidate) => offers.offer(candidate, pageId));
-    if (facts !== null) writeFacts(pageId, facts);
+    write(settlement);
     if (settlement.text !== null) putText.run(pageId, bufferOf(settlement.text));
     else if (facts !== null && claim.last !== null) dropText.run(pageId);
     if (settlement.links !== null) writeLinks(pageId, settlement.links, candidateIds, claim.last !== null);

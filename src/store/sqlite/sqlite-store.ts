@@ -8,19 +8,27 @@ import { REDIRECT_PRIORITY } from '../../frontier/candidate.ts';
 import { PAGE_STATES, pageStateName } from '../../frontier/page-state.ts';
 import type { Clock } from '../../primitives/clock.ts';
 import { createUrlHasher, type UrlHasher } from '../../primitives/url-hash.ts';
-import type { HostLease, RunCounts, Store, StoredRobots } from '../port.ts';
+import type { HostLease, ModeDecision, RunCounts, Store, StoredRobots } from '../port.ts';
 import { createClosing } from './closing.ts';
 import { openCommitWindow } from './commit-window.ts';
+import { forget } from './forget.ts';
 import { KnownUrls } from './known-urls.ts';
 import { createLeases } from './leases.ts';
 import { createOffers } from './offers.ts';
 import { openForWriting, storeError } from './open-database.ts';
+import { markOrphans } from './orphans.ts';
+import { createPastReader } from './past-page.ts';
+import { readSettings, saveSettings } from './project-settings.ts';
+import { readLedger } from './read-history.ts';
 import { reconsider } from './reconsider.ts';
 import { createRedirects } from './redirects.ts';
+import { createRequeue } from './requeue.ts';
+import { saveRevisits } from './revisits.ts';
 import { beginRun, joinRun, leaveOpen, loadKnownUrls, openRun, setPrepared } from './runs.ts';
 import { saveDepths } from './save-depths.ts';
 import { createHostIds, type Session } from './session.ts';
 import { createSettling } from './settle.ts';
+import { createSitemaps } from './sitemap-entries.ts';
 import { createWaitingPages } from './waiting-pages.ts';
 
 export interface SqliteStoreOptions {
@@ -43,6 +51,13 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Stor
   const leases = createLeases(session, waiting, offers.flush);
   const closing = createClosing(session, waiting, offers.flush, leases.isHeld, redirects.settled);
   const settling = createSettling(session, waiting, offers, redirects, leases.isHeld);
+  const requeue = createRequeue(session, waiting, offers.flush);
+  const sitemaps = createSitemaps(session, offers);
+  const past = createPastReader(db);
+  const readMode = db.prepare(
+    'SELECT mode, mode_reason AS reason FROM run WHERE id = ? AND mode IS NOT NULL',
+  );
+  const setMode = db.prepare('UPDATE run SET mode = ?, mode_reason = ? WHERE id = ? AND mode IS NULL');
   const readRobots = db.prepare(
     `SELECT origin, status, body, fetched_at AS fetchedAt, expires_at AS expiresAt, delay_seconds AS delaySeconds
      FROM robots_txt WHERE origin = ?`,
@@ -150,6 +165,29 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Stor
     closeHost: async (lease, state, reason) => closing.closeHost(lease, state, reason),
     closeWaiting: async (state, reason) => closing.closeWaiting(state, reason),
     lowerDepths: async (budget) => offers.lowerDepths(budget),
+    requeue: async (pageIds, priority) => requeue(pageIds, priority),
+    past: async (pageId) => past(pageId),
+    async decideMode(decision) {
+      if (decision !== null) {
+        setMode.run(decision.mode, decision.reason, session.runId);
+        session.window.commit();
+      }
+      return (readMode.get(session.runId) as ModeDecision | undefined) ?? null;
+    },
+    async markOrphans(since, now) {
+      session.window.commit();
+      const orphans = markOrphans(session, since, now);
+      session.window.commit();
+      return orphans;
+    },
+    saveEntries: async (findings, now) => sitemaps.saveEntries(findings, now),
+    discovery: async (host) => sitemaps.discovery(host),
+    saveDiscovery: async (host, found) => sitemaps.saveDiscovery(host, found),
+    saveRevisits: async (project, batch, plan, learnedRun) =>
+      saveRevisits(session, project, batch, plan, learnedRun),
+    forget: async (project, before) => forget(session, project, before),
+    projectSettings: async (project) => readSettings(db, project),
+    saveProjectSettings: async (project, settings) => saveSettings(session, project, settings),
     log: (entry) => settling.log(entry),
     robots: async (origin) => (readRobots.get(origin) as StoredRobots | undefined) ?? null,
     async saveRobots(hostId, robots) {
@@ -162,7 +200,12 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Stor
     waiting: () => session.waiting,
     async counts() {
       offers.flush();
-      return { ...countStates(db, session.projectId), ...totals() };
+      return {
+        ...countStates(db, session.projectId),
+        ...totals(),
+        ledger: readLedger(db, session.runId),
+        averageChangeFrequency: session.isFirstRun ? 0 : averageFrequency(db, session.projectId),
+      };
     },
     flush: async () => session.window.commit(),
     async close() {
@@ -186,7 +229,7 @@ function openSession(
   );
   const saveHost = db.prepare(
     `UPDATE host SET not_before = ?, blocked_until = ?, consecutive_429 = ?, adaptive_ms = ?, average_ms = ?, samples = ?,
-       failures = ?, probes = ? WHERE id = ? AND fence = ?`,
+       failures = ?, probes = ?, distrusted_until = ?, announced = ?, unannounced = ? WHERE id = ? AND fence = ?`,
   );
   const saveRequests = db.prepare('UPDATE host_queue SET requests = ? WHERE project_id = ? AND host_id = ?');
   const saveRun = db.prepare(
@@ -208,6 +251,9 @@ function openSession(
         state.samples,
         state.failures,
         state.probes,
+        Math.round(state.distrustedUntil),
+        state.announced,
+        state.unannounced,
         hostId,
         fence,
       );
@@ -253,7 +299,19 @@ function countWaiting(db: Database, projectId: number): number {
   return (sum as number | null) ?? 0;
 }
 
-function countStates(db: Database, projectId: number): Omit<RunCounts, keyof RunTotals> {
+/** Of pages that have a visit to compare with. */
+function averageFrequency(db: Database, projectId: number): number {
+  const mean = db
+    .prepare(
+      `SELECT avg(f.change_frequency) FROM fetched f JOIN url u ON u.id = f.page_id WHERE u.project_id = ?
+         AND (f.change IN ('changed', 'unchanged', 'gone') OR f.change_frequency > 0)`,
+    )
+    .pluck()
+    .get(projectId);
+  return (mean as number | null) ?? 0;
+}
+
+function countStates(db: Database, projectId: number): Pick<RunCounts, 'byState' | 'waiting' | 'known'> {
   const rows = db
     .prepare('SELECT state, count(*) AS n FROM url WHERE project_id = ? GROUP BY state')
     .all(projectId) as {

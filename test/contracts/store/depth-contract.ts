@@ -5,8 +5,10 @@ import { type Reconsidered, type Store, UNFOLLOWED, type Verdict } from '../../.
 import {
   beginRun,
   candidate,
+  links,
   linksTo,
   pagesOf,
+  processed,
   redirecting,
   refused,
   type StoreHarness,
@@ -189,18 +191,7 @@ export function describeDepths(harness: () => StoreHarness): void {
       await visit(held, linksTo([hidden], [OBEYED]));
       const [id] = await store.offer([hidden]);
       const b = await claim(held);
-      await store.settle(held, {
-        claim: b,
-        state: PAGE_STATES.Processed,
-        reason: null,
-        requeue: null,
-        facts: null,
-        text: null,
-        links: { count: 1, targets: Int32Array.of(id), flags: Uint8Array.of(0), anchors: null },
-        candidates: [],
-        redirect: null,
-        countsAsPage: true,
-      });
+      await store.settle(held, processed(b, { facts: null, links: links([id]) }));
       await store.flush();
       expect(seen).toMatchObject([{ url: hidden.url, depth: 2, state: PAGE_STATES.Skipped, reason: null }]);
       expect((await claim(held)).url).toBe(hidden.url);

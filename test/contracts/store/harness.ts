@@ -1,11 +1,13 @@
 /** What the store contract needs from an adapter, and short words for building what a store is given. */
 import { expect } from 'vitest';
+import type { VisitRecord } from '../../../src/change/visit-record.ts';
 import type { Candidate, Claim } from '../../../src/frontier/candidate.ts';
 import { PAGE_STATES, type PageState } from '../../../src/frontier/page-state.ts';
 import type {
   HostLease,
   LinkTargets,
   PageFacts,
+  PageTouch,
   RunRequest,
   RunStart,
   Settlement,
@@ -75,6 +77,10 @@ export function facts(more: Partial<PageFacts> = {}): PageFacts {
     wordCount: null,
     contentHash: null,
     simhash: null,
+    textHash: null,
+    facetHash: null,
+    structuredData: null,
+    wireBytes: 0,
     etag: null,
     lastModified: null,
     cacheControl: null,
@@ -82,19 +88,62 @@ export function facts(more: Partial<PageFacts> = {}): PageFacts {
     error: null,
     responseMs: 5,
     visitedAt: Date.UTC(2026, 0, 2),
-    change: 'new',
     ...more,
   };
 }
 
-/** A page that was read, with no links unless given. */
+export function touch(more: Partial<PageTouch> = {}): PageTouch {
+  return {
+    statusCode: 200,
+    error: null,
+    responseMs: 5,
+    visitedAt: Date.UTC(2026, 0, 3),
+    etag: null,
+    lastModified: null,
+    cacheControl: null,
+    ...more,
+  };
+}
+
+/** A line of history. */
+export function visited(
+  outcome: VisitRecord['outcome'],
+  knownBy: VisitRecord['knownBy'],
+  more: Partial<VisitRecord> = {},
+): VisitRecord {
+  return {
+    visitedAt: Date.UTC(2026, 0, 2),
+    outcome,
+    knownBy,
+    statusCode: 200,
+    etag: null,
+    lastModified: null,
+    contentHash: null,
+    textHash: null,
+    simhashDistance: null,
+    wireBytes: 0,
+    bytesSaved: 0,
+    durationMs: 5,
+    ...more,
+  };
+}
+
+/** A page that was read, with no links unless given; its line of history is of the time of its facts. */
 export function processed(claim: Claim, more: Partial<Settlement> = {}): Settlement {
+  const found = more.facts ?? facts();
+  const outcome = claim.last === null ? 'new' : 'changed';
+  const { visitedAt, statusCode, contentHash } = found;
   return {
     claim,
     state: PAGE_STATES.Processed,
     reason: null,
     requeue: null,
     facts: facts(),
+    touch: null,
+    visit: more.requeue ? null : visited(outcome, 'content', { visitedAt, statusCode, contentHash }),
+    change: null,
+    changeFrequency: 0,
+    changesDetected: 0,
     text: null,
     links: null,
     candidates: [],
@@ -143,6 +192,8 @@ export interface OpenRun {
   claim(lease: HostLease): Promise<Claim>;
   /** Claims until nothing is left; answers the last parts of the URLs. */
   drain(lease: HostLease): Promise<string[]>;
+  /** Settles the page as read. */
+  settle(lease: HostLease, claim: Claim, more?: Partial<Settlement>): Promise<void>;
   /** Claims the host's next page and settles it as read. */
   visit(lease: HostLease, more?: Partial<Settlement>): Promise<Claim>;
 }
@@ -181,13 +232,32 @@ export async function beginRun(harness: StoreHarness, request: Partial<RunReques
         names.push(...claims.map((claim) => claim.url.split('/').pop()!));
       }
     },
+    async settle(lease, claim, more = {}) {
+      expect(await store.settle(lease, processed(claim, more))).not.toBeNull();
+    },
     async visit(lease, more = {}) {
       const claim = await run.claim(lease);
-      expect(await store.settle(lease, processed(claim, more))).not.toBeNull();
+      await run.settle(lease, claim, more);
       return claim;
     },
   };
   return run;
+}
+
+/** Ends the run and begins the next one, in which the pages that are wanted (unless said: all) wait again. */
+export async function nextRun(
+  harness: StoreHarness,
+  { store }: OpenRun,
+  isWanted: (name: string) => boolean = () => true,
+  request: Partial<RunRequest> = {},
+): Promise<OpenRun> {
+  await store.finish('completed', harness.clock.now(), null);
+  await store.close();
+  const next = await beginRun(harness, request);
+  await next.store.reconsider((row) =>
+    isWanted(row.url.split('/').pop()!) ? { state: PAGE_STATES.Queued, priority: 1, reason: null } : null,
+  );
+  return next;
 }
 
 /** Pages by the last part of their URL, as the `pages` view shows them. */

@@ -181,11 +181,13 @@ export function describeLeases(harness: () => StoreHarness): void {
       store.log({ ...entry, pageId });
       store.log({ ...entry, kind: 'robots' });
       await store.flush();
-      const visits = await harness().read(
-        'SELECT page_id, run_id, status_code, wire_bytes, duration_ms FROM visits',
-      );
-      expect(visits).toEqual([
-        { page_id: pageId, run_id: start.runId, status_code: 200, wire_bytes: 1234, duration_ms: 19 },
+      const log =
+        'SELECT page_id, run_id, kind, sent_at, ended_at, status_code, wire_bytes FROM request ORDER BY id';
+      const times = { sent_at: now() + 1.5, ended_at: now() + 20.5 };
+      const rest = { run_id: start.runId, status_code: 200, wire_bytes: 1234, ...times };
+      expect(await harness().read(log)).toEqual([
+        { page_id: pageId, kind: 0, ...rest },
+        { page_id: null, kind: 2, ...rest },
       ]);
       expect(await harness().read('SELECT requests, bytes FROM runs')).toEqual([
         { requests: 2, bytes: 2468 },

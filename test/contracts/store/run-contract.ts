@@ -225,6 +225,8 @@ export function describeRuns(harness: () => StoreHarness): void {
         pages: 0,
         requests: 0,
         bytes: 0,
+        ledger: [],
+        averageChangeFrequency: 0,
       });
       await fresh.store.offer([candidate('x')]);
       const lease = await fresh.lease();

@@ -1,0 +1,119 @@
+/**
+ * Says what of a page changed between its last visit and this one. Comes after parsing, when neither the bytes nor the
+ * hashes of the content are equal. Promises null when nothing but the template did: white space, tokens in the addresses
+ * of links, and the order of links or of structured data are no content. Pure: it asks nobody, and decides nothing else.
+ */
+import { compareLinkedData } from './compare-linked-data.ts';
+import { comparable } from './query-tokens.ts';
+import { CHANGE_PARTS, type ChangePart, type PageChange, type PastPage } from './visit-record.ts';
+import { cutPieces, diffWords } from './word-diff.ts';
+
+/** What a visit found, in the shape of what is stored. */
+export type FoundPage = PastPage;
+
+/** A page may have many links; so many are kept of those that came or went. */
+const MOST_LINKS = 500;
+const LONGEST_VALUE = 2000;
+
+/** A text that is not there on one side is compared with nothing: its hash says more than its absence. */
+export function comparePages(past: PastPage, found: FoundPage): PageChange | null {
+  const change: PageChange = {
+    parts: [],
+    fields: [],
+    linksAdded: [],
+    linksRemoved: [],
+    text: null,
+    wordsAdded: 0,
+    wordsRemoved: 0,
+  };
+  const compare = (name: ChangePart, before: string | null, after: string | null) => {
+    const [was, is] = [foldValue(before), foldValue(after)];
+    if (was === is) return;
+    addPart(change, name);
+    change.fields.push({ name, before: cutValue(was), after: cutValue(is) });
+  };
+  // A failed visit may have left its status beside the content: that one says nothing about the content.
+  if (isAnswerWithContent(past.statusCode))
+    compare('status', textOfStatus(past.statusCode), textOfStatus(found.statusCode));
+  compare('redirect', past.redirectTo, found.redirectTo);
+  // What leads elsewhere has no content: all of it would be told as gone, or come.
+  if (past.redirectTo === null && found.redirectTo === null) {
+    compare('title', past.title, found.title);
+    compare('h1', past.h1, found.h1);
+    compare('description', past.description, found.description);
+    if (comparable(past.canonical ?? '') !== comparable(found.canonical ?? ''))
+      compare('canonical', past.canonical, found.canonical);
+    compare('robots', textOfRobots(past), textOfRobots(found));
+    compareLinks(change, past.links, found.links);
+    compareText(change, past.text, found.text);
+    const data = compareLinkedData(past.structuredData, found.structuredData);
+    if (data.length > 0) {
+      addPart(change, 'structured-data');
+      for (const { before, after } of data)
+        change.fields.push({ name: 'structured-data', before: cutValue(before), after: cutValue(after) });
+    }
+  }
+  if (change.parts.length === 0) return null;
+  change.parts = inOrder(change.parts);
+  return change;
+}
+
+/** As they stand in the list of all parts, however they were found. */
+export function inOrder(parts: readonly ChangePart[]): ChangePart[] {
+  return CHANGE_PARTS.filter((part) => parts.includes(part));
+}
+
+function addPart(change: PageChange, name: ChangePart): void {
+  if (!change.parts.includes(name)) change.parts.push(name);
+}
+
+/** White space means nothing, and an empty value is none. */
+function foldValue(value: string | null): string | null {
+  const folded = value?.replace(/\s+/g, ' ').trim() ?? '';
+  return folded === '' ? null : folded;
+}
+
+function cutValue(value: string | null): string | null {
+  if (value === null || value.length <= LONGEST_VALUE) return value;
+  return `${value.slice(0, LONGEST_VALUE).replace(/[\ud800-\udbff]$/, '')}…`;
+}
+
+function isAnswerWithContent(status: number | null): boolean {
+  if (status === null || status === 304) return false;
+  return status < 400 || status === 404 || status === 410;
+}
+
+const textOfStatus = (status: number | null) => (status === null ? null : String(status));
+
+function textOfRobots({ noindex, nofollow }: PastPage): string {
+  return `${noindex ? 'noindex' : 'index'}, ${nofollow ? 'nofollow' : 'follow'}`;
+}
+
+/**
+ * Links as a set. Those that differ in tokens only are one: where as many of them went as came nothing happened, else
+ * all are told, because nobody knows which of them stayed.
+ */
+function compareLinks(change: PageChange, past: readonly string[], found: readonly string[]): void {
+  const before = new Set(past);
+  const after = new Set(found);
+  const removed = [...before].filter((url) => !after.has(url));
+  const added = [...after].filter((url) => !before.has(url));
+  if (removed.length === 0 && added.length === 0) return;
+  const balance = new Map<string, number>();
+  for (const url of added) balance.set(comparable(url), (balance.get(comparable(url)) ?? 0) + 1);
+  for (const url of removed) balance.set(comparable(url), (balance.get(comparable(url)) ?? 0) - 1);
+  const isMeant = (url: string) => balance.get(comparable(url)) !== 0;
+  change.linksAdded = added.filter(isMeant).slice(0, MOST_LINKS);
+  change.linksRemoved = removed.filter(isMeant).slice(0, MOST_LINKS);
+  if (change.linksAdded.length > 0 || change.linksRemoved.length > 0) addPart(change, 'links');
+}
+
+function compareText(change: PageChange, past: string | null, found: string | null): void {
+  if (past === null || found === null) return;
+  const { pieces, wordsAdded, wordsRemoved } = diffWords(past, found);
+  if (wordsAdded === 0 && wordsRemoved === 0) return;
+  addPart(change, 'text');
+  change.text = cutPieces(pieces);
+  change.wordsAdded = wordsAdded;
+  change.wordsRemoved = wordsRemoved;
+}

@@ -1,0 +1,97 @@
+import { describe, expect, it } from 'vitest';
+import type { LastVisit } from '../frontier/candidate.ts';
+import { announcesChanges, freshForMs, isFresh, isOlderThanVisit } from './freshness.ts';
+
+const NOW = Date.UTC(2026, 5, 1);
+const HOUR = 3_600_000;
+
+function visit(more: Partial<LastVisit> = {}): LastVisit {
+  return {
+    statusCode: 200,
+    visitedAt: NOW - HOUR,
+    contentHash: new Uint8Array(32),
+    textHash: null,
+    facetHash: null,
+    simhash: null,
+    etag: null,
+    lastModified: null,
+    cacheControl: null,
+    wireBytes: 100,
+    sitemapDate: null,
+    changeFrequency: 0,
+    changesDetected: 0,
+    ...more,
+  };
+}
+
+describe('how long an answer is fresh', () => {
+  it('is what max-age says, and s-maxage before it', () => {
+    expect(freshForMs('max-age=60')).toBe(60_000);
+    expect(freshForMs('Public, MAX-AGE=60, must-revalidate')).toBe(60_000);
+    expect(freshForMs('max-age="60"')).toBe(60_000);
+    expect(freshForMs('max-age=60, s-maxage=10')).toBe(10_000);
+    expect(freshForMs('s-maxage=10, max-age=60')).toBe(10_000);
+    expect(freshForMs('max-age=60, max-age=10')).toBe(60_000);
+  });
+
+  it('is no time where nothing is said, it may not be kept, or the number is none', () => {
+    for (const value of [
+      null,
+      '',
+      'public',
+      'max-age',
+      'max-age=',
+      'max-age=-1',
+      'max-age=1.5',
+      'max-age=1e9',
+    ])
+      expect(freshForMs(value), String(value)).toBe(0);
+    expect(freshForMs('max-age=60, no-cache')).toBe(0);
+    expect(freshForMs('no-store, max-age=60')).toBe(0);
+    expect(freshForMs('no-cache="set-cookie", max-age=60')).toBe(0);
+    expect(freshForMs('max-age=99999999999999999999')).toBe(0);
+  });
+});
+
+describe('a page is fresh', () => {
+  const fresh = visit({ cacheControl: 'max-age=7200' });
+
+  it('until its time or the cap is over', () => {
+    expect(isFresh(fresh, NOW, 24 * HOUR)).toBe(true);
+    expect(isFresh(fresh, NOW + HOUR - 1, 24 * HOUR)).toBe(true);
+    expect(isFresh(fresh, NOW + HOUR, 24 * HOUR)).toBe(false);
+    expect(isFresh(fresh, NOW, HOUR)).toBe(false);
+  });
+
+  it('not after a failure, and not when it was never read', () => {
+    for (const statusCode of [null, 404, 500, 304])
+      expect(isFresh({ ...fresh, statusCode }, NOW, 24 * HOUR)).toBe(false);
+    expect(isFresh({ ...fresh, contentHash: null }, NOW, 24 * HOUR)).toBe(false);
+  });
+
+  it('not when the clock was set back since', () => {
+    expect(isFresh(fresh, NOW - 2 * HOUR, 24 * HOUR)).toBe(false);
+    expect(isFresh({ ...fresh, visitedAt: NOW + 60_000 }, NOW, 24 * HOUR)).toBe(true);
+  });
+});
+
+describe('a date in a sitemap', () => {
+  it('spares a page only when it is older than the visit', () => {
+    expect(isOlderThanVisit(visit({ sitemapDate: NOW - 2 * HOUR }), NOW)).toBe(true);
+    expect(isOlderThanVisit(visit({ sitemapDate: NOW - HOUR }), NOW)).toBe(false);
+    expect(isOlderThanVisit(visit({ sitemapDate: NOW }), NOW)).toBe(false);
+    expect(isOlderThanVisit(visit(), NOW)).toBe(false);
+    expect(isOlderThanVisit(visit({ sitemapDate: 0, statusCode: 500 }), NOW)).toBe(false);
+    expect(isOlderThanVisit(visit({ sitemapDate: 0, visitedAt: NOW + HOUR }), NOW)).toBe(false);
+  });
+
+  it('is trusted after twenty changes that were announced, and hardly one that was not', () => {
+    expect(announcesChanges(0, 0)).toBe(false);
+    expect(announcesChanges(19, 0)).toBe(false);
+    expect(announcesChanges(20, 0)).toBe(true);
+    expect(announcesChanges(20, 1)).toBe(false);
+    expect(announcesChanges(49, 1)).toBe(false);
+    expect(announcesChanges(50, 1)).toBe(true);
+    expect(announcesChanges(1000, 200)).toBe(false);
+  });
+});

@@ -1,0 +1,40 @@
+/**
+ * Conditional requests (RFC 9110 section 13): which of a server's own words may be sent back to it. Pure.
+ *
+ * An ETag or date that is not of the form the standard gives is never sent: what stands in a request must not be
+ * something a server could make up at will. Nothing here decides whether a page is asked, or what an answer means.
+ */
+import type { LastVisit } from '../frontier/candidate.ts';
+import { parseHttpDate } from '../parse/http-date.ts';
+
+/** Longer ones are no help to anybody. */
+const MAX_ETAG_CHARS = 1024;
+// Section 8.8.3, without obs-text: over HTTP/2 its bytes might not come back as they were.
+const ENTITY_TAG = /^(?:W\/)?"[\x21\x23-\x7e]*"$/;
+
+export function isEntityTag(text: string): boolean {
+  return text.length <= MAX_ETAG_CHARS && ENTITY_TAG.test(text);
+}
+
+/**
+ * A date that says nothing is null: no HTTP date, later than the visit that brought it, or of the same second, in which
+ * the page may have changed once more (section 8.8.2.2).
+ */
+export function modifiedBefore(lastModified: string, visitedAt: number): number | null {
+  const time = parseHttpDate(lastModified, visitedAt);
+  return time !== null && time + 1000 <= visitedAt ? time : null;
+}
+
+/** Header fields that ask “only if it changed”; undefined when nothing is known to ask by. */
+export function conditionsFor(last: LastVisit): Record<string, string> | undefined {
+  const { etag, lastModified, visitedAt } = last;
+  // Without a body of ours there is nothing that could be unchanged; what was gone is to be read whole.
+  if (last.contentHash === null || last.statusCode === 404 || last.statusCode === 410) return undefined;
+  const hasTag = etag !== null && isEntityTag(etag);
+  const hasDate = lastModified !== null && modifiedBefore(lastModified, visitedAt) !== null;
+  if (!hasTag && !hasDate) return undefined;
+  const headers: Record<string, string> = {};
+  if (hasTag) headers['if-none-match'] = etag;
+  if (hasDate) headers['if-modified-since'] = lastModified;
+  return headers;
+}

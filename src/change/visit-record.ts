@@ -1,0 +1,96 @@
+/**
+ * The words of change: what a visit can find, how that was known, and what is kept of each visit as history. The lists
+ * are stored by position: new words go to the end.
+ */
+
+/** new: read for the first time. gone: was read before and is not there any more. failed: no answer that says anything. */
+export const VISIT_OUTCOMES = ['new', 'changed', 'unchanged', 'gone', 'failed'] as const;
+export type VisitOutcome = (typeof VISIT_OUTCOMES)[number];
+
+/**
+ * How an outcome was known, cheapest first: no request at all (freshness, lastmod), the answer's head (304, status),
+ * the body as it came (hash), what is in it (text: the bytes differ, the content does not), the link graph (orphan).
+ * `content`: read and compared, or read for the first time; `network`: there was no answer.
+ */
+export const KNOWN_BY = [
+  'freshness',
+  'lastmod',
+  '304',
+  'hash',
+  'text',
+  'content',
+  'status',
+  'network',
+  'orphan',
+] as const;
+export type KnownBy = (typeof KNOWN_BY)[number];
+
+/** One visit of a page, as its history keeps it. */
+export interface VisitRecord {
+  visitedAt: number;
+  outcome: VisitOutcome;
+  knownBy: KnownBy;
+  /** Null when nothing was asked, or nobody answered. */
+  statusCode: number | null;
+  etag: string | null;
+  lastModified: string | null;
+  /** SHA-256 of the body and of the main text; null where they were not read. */
+  contentHash: Uint8Array | null;
+  textHash: Uint8Array | null;
+  /** Bits in which the simhash differs from the last visit's; null where one of them is missing. */
+  simhashDistance: number | null;
+  /** Bytes of body over the wire. */
+  wireBytes: number;
+  /** What the last full answer took, less what this one did, where it was spared. */
+  bytesSaved: number;
+  durationMs: number | null;
+}
+
+/** What of a page changed. `template`: its bytes did, and nothing of all the others. */
+export const CHANGE_PARTS = [
+  'status',
+  'title',
+  'h1',
+  'description',
+  'canonical',
+  'robots',
+  'links',
+  'structured-data',
+  'text',
+  'redirect',
+  'template',
+] as const;
+export type ChangePart = (typeof CHANGE_PARTS)[number];
+
+/** One run of words of the word diff: kept, removed or added. Long kept runs are cut to their ends, with an ellipsis. */
+export type DiffPiece = readonly [kind: '=' | '-' | '+', words: string];
+
+/** What changed between two visits of a page, whole: it can be shown when both versions are long gone. */
+export interface PageChange {
+  parts: ChangePart[];
+  /** Single values, before and after. */
+  fields: { name: ChangePart; before: string | null; after: string | null }[];
+  linksAdded: string[];
+  linksRemoved: string[];
+  /** Null when the main text is the same, or was not kept. */
+  text: DiffPiece[] | null;
+  wordsAdded: number;
+  wordsRemoved: number;
+}
+
+/** What the store has of a page, for comparison with what a visit found. */
+export interface PastPage {
+  statusCode: number | null;
+  title: string | null;
+  h1: string | null;
+  description: string | null;
+  canonical: string | null;
+  noindex: boolean;
+  nofollow: boolean;
+  structuredData: string | null;
+  text: string | null;
+  /** Identities of the pages it links to. */
+  links: string[];
+  /** Identity of the page it redirects to. */
+  redirectTo: string | null;
+}

@@ -1,0 +1,194 @@
+/**
+ * `sumi changes`: what the last run found changed, new and gone, or any other run, or all since one; with a URL the
+ * whole history of a page. It reads what visits noted and compares nothing itself.
+ */
+import { Command } from 'commander';
+import { VISIT_OUTCOMES, type VisitOutcome } from '../change/visit-record.ts';
+import { sumiError } from '../errors.ts';
+import { type ChangesHeading, type ChangesList, type ToldChange, toldChange } from '../report/told-change.ts';
+import type { PageRow, ReadSide, RunRow } from '../store/read-side.ts';
+import { type ChosenRuns, chooseRuns, isRunNumber, projectOf, type RunFlags } from './choose-runs.ts';
+import { findPages } from './find-pages.ts';
+import { addOptionFlags } from './options-to-flags.ts';
+import { type Reading, withReadSide } from './read-command.ts';
+import {
+  addOutputFlags,
+  type ChangeFormat,
+  outputOf,
+  type TellableChanges,
+  writeChanges,
+} from './write-changes.ts';
+
+const EXAMPLES = `
+Examples:
+  sumi changes                                         what the last run found changed, new and gone
+  sumi changes --since 3                               everything after run 3; also --since 2026-02-03, --since 7d
+  sumi changes https://example.com/prices              all visits of a page, and what each found
+  sumi changes --format json | jq '.[] | .url'         one object a page; unchanged pages too with --all
+  sumi changes --out changes.html                      a page to look at; .md for an issue, .csv for a table
+How change is detected, and what the words mean: docs/changes.md.`;
+
+interface ChangesFlags extends RunFlags {
+  all?: boolean;
+  format?: ChangeFormat;
+  out?: string;
+}
+
+export function changesCommand(): Command {
+  const command = new Command('changes')
+    .description('tell what changed: pages new, changed and gone, word by word')
+    .argument('[url]', 'one page, in any spelling: its whole history');
+  addOutputFlags(command)
+    .option('--since <RUN|DATE>', 'all runs after this one, or all visits from that time on')
+    .option('--run <ID>', 'a certain run; the last one without')
+    .option('--all', 'pages that did not change, or could not be read, as well')
+    .option('--limit <N>', 'at most so many rows');
+  addOptionFlags(command, ['db', 'store', 'config', 'project']);
+  return command.addHelpText('after', EXAMPLES).action((url: string | undefined, flags: ChangesFlags) =>
+    withReadSide(
+      command,
+      async (reading) => {
+        const changes =
+          url === undefined ? await changesOfRuns(reading, flags) : await historyOf(reading, url, flags);
+        await writeChanges(changes, outputOf(flags, reading.config));
+      },
+      ['format'],
+    ),
+  );
+}
+
+const TOLD: readonly VisitOutcome[] = ['changed', 'new', 'gone'];
+const SECTION_TITLES: Record<VisitOutcome, string> = {
+  changed: 'Changed',
+  new: 'New',
+  gone: 'Gone',
+  unchanged: 'Unchanged',
+  failed: 'Not read',
+};
+
+async function changesOfRuns(reading: Reading, flags: ChangesFlags): Promise<TellableChanges> {
+  const { side, limit } = reading;
+  const chosen = await chooseRuns(reading, flags, false, Date.now());
+  const outcomes: readonly VisitOutcome[] = flags.all ? [...TOLD, 'unchanged', 'failed'] : TOLD;
+  const heading = await headingOf(side, chosen, outcomes);
+  const left = { rows: limit ?? Number.POSITIVE_INFINITY };
+  const rows = (wanted: readonly VisitOutcome[]) => rowsOf(side, chosen, wanted, left);
+  return {
+    rows: () => rows(outcomes),
+    list: (): ChangesList => ({
+      heading,
+      sections: outcomes.map((outcome) => ({ title: SECTION_TITLES[outcome], rows: rows([outcome]) })),
+      showsRun: chosen.runs.length > 1,
+      emptyText: hasNoVisits(chosen, heading)
+        ? 'No visits are kept: their history was cleared.'
+        : 'Nothing changed.',
+    }),
+  };
+}
+
+function hasNoVisits({ runs, sinceMs }: ChosenRuns, { counts }: ChangesHeading): boolean {
+  return runs.length > 0 && sinceMs === null && counts.every(([, count]) => count === 0);
+}
+
+async function* rowsOf(
+  side: ReadSide,
+  { project, runs, sinceMs }: ChosenRuns,
+  outcomes: readonly VisitOutcome[],
+  left: { rows: number },
+  pageId?: number,
+): AsyncGenerator<ToldChange> {
+  if (runs.length === 0 || left.rows <= 0) return;
+  const [fromRun, toRun] = [runs[0].run, runs.at(-1)!.run];
+  for await (const row of side.changes({ fromRun, toRun, projectId: project.id, pageId, outcomes })) {
+    if (sinceMs !== null && Date.parse(row.visited_at) < sinceMs) continue;
+    yield toldChange(row, project.project);
+    if (--left.rows <= 0) return;
+  }
+}
+
+async function headingOf(
+  side: ReadSide,
+  { project, runs, sinceMs }: ChosenRuns,
+  outcomes: readonly VisitOutcome[],
+): Promise<ChangesHeading> {
+  const last = runs.at(-1);
+  const which =
+    last === undefined
+      ? 'no run'
+      : runs.length === 1
+        ? `run ${last.run}`
+        : `runs ${runs[0].run} to ${last.run}`;
+  const since = sinceMs === null ? '' : `since ${new Date(sinceMs).toISOString().slice(0, 16)}Z, `;
+  const heading: ChangesHeading = {
+    title: `Changes of ${project.project}, ${since}${which}`,
+    note: last === undefined ? 'Nothing was crawled since.' : runs.map(describeRun).slice(-3).join('; '),
+    counts: [],
+  };
+  // By time, the runs' own counts say too much.
+  if (sinceMs !== null) return heading;
+  const counts = new Map<VisitOutcome, number>(outcomes.map((outcome) => [outcome, 0]));
+  for (const { run } of runs) {
+    for (const { outcome, visits } of await side.ledger(run))
+      counts.set(outcome, (counts.get(outcome) ?? 0) + visits);
+  }
+  return { ...heading, counts: [...counts] };
+}
+
+function describeRun({ run, status, started_at, mode, mode_reason }: RunRow): string {
+  // Where the mode was asked for, the reason says no more than that.
+  const reason = mode_reason === null || mode_reason === `mode ${mode}` ? '' : ` (${mode_reason})`;
+  const how = mode === null ? '' : `, ${mode}${reason}`;
+  return `run ${run} ${status}, begun ${started_at.slice(0, 19)}Z${how}`;
+}
+
+/** Every project that knows the page tells its history. */
+async function historyOf(reading: Reading, url: string, flags: ChangesFlags): Promise<TellableChanges> {
+  const { side, config, limit } = reading;
+  const pages = await findPages(side, url, reading.project);
+  if (pages.length === 0) throw sumiError('unknown-url', { url, file: config.storeLabel });
+  const chosen: { page: PageRow; runs: ChosenRuns }[] = [];
+  for (const page of pages) {
+    // A run belongs to one project; the others have nothing to say of it.
+    const ofProject = { ...reading, project: page.project };
+    const isOther = pages.length > 1 && (await isRunOfOthers(side, flags, page.project));
+    if (!isOther) chosen.push({ page, runs: await chooseRuns(ofProject, flags, true, Date.now()) });
+  }
+  if (chosen.length === 0)
+    throw sumiError('unknown-run', { run: flags.run ?? flags.since!, file: config.storeLabel });
+  const left = { rows: limit ?? Number.POSITIVE_INFINITY };
+  async function* rows(): AsyncGenerator<ToldChange> {
+    for (const { page, runs } of chosen) {
+      const project = await projectOf(side, page.project);
+      yield* rowsOf(side, { ...runs, project }, VISIT_OUTCOMES, left, page.id);
+    }
+  }
+  const { page } = chosen[0];
+  return {
+    rows,
+    list: (): ChangesList => ({
+      heading: {
+        title: `Visits of ${page.url}`,
+        note: `${page.state}${page.title === null ? '' : `: ${page.title}`}; ${describeRate(page)}`,
+        counts: [],
+      },
+      sections: [{ title: null, rows: withoutTitles(rows()) }],
+      showsRun: true,
+      emptyText: 'No visit of it is kept.',
+    }),
+  };
+}
+
+async function isRunOfOthers(side: ReadSide, { run, since }: RunFlags, project: string): Promise<boolean> {
+  const number = run ?? since ?? '';
+  return isRunNumber(number) && (await side.run(Number(number)))?.project !== project;
+}
+
+/** The title that is known is the last one: beside older visits it would be wrong. */
+async function* withoutTitles(rows: AsyncIterable<ToldChange>): AsyncGenerator<ToldChange> {
+  for await (const row of rows) yield { ...row, title: null };
+}
+
+function describeRate({ changes_detected, change_frequency }: PageRow): string {
+  const times = changes_detected === 1 ? 'once' : `${changes_detected} times`;
+  return `seen changed ${times}, about ${change_frequency.toFixed(2)} changes a day`;
+}

@@ -1,0 +1,132 @@
+/** `sumi project`: shows and keeps how a project is crawled, so that every later crawl and watch of it needs no flags. */
+import { Command } from 'commander';
+import { type Config, loadConfig } from '../config/load-config.ts';
+import { OPTIONS, type OptionName } from '../config/option-table.ts';
+import { showValue } from '../config/parse-value.ts';
+import {
+  changeSettings,
+  type ProjectSettings,
+  readSettings,
+  writeSettings,
+} from '../config/project-settings.ts';
+import { sumiError } from '../errors.ts';
+import { systemClock } from '../primitives/clock.ts';
+import { printable } from '../report/terminal-text.ts';
+import { openReadSide, openStore } from '../store/open-store.ts';
+import { addOptionFlags, flagsGiven } from './options-to-flags.ts';
+import { refuseUnknownProject, wantsJson } from './read-command.ts';
+
+const EXAMPLES = `
+Examples:
+  sumi project                                        every project of ./sumi.db and what it keeps
+  sumi project shop.example --set mode=incremental    later crawls of it ask only for what changed
+  sumi project shop.example --set delay=2 --set max-pages=5000 --unset mode
+  sumi config --project shop.example                  all options as a crawl of it would use them
+A project's settings are weaker than a file (--config), the environment and flags, and stronger than profiles.
+Its name is that of its start host unless --project gave another.`;
+
+interface ProjectFlags {
+  set?: string[];
+  unset?: string[];
+}
+
+interface KeptSettings {
+  project: string;
+  settings: ProjectSettings;
+}
+
+const collect = (text: string, before: string[] | undefined) => [...(before ?? []), text];
+
+export function projectCommand(): Command {
+  const command = new Command('project')
+    .description('show and keep how a project is crawled')
+    .argument('[name]', 'the project; all of them without')
+    .option('--set <NAME=VALUE>', 'keep an option; may be repeated', collect)
+    .option('--unset <NAME>', 'forget an option; may be repeated', collect);
+  addOptionFlags(command, ['db', 'store', 'config', 'project', 'format']);
+  return command
+    .addHelpText('after', EXAMPLES)
+    .action(async (name: string | undefined, flags: ProjectFlags) => {
+      const config = await loadConfig({ env: process.env, flags: flagsGiven(command) });
+      const isJson = wantsJson(config);
+      const project = name ?? config.project;
+      const changes = { set: flags.set ?? [], unset: flags.unset ?? [] };
+      if (changes.set.length + changes.unset.length > 0) {
+        if (project === null)
+          throw sumiError('usage', {
+            reason: 'a setting needs a project to keep it',
+            command: 'sumi project',
+          });
+        await keep(config, project, changes);
+      }
+      const kept = await readKept(config, project);
+      const [only] = kept;
+      print(isJson ? JSON.stringify(project === null ? kept : only, null, 2) : renderKept(kept));
+    });
+}
+
+async function keep(
+  { storeAddress, storePatience }: Config,
+  project: string,
+  changes: Parameters<typeof changeSettings>[2],
+): Promise<void> {
+  // What is wrong with the words is told before a file is made.
+  await changeSettings(project, {}, { ...changes, unset: [] });
+  const store = await openStore({
+    address: storeAddress,
+    clock: systemClock,
+    patienceMs: storePatience * 1000,
+    onFailure: (error) => {
+      throw error;
+    },
+  });
+  try {
+    const stored = readSettings(await store.projectSettings(project));
+    await store.saveProjectSettings(project, writeSettings(await changeSettings(project, stored, changes)));
+  } finally {
+    await store.close();
+  }
+}
+
+async function readKept(
+  { storeAddress, storeLabel }: Config,
+  project: string | null,
+): Promise<KeptSettings[]> {
+  const side = await openReadSide(storeAddress);
+  try {
+    if (project !== null) await refuseUnknownProject(side, project, storeLabel);
+    const kept: KeptSettings[] = [];
+    for (const row of await side.projects()) {
+      if (project !== null && row.project !== project) continue;
+      kept.push({ project: row.project, settings: readSettings(await side.projectSettings(row.project)) });
+    }
+    return kept;
+  } finally {
+    await side.close();
+  }
+}
+
+function renderKept(kept: readonly KeptSettings[]): string {
+  if (kept.length === 0) return 'There is no project yet.';
+  return kept
+    .flatMap(({ project, settings }) => {
+      const entries = Object.entries(settings);
+      const width = Math.max(...entries.map(([name]) => name.length));
+      const show = (name: string, value: unknown) =>
+        printable(
+          Object.hasOwn(OPTIONS, name)
+            ? showValue(value, OPTIONS[name as OptionName])
+            : JSON.stringify(value),
+        );
+      return [
+        printable(project),
+        ...(entries.length === 0 ? ['  nothing kept: defaults, files and flags decide'] : []),
+        ...entries.map(([name, value]) => `  ${name.padEnd(width)}  ${show(name, value)}`),
+      ];
+    })
+    .join('\n');
+}
+
+function print(text: string): void {
+  process.stdout.write(`${text}\n`);
+}

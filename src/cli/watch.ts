@@ -1,0 +1,248 @@
+/**
+ * `sumi watch`: keeps a project fresh within a budget, and tells what changed. Standard output gets one line a page that
+ * changed, came or went (with --json one event a line, ticks included); standard error what is going on. Ctrl-C ends
+ * it in good order; the same command goes on where it was.
+ */
+import { Command } from 'commander';
+import { type Config, type ConfigSources, loadConfig } from '../config/load-config.ts';
+import { camelCase } from '../config/option-spec.ts';
+import { OPTION_NAMES, type OptionName } from '../config/option-table.ts';
+import { applyProjectSettings } from '../crawl/apply-project-settings.ts';
+import { projectOf, readStartUrls } from '../crawl/prepare-run.ts';
+import { wireNormalizer } from '../crawl/wire.ts';
+import { EXIT_CODES, formatError, sumiError } from '../errors.ts';
+import { systemClock } from '../primitives/clock.ts';
+import type { SummaryEvent } from '../report/events.ts';
+import { painterFor, printable, showBytes, showMany } from '../report/terminal-text.ts';
+import { openReadSide } from '../store/open-store.ts';
+import type { StoredRun } from '../store/read-side.ts';
+import { createAnnouncer } from '../watch/announce.ts';
+import type { DeliveryQueue } from '../watch/delivery-queue.ts';
+import { runWatch, type WatchEnd } from '../watch/run-watch.ts';
+import type { ChangeEvent, TickEvent, WatchEvent } from '../watch/watch-event.ts';
+import { openWatch, type Watch } from '../watch/watch-project.ts';
+import { receiversOf, settingsOf } from '../watch/watch-settings.ts';
+import { addOptionFlags, flagsGiven } from './options-to-flags.ts';
+import { refuseUnknownProject } from './read-command.ts';
+import { readUrlList } from './read-url-list.ts';
+import { configOfRun } from './stored-config.ts';
+
+const EXAMPLES = `
+Examples:
+  sumi watch https://example.com                                 crawl it, then visit what has probably changed, for ever
+  sumi watch --budget 500/day --host-budget 100/day --hours 22-6 the project of ./sumi.db, at night, within limits
+  sumi watch --once --json                                       one look, for cron
+  sumi watch --feed https://example.com/news.atom                also what a feed names
+  sumi watch --webhook https://hooks.example.com/sumi            every change as a signed POST
+  sumi watch --on-change "notify-send 'It changed'"              a program for every change
+The secret of webhooks is SUMI_WEBHOOK_SECRET or --webhook-secret-file. docs/watch.md tells all.`;
+
+export function watchCommand(): Command {
+  const command = new Command('watch')
+    .description('keep a project fresh within a budget, and tell what changed')
+    .argument('[url...]', 'where to start; without, the project of the store goes on with its own options');
+  addOptionFlags(command, [
+    ...(['watch', 'scope', 'politeness', 'fetch', 'page', 'sitemap', 'change', 'run', 'workers'] as const),
+  ]);
+  return command
+    .option('--once', 'look once and end')
+    .addHelpText('after', EXAMPLES)
+    .action(async (urls: string[]) => {
+      const sources = { env: process.env, flags: flagsGiven(command) };
+      const asked = await loadConfig(sources);
+      const listed = asked.urls === null ? [] : await readUrlList(asked.urls);
+      const given = [...urls, ...asked.startUrls, ...listed];
+      const isOnce = command.getOptionValue('once') === true;
+      const target =
+        given.length > 0
+          ? withUrls(await applyProjectSettings(asked, { sources, startUrls: given }), given)
+          : await withStored(asked, sources);
+      await watchToEnd(target, isOnce);
+    });
+}
+
+/** What to watch. */
+interface Target {
+  config: Config;
+  startUrls: readonly string[];
+  project: string;
+}
+
+function withUrls(config: Config, startUrls: readonly string[]): Target {
+  const normalizer = wireNormalizer(config);
+  const found = readStartUrls(startUrls, (text) => normalizer.normalize(text));
+  return { config, startUrls, project: projectOf(config, found, systemClock.now()) };
+}
+
+/** A project of the store, with the options of its last run, what it keeps, and this command's own. */
+async function withStored(told: Config, sources: ConfigSources): Promise<Target> {
+  const run = await runToWatch(told);
+  const asked = await applyProjectSettings({ ...told, project: run.project }, { sources, startUrls: [] });
+  const options: ConfigSources['options'] = {
+    ...(asked.store === null ? { db: asked.db } : { store: asked.store }),
+    ...Object.fromEntries(
+      OPTION_NAMES.filter((name) => isGiven(asked, name)).map((name) => [
+        camelCase(name),
+        asked.sources[name].value,
+      ]),
+    ),
+    project: run.project,
+  };
+  const config = await configOfRun(run, options);
+  return { config, startUrls: config.startUrls, project: run.project };
+}
+
+/** Where options are read from has been read by now. */
+const READ: ReadonlySet<OptionName> = new Set<OptionName>(['config', 'urls', 'db', 'store']);
+
+function isGiven({ sources }: Config, name: OptionName): boolean {
+  const { from } = sources[name];
+  return !READ.has(name) && from !== 'default' && !from.startsWith('profile ');
+}
+
+async function runToWatch({ storeAddress, storeLabel: file, project }: Config): Promise<StoredRun> {
+  const side = await openReadSide(storeAddress);
+  try {
+    if (project !== null) await refuseUnknownProject(side, project, file);
+    const projects = (await side.projects()).filter((row) => project === null || row.project === project);
+    if (projects.length > 1) {
+      const known = projects.map((row) => `"${row.project}"`).join(', ');
+      const reason = `there is more than one project in ${file} (${known}); expected one named by --project`;
+      throw sumiError('usage', { reason, command: 'sumi watch' });
+    }
+    const run = projects.length === 0 ? null : await side.lastRun(projects[0].id);
+    if (run === null) throw sumiError('no-url');
+    return run;
+  } finally {
+    await side.close();
+  }
+}
+
+async function watchToEnd({ config, startUrls, project }: Target, isOnce: boolean): Promise<void> {
+  const settings = settingsOf(config);
+  const receivers = await receiversOf(config);
+  const voice = createVoice(config);
+  const announcer = createAnnouncer({
+    ...{ receivers, userAgent: config.userAgent, clock: systemClock, env: process.env },
+    tell: voice.tell,
+  });
+  const watch = openWatch({
+    ...{ config, startUrls, project, settings },
+    onEvent(event) {
+      voice.tell(event);
+      if (event.type === 'change') announcer.push(event);
+    },
+  });
+  const abort = new AbortController();
+  const endSignals = endOnSignals(watch, abort, voice.say);
+  voice.say(`watching ${printable(project)} in ${config.storeLabel}: ${config.budget}, by ${config.revisit}`);
+  let end: WatchEnd;
+  try {
+    end = await runWatch({
+      ...{ watch, settings, isOnce, clock: systemClock, signal: abort.signal },
+      onPrepared: voice.prepared,
+      onMissed: (error) => voice.say(`not now: ${formatError(error)}`),
+      onWait: (until) => voice.say(`next look at ${new Date(until).toISOString()}`),
+    });
+    await drain(announcer, config.drainSeconds * 1000, abort.signal);
+  } finally {
+    announcer.stop();
+    endSignals();
+  }
+  if (end === 'failed') throw sumiError('no-answer', { url: startUrls[0], reason: 'no start URL answered' });
+  process.exitCode = end === 'interrupted' ? EXIT_CODES.interrupted : EXIT_CODES.done;
+}
+
+/** Events on their way are waited for; once the watch was told to stop, no longer than the drain time. */
+async function drain(announcer: DeliveryQueue, drainMs: number, signal: AbortSignal): Promise<void> {
+  let cancel = () => {};
+  const late = new Promise<void>((resolve) => {
+    const begin = () => {
+      cancel = systemClock.after(drainMs, resolve);
+    };
+    if (signal.aborted) begin();
+    else signal.addEventListener('abort', begin, { once: true });
+  });
+  await Promise.race([announcer.drained(), late]);
+  cancel();
+}
+
+function endOnSignals(watch: Watch, abort: AbortController, say: (line: string) => void): () => void {
+  const leave = () => {
+    say('left at once; the same command goes on with what was committed');
+    const flushed = watch.handle?.flush() ?? Promise.resolve();
+    void flushed.finally(() => process.exit(EXIT_CODES.interrupted));
+  };
+  const onSignal = () => {
+    if (abort.signal.aborted) return leave();
+    const { handle } = watch;
+    if (handle !== null)
+      say(`finishing ${showMany(handle.inFlight, 'request')} in flight; Ctrl-C again to leave at once`);
+    abort.abort();
+  };
+  // A reader that went away (`| head`) wants no more.
+  const onClosedPipe = (error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EPIPE') throw error;
+    abort.abort();
+  };
+  process.on('SIGINT', onSignal).on('SIGTERM', onSignal);
+  process.stdout.on('error', onClosedPipe);
+  process.stderr.on('error', onClosedPipe);
+  return () => {
+    process.off('SIGINT', onSignal).off('SIGTERM', onSignal);
+    process.stdout.off('error', onClosedPipe);
+    process.stderr.off('error', onClosedPipe);
+  };
+}
+
+function createVoice({ json, quiet }: Config) {
+  const paint = painterFor(process.stdout, process.env);
+  const say = (line: string) => {
+    if (!quiet) process.stderr.write(`${line}\n`);
+  };
+  const show = (event: WatchEvent) => {
+    if (event.type === 'tick') say(tickLine(event));
+    else if (event.type === 'delivery') say(`not delivered to ${event.to}: ${printable(event.error)}`);
+    else if (!quiet) process.stdout.write(`${changeLine(event, paint)}\n`);
+  };
+  return {
+    say,
+    tell(event: WatchEvent) {
+      if (json) process.stdout.write(`${JSON.stringify(event)}\n`);
+      else show(event);
+    },
+    prepared({ status, pages, project, run }: SummaryEvent) {
+      say(`run ${run} of ${printable(project)}: ${status}, ${showMany(pages, 'page')}`);
+    },
+  };
+}
+
+const COLOURS = { new: 'green', changed: 'yellow', gone: 'red' } as const;
+
+function changeLine(event: ChangeEvent, paint: ReturnType<typeof painterFor>): string {
+  const words = [
+    ...event.parts,
+    ...(event.links_added.length > 0 ? [`+${showMany(event.links_added.length, 'link')}`] : []),
+    ...(event.links_removed.length > 0 ? [`-${showMany(event.links_removed.length, 'link')}`] : []),
+    ...(event.words_added + event.words_removed > 0
+      ? [`words +${event.words_added} -${event.words_removed}`]
+      : []),
+  ];
+  const what = words.length === 0 ? '' : `  (${words.join(', ')})`;
+  return `${event.visited_at}  ${paint(COLOURS[event.outcome], event.outcome.padEnd(7))}  ${printable(event.url)}${what}`;
+}
+
+function tickLine(tick: TickEvent): string {
+  if (tick.skipped !== null) return `${tick.at}  nothing visited: ${REASONS[tick.skipped]}`;
+  const found = (['new', 'changed', 'unchanged', 'gone', 'failed'] as const)
+    .filter((outcome) => tick[outcome] > 0)
+    .map((outcome) => `${tick[outcome]} ${outcome}`);
+  const saved = tick.bytes_saved > 0 ? `, ${showBytes(tick.bytes_saved)} saved` : '';
+  return `${tick.at}  run ${tick.run}: ${found.join(', ') || 'nothing found'}${saved}; ${showMany(tick.budget_left, 'visit')} left`;
+}
+
+const REASONS = {
+  hours: 'outside of the hours',
+  budget: 'the budget allows no visit yet',
+  'nothing due': 'nothing is due yet',
+} as const;

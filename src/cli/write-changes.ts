@@ -1,0 +1,107 @@
+/** Writes a list of changes in the format asked for, to standard output or to a file. */
+import { extname } from 'node:path';
+import { type Command, Option } from 'commander';
+import type { Config } from '../config/load-config.ts';
+import { renderChangesPage } from '../report/changes-page.ts';
+import { renderChanges } from '../report/render-changes.ts';
+import { renderChangesMarkdown } from '../report/render-changes-markdown.ts';
+import type { Column } from '../report/render-table.ts';
+import { painterFor, printable } from '../report/terminal-text.ts';
+import { type ChangesList, explainOutcome, TOLD_NAMES, type ToldChange } from '../report/told-change.ts';
+import { writeFiles } from './write-files.ts';
+import { type ListFormat, rowPieces, writePieces } from './write-rows.ts';
+
+export const CHANGE_FORMATS = ['text', 'table', 'json', 'jsonl', 'csv', 'markdown', 'html'] as const;
+export type ChangeFormat = (typeof CHANGE_FORMATS)[number];
+
+export interface ChangeOutput {
+  format: ChangeFormat;
+  /** Null is standard output. */
+  file: string | null;
+}
+
+export function addOutputFlags(command: Command): Command {
+  return command
+    .addOption(new Option('--format <FORMAT>', 'how it is told').choices(CHANGE_FORMATS))
+    .option('--out <FILE>', 'the file to write; - or none is standard output');
+}
+
+const ENDINGS: Record<string, ChangeFormat> = {
+  '.txt': 'text',
+  '.json': 'json',
+  '.jsonl': 'jsonl',
+  '.csv': 'csv',
+  '.md': 'markdown',
+  '.markdown': 'markdown',
+  '.html': 'html',
+  '.htm': 'html',
+};
+
+/** The flag, else the ending of the file, else the format of lists where one was chosen, else text. */
+export function outputOf(
+  flags: { format?: ChangeFormat; out?: string },
+  { format, sources }: Pick<Config, 'format' | 'sources'>,
+): ChangeOutput {
+  const file = flags.out === undefined || flags.out === '-' ? null : flags.out;
+  const byFile = file === null ? undefined : ENDINGS[extname(file).toLowerCase()];
+  const byConfig = sources.format.from === 'default' ? 'text' : format;
+  return { file, format: flags.format ?? byFile ?? byConfig };
+}
+
+/** Programs get rows in their order; people get them in sections. */
+export interface TellableChanges {
+  rows: () => AsyncIterable<ToldChange>;
+  list: () => ChangesList;
+  /** What JSON says of all rows together; the rows are its `pages` then. */
+  summary?: Readonly<Record<string, unknown>>;
+}
+
+const COLUMNS: readonly Column<ToldChange>[] = [
+  { title: 'run', value: (row) => row.run, align: 'right' },
+  { title: 'outcome', value: (row) => row.outcome },
+  { title: 'known by', value: (row) => row.known_by },
+  { title: 'status', value: (row) => row.status_code, align: 'right' },
+  { title: 'url', value: (row) => row.url, shrinksTo: 20 },
+  { title: 'what', value: (row) => explainOutcome(row), shrinksTo: 10 },
+];
+
+export async function writeChanges(changes: TellableChanges, { format, file }: ChangeOutput): Promise<void> {
+  if (file === null) return writePieces(piecesOf(changes, format, process.stdout));
+  await writeFiles([{ path: file, pieces: piecesOf(changes, format, PLAIN) }]);
+  process.stdout.write(`${printable(`written to ${file}`)}\n`);
+}
+
+/** A file is read by nobody's terminal: no colours, nothing cut. */
+const PLAIN = { isTTY: false } as NodeJS.WriteStream;
+
+function piecesOf(
+  changes: TellableChanges,
+  format: ChangeFormat,
+  out: NodeJS.WriteStream,
+): AsyncIterable<string> {
+  switch (format) {
+    case 'text':
+      return renderChanges(changes.list(), painterFor(out, process.env), out.isTTY ? out.columns : null);
+    case 'markdown':
+      return renderChangesMarkdown(changes.list());
+    case 'html':
+      return renderChangesPage(changes.list());
+    default:
+      return format === 'json' && changes.summary !== undefined
+        ? summaryPieces(changes.summary, listPieces(changes, format, out))
+        : listPieces(changes, format, out);
+  }
+}
+
+function listPieces(changes: TellableChanges, format: ListFormat, out: NodeJS.WriteStream) {
+  return rowPieces<ToldChange>({ rows: changes.rows(), format, names: TOLD_NAMES, columns: COLUMNS }, out);
+}
+
+async function* summaryPieces(
+  summary: Readonly<Record<string, unknown>>,
+  list: AsyncIterable<string>,
+): AsyncGenerator<string> {
+  yield `${JSON.stringify(summary).slice(0, -1)},"pages":`;
+  yield* list;
+  yield '}\n';
+}

@@ -1,0 +1,92 @@
+/**
+ * What a project keeps of options: how it is crawled (mode, delay, limits, …), never where it is stored, what a single
+ * command prints, or what may hold a password. Kept as one JSON object by option name, values as the table reads them.
+ */
+import { sumiError } from '../errors.ts';
+import { loadConfig } from './load-config.ts';
+import { nearestName } from './nearest-name.ts';
+import { ALIASES, isOptionName, OPTION_NAMES, OPTIONS, type OptionName } from './option-table.ts';
+
+export type ProjectSettings = Readonly<Record<string, unknown>>;
+
+/** What belongs to a command, or says which project is meant. */
+const OF_THE_COMMAND: ReadonlySet<OptionName> = new Set<OptionName>([
+  'config',
+  'db',
+  'store',
+  'project',
+  'isolated',
+  'fresh',
+  'urls',
+  'start-urls',
+  'meta',
+  'json',
+  'format',
+  'quiet',
+  'verbose',
+  'lease-seconds',
+  'drain-seconds',
+  'store-patience',
+  'metrics-port',
+  'metrics-host',
+  // Whoever can write to a shared store must not thereby run programs or read files on the machines of others.
+  'on-change',
+  'webhook-secret-file',
+]);
+
+export interface SettingChanges {
+  /** NAME=VALUE each. */
+  set: readonly string[];
+  /** Names. */
+  unset: readonly string[];
+}
+
+export function readSettings(json: string | null): ProjectSettings {
+  return json === null ? {} : (JSON.parse(json) as ProjectSettings);
+}
+
+/** As it is to be stored; null when nothing is left. */
+export function writeSettings(settings: ProjectSettings): string | null {
+  return Object.keys(settings).length === 0 ? null : JSON.stringify(settings);
+}
+
+/** The settings after the changes: every one checked as if it came from a file. */
+export async function changeSettings(
+  project: string,
+  stored: ProjectSettings,
+  { set, unset }: SettingChanges,
+): Promise<ProjectSettings> {
+  const values: Record<string, unknown> = { ...stored };
+  // A setting of another version may be unknown by now: it can still be dropped.
+  for (const name of unset) delete values[name in values ? name : optionOf(name, '--unset')];
+  for (const text of set) {
+    const cut = text.indexOf('=');
+    if (cut < 1) {
+      const expected = 'NAME=VALUE, such as mode=incremental';
+      throw sumiError('bad-value', { option: '--set', value: text, place: 'flag --set', expected });
+    }
+    const option = optionOf(text.slice(0, cut).trim(), '--set');
+    refuse(option);
+    values[option] = text.slice(cut + 1).trim();
+  }
+  const { sources } = await loadConfig({ env: {}, settings: { project, values } });
+  const kept = Object.keys(values).sort() as OptionName[];
+  return Object.fromEntries(kept.map((name) => [name, sources[name].value]));
+}
+
+function optionOf(written: string, flag: string): OptionName {
+  const name = written.replaceAll('_', '-');
+  const alias = Object.hasOwn(ALIASES, name) ? ALIASES[name] : undefined;
+  // An alias that counts otherwise, or sets more than one option, is no name of a single setting.
+  const option =
+    alias !== undefined && alias.unit === undefined && alias.also === undefined ? alias.option : name;
+  if (isOptionName(option)) return option;
+  const nearest = nearestName(name, OPTION_NAMES);
+  throw sumiError('unknown-option', { option: written, place: `flag ${flag}`, nearest });
+}
+
+function refuse(option: OptionName): void {
+  if (OPTIONS[option].secret) throw sumiError('not-a-setting', { option, reason: 'it may hold a password' });
+  if (OF_THE_COMMAND.has(option))
+    throw sumiError('not-a-setting', { option, reason: 'it belongs to a command, not to a project' });
+}

@@ -1,0 +1,63 @@
+/**
+ * Puts what the project keeps under what the operator said: defaults < profile < project < file < environment < flags.
+ * Which project it is depends on the options and the start URLs; so options are read first, and once more where the
+ * project has settings. A store that is not there yet keeps none. Only reads.
+ */
+import { existsSync } from 'node:fs';
+import { type Config, type ConfigSources, loadConfig } from '../config/load-config.ts';
+import { readSettings } from '../config/project-settings.ts';
+import { SumiError } from '../errors.ts';
+import { isSharedStore } from '../primitives/store-address.ts';
+import { openReadSide } from '../store/open-store.ts';
+import type { Store } from '../store/port.ts';
+import { projectOf, readStartUrls } from './prepare-run.ts';
+import { wireNormalizer } from './wire.ts';
+
+export interface SettingsRequest {
+  /** What `config` was made from. */
+  sources: ConfigSources;
+  startUrls: readonly string[];
+  /** A program's own. */
+  store?: Pick<Store, 'projectSettings'>;
+}
+
+/** Errors of a store that nothing was written to yet, or only by a version that knew no settings. */
+const WITHOUT_SETTINGS: ReadonlySet<string> = new Set(['db-missing', 'store-empty', 'store-older']);
+
+export async function applyProjectSettings(
+  config: Config,
+  { sources, startUrls, store }: SettingsRequest,
+): Promise<Config> {
+  // A run of its own has no past; without a start there is no project, which the crawl itself will say.
+  if (config.isolated || (config.project === null && startUrls.length === 0)) return config;
+  const project = config.project ?? nameFrom(config, startUrls);
+  const json = store === undefined ? await readStored(config, project) : await store.projectSettings(project);
+  if (json === null) return config;
+  return await loadConfig({ ...sources, settings: { project, values: readSettings(json) } });
+}
+
+function nameFrom(config: Config, startUrls: readonly string[]): string {
+  const normalizer = wireNormalizer(config);
+  // The time only names isolated runs.
+  return projectOf(
+    config,
+    readStartUrls(startUrls, (text) => normalizer.normalize(text)),
+    0,
+  );
+}
+
+async function readStored({ storeAddress }: Config, project: string): Promise<string | null> {
+  // The first crawl into a new file must not pay for what cannot be there.
+  if (!isSharedStore(storeAddress) && !existsSync(storeAddress)) return null;
+  try {
+    const side = await openReadSide(storeAddress);
+    try {
+      return await side.projectSettings(project);
+    } finally {
+      await side.close();
+    }
+  } catch (error) {
+    if (error instanceof SumiError && WITHOUT_SETTINGS.has(error.code)) return null;
+    throw error;
+  }
+}

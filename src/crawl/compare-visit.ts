@@ -1,0 +1,152 @@
+/**
+ * Step 8: what a visit found against what was known, as the line of history that is kept of it. Hashes decide where
+ * they can, without asking the store; only where they differ is the stored page compared part by part.
+ *
+ * It never decides what is stored of a page, or whether it is asked again: that is read-page.ts and settle-answer.ts.
+ */
+import { comparePages, type FoundPage } from '../change/compare-pages.ts';
+import { isSameHash, simhashDistance } from '../change/fingerprint.ts';
+import { changeFrequencyAfter } from '../change/revisit/change-frequency.ts';
+import type { KnownBy, PageChange, PastPage, VisitOutcome, VisitRecord } from '../change/visit-record.ts';
+import type { Outcome } from '../fetch/fetcher.ts';
+import type { LastVisit } from '../frontier/candidate.ts';
+import type { PageFacts, PageTouch, Store } from '../store/port.ts';
+import { type PageSettlement, wasAnswered, wasGone, wasRead } from './page-settlement.ts';
+
+const DAY_MS = 86_400_000;
+
+/** A visit that was answered, or tried to be. */
+export function visitOf(
+  found: VisitOutcome,
+  knownBy: KnownBy,
+  facts: PageFacts,
+  last: LastVisit | null,
+): VisitRecord {
+  return {
+    visitedAt: facts.visitedAt,
+    outcome: found,
+    knownBy,
+    statusCode: facts.statusCode,
+    etag: facts.etag,
+    lastModified: facts.lastModified,
+    contentHash: facts.contentHash,
+    textHash: facts.textHash,
+    simhashDistance: last === null ? null : simhashDistance(facts.simhash, last.simhash),
+    wireBytes: facts.wireBytes,
+    bytesSaved: 0,
+    durationMs: facts.responseMs,
+  };
+}
+
+/** What is told of a page beside what was read of it before. */
+export function touchOf(facts: PageFacts): PageTouch {
+  const { statusCode, error, responseMs, visitedAt, etag, lastModified, cacheControl } = facts;
+  return { statusCode, error, responseMs, visitedAt, etag, lastModified, cacheControl };
+}
+
+/** What the server kept to itself, because we have it. */
+export function bytesSpared(last: LastVisit, { wireBytes }: Pick<Outcome, 'wireBytes'>): number {
+  return Math.max(0, last.wireBytes - wireBytes);
+}
+
+/** The body is the very one that was read last, of a page that was there. */
+export function isSameBody(facts: PageFacts, last: LastVisit | null): boolean {
+  return last !== null && isSameHash(facts.contentHash, last.contentHash) && hasSameStatus(facts, last);
+}
+
+/** A failure in between is no other status of the page; being gone is. */
+function hasSameStatus(facts: PageFacts, last: LastVisit): boolean {
+  return statusBefore(last, facts.statusCode) === facts.statusCode;
+}
+
+function statusBefore(last: LastVisit, now: number | null): number | null {
+  return wasAnswered(last) || wasGone(last) ? last.statusCode : now;
+}
+
+/**
+ * Gives the settlement of a page that was read, or led on, its line of history; where hashes do not decide, what was
+ * found is left in it for `compareWithStored`.
+ */
+export function compareHashes(settlement: PageSettlement, describe: () => FoundPage): void {
+  const facts = settlement.facts!;
+  const { last } = settlement.claim;
+  if (!wasRead(last)) {
+    settlement.visit = visitOf('new', settlement.redirect === null ? 'content' : 'status', facts, last);
+  } else if (isSameBody(facts, last) && !hasOtherFacets(facts, last)) {
+    settlement.visit = visitOf('unchanged', 'hash', facts, last);
+  } else if (isSameHash(facts.facetHash, last.facetHash) && hasSameText(facts, last)) {
+    const knownBy = settlement.redirect !== null && facts.contentHash === null ? 'status' : 'text';
+    settlement.visit = visitOf('unchanged', knownBy, facts, last);
+  } else {
+    settlement.visit = visitOf('changed', 'content', facts, last);
+    settlement.found = describe();
+  }
+}
+
+/** The same body may come with another X-Robots-Tag, or be read by a crawler of another name. */
+function hasOtherFacets({ facetHash }: PageFacts, last: LastVisit): boolean {
+  return facetHash !== null && last.facetHash !== null && !isSameHash(facetHash, last.facetHash);
+}
+
+function hasSameText(facts: PageFacts, last: LastVisit): boolean {
+  if (!hasSameStatus(facts, last)) return false;
+  return facts.textHash === null ? last.textHash === null : isSameHash(facts.textHash, last.textHash);
+}
+
+/** The rest of the comparison, for what the hashes left open. */
+export async function compareWithStored(
+  settlement: PageSettlement,
+  store: Pick<Store, 'past'>,
+): Promise<void> {
+  const { claim, found } = settlement;
+  if (found === null) return;
+  const facts = settlement.facts!;
+  const last = claim.last!;
+  const past = await store.past(claim.pageId);
+  const change = past === null ? null : findChange(past, found, facts, last);
+  if (change === null) {
+    settlement.visit!.outcome = past === null ? 'new' : 'unchanged';
+    settlement.visit!.knownBy = past === null ? 'content' : 'text';
+    return;
+  }
+  settlement.change = change;
+  countChange(settlement, last);
+}
+
+/** Specification 003's numbers. */
+function countChange(settlement: PageSettlement, last: LastVisit): void {
+  const days = (settlement.visit!.visitedAt - last.visitedAt) / DAY_MS;
+  settlement.changeFrequency = changeFrequencyAfter(last.changeFrequency, true, days);
+  settlement.changesDetected = last.changesDetected + 1;
+}
+
+function findChange(past: PastPage, found: FoundPage, facts: PageFacts, last: LastVisit): PageChange | null {
+  const before: PastPage = {
+    ...past,
+    statusCode: statusBefore(last, found.statusCode),
+    // Read by a version that did not keep it: nothing is known of it.
+    structuredData: last.facetHash === null ? found.structuredData : past.structuredData,
+  };
+  const change = comparePages(before, found);
+  const isRedirect = past.redirectTo !== null || found.redirectTo !== null;
+  if (isRedirect || (past.text !== null && found.text !== null) || !hasOtherText(facts, last)) return change;
+  const told = change ?? NO_CHANGE;
+  return told.parts.includes('text') ? told : { ...told, parts: [...told.parts, 'text'] };
+}
+
+/** For texts that are not kept, by hash: of the main text, or of the whole body where there is no text to read. */
+function hasOtherText(facts: PageFacts, last: LastVisit): boolean {
+  if (facts.textHash !== null && last.textHash !== null) return !isSameHash(facts.textHash, last.textHash);
+  if (facts.textHash !== null || last.textHash !== null) return last.facetHash !== null;
+  return last.contentHash !== null && !isSameHash(facts.contentHash, last.contentHash);
+}
+
+const NO_CHANGE: PageChange = {
+  parts: [],
+  fields: [],
+  linksAdded: [],
+  linksRemoved: [],
+  text: null,
+  wordsAdded: 0,
+  wordsRemoved: 0,
+};

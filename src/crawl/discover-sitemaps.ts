@@ -1,0 +1,346 @@
+/**
+ * Finds pages by the sitemaps of the start hosts while the crawl runs: each host is looked at once, what its sitemaps
+ * name is judged, offered and kept in batches, and what was learned of the host is remembered for a while.
+ *
+ * It promises that a look which did not end (stopped, the limit of pages reached, a sitemap that could not be had this
+ * time) is not remembered as one that did, and that nothing a site sends ends the crawl. It also finds out by which
+ * scheme a bare host speaks, since nobody else may ask before. It sends nothing itself: the desk does.
+ */
+import type { Candidate } from '../frontier/candidate.ts';
+import { PAGE_STATES } from '../frontier/page-state.ts';
+import {
+  type FoundEntry,
+  findEntries,
+  looksLikeSitemap,
+  type SitemapReport,
+} from '../sitemap/find-entries.ts';
+import { sitemapLinks } from '../sitemap/sitemap-links.ts';
+import type { HostDiscovery, SitemapFinding } from '../store/port.ts';
+import { withKnown } from './discovery-record.ts';
+import type { HostDesk } from './host-desk.ts';
+import type { CrawlParts, StartUrl } from './parts.ts';
+import { createSitemapWeb } from './sitemap-web.ts';
+
+const ENTRIES_AT_ONCE = 256;
+const HOSTS_AT_ONCE = 16;
+const MOST_NAMED = 100;
+
+export interface SitemapDiscovery {
+  /** Something may still be found: the run goes on. */
+  readonly isUnderWay: boolean;
+  begin(): void;
+  /** A start page was read: it may name sitemaps. */
+  seePage(host: string, body: Uint8Array, linkHeader: string | null): void;
+  /** No page waits or is in flight: one that was waited for does not come. */
+  noMorePages(): void;
+  /** Starts nothing more: what is not known by now is not learned. */
+  stop(): void;
+  /** Resolves when nothing more is done. */
+  readonly ended: Promise<unknown>;
+}
+
+export interface DiscoverySurroundings {
+  desk: Pick<HostDesk, 'rulesOf' | 'lookUp' | 'answers' | 'pause' | 'wake'>;
+  /** The run may ask for no more pages: what sitemaps name besides would only be recorded. */
+  isOutOfPages: () => boolean;
+  /** Something may be possible that was not. */
+  onChange: () => void;
+  onFailure: (error: unknown) => void;
+}
+
+/** What of a host's sitemaps a start URL asks for. */
+interface Look {
+  start: StartUrl;
+  /** given: it looks like a sitemap itself. Else they are looked for; that a page's site has none is not remembered. */
+  depth: 'given' | 'page' | 'site';
+  /** The operator says that it is one, whatever it is called; it is never a page. */
+  isFeed?: true;
+}
+
+/** What the looks at one host have seen so far. */
+interface Seen {
+  now: number;
+  /** When the host was looked at last, before this. */
+  known: HostDiscovery | null;
+  hits: number;
+  entries: number;
+  /** Nothing was missed that may be there another time. */
+  isWhole: boolean;
+  /** The run has its pages: no more was asked for. */
+  isCut: boolean;
+  named: Set<string>;
+  /** Looks that were not spared, by what they asked for. */
+  depths: Set<Look['depth']>;
+  /** Not offered yet, by identity: one that is named twice counts once, where both are in hand. */
+  batch: Map<string, SitemapFinding>;
+}
+
+/** Start URLs that are offered once it is known what they are: a sitemap is no page, and a bare host needs a scheme. */
+export function isOfferedLater({ sitemaps }: Pick<CrawlParts, 'sitemaps'>, start: StartUrl): boolean {
+  return start.isBare || (sitemaps !== null && looksLikeSitemap(start.fetchUrl));
+}
+
+/** Null when there is nothing to find out. */
+export function createSitemapDiscovery(
+  parts: CrawlParts,
+  around: DiscoverySurroundings,
+): SitemapDiscovery | null {
+  const { sitemaps, startUrls, store, clock, report } = parts;
+  if (sitemaps === null && !startUrls.some(({ isBare }) => isBare)) return null;
+  const { desk } = around;
+  const pages = createPageLinks(around.onChange);
+  let isStopped = false;
+  let open = 0;
+  let ended: Promise<unknown> = Promise.resolve();
+
+  const mayAsk = () => !isStopped && !around.isOutOfPages();
+
+  function begin(): void {
+    const hosts = looksByHost(startUrls, sitemaps?.feeds ?? []);
+    open = Math.min(HOSTS_AT_ONCE, hosts.length);
+    const work = async () => {
+      for (let looks = hosts.shift(); looks !== undefined && !isStopped; looks = hosts.shift())
+        await lookAt(looks);
+    };
+    const workers = Array.from({ length: open }, () =>
+      work()
+        .catch(around.onFailure)
+        .finally(() => {
+          open--;
+          around.onChange();
+        }),
+    );
+    ended = Promise.all(workers);
+  }
+
+  async function lookAt(looks: readonly Look[]): Promise<void> {
+    const { host } = looks[0].start;
+    const seen: Seen = {
+      now: clock.now(),
+      known: sitemaps === null ? null : await store.discovery(host),
+      hits: 0,
+      entries: 0,
+      isWhole: true,
+      isCut: false,
+      named: new Set(),
+      depths: new Set(),
+      batch: new Map(),
+    };
+    for (const { start: given, depth, isFeed } of looks) {
+      const start = given.isBare ? await withScheme(given) : given;
+      if (given.isBare && depth !== 'given') await offer(start);
+      const isFound = sitemaps !== null && !isStopped && (await discover({ start, depth, isFeed }, seen));
+      // What only looked like a sitemap is a page.
+      if (depth === 'given' && !isFeed && isOfferedLater(parts, given) && !isFound && !isStopped)
+        await offer(start);
+      if (isStopped) return;
+    }
+    if (seen.depths.size > 0) await remember(host, seen);
+  }
+
+  async function offer(start: StartUrl): Promise<void> {
+    const candidate = parts.discovery.judge(start, 0, 'link', false, true);
+    await store.offer([{ ...candidate, reopens: true }]);
+    wakeHosts([candidate]);
+  }
+
+  /** A bare host is asked by https, and by http where nobody speaks https. */
+  async function withScheme(start: StartUrl): Promise<StartUrl> {
+    const plain = plainOf(parts, start);
+    if (plain === null) return start;
+    const origins = [start, plain].map(({ fetchUrl }) => new URL(fetchUrl).origin);
+    const [secureRobots, plainRobots] = await Promise.all(origins.map((origin) => store.robots(origin)));
+    const isFresh = (robots: typeof plainRobots) =>
+      robots !== null && robots.status > 0 && robots.expiresAt > clock.now();
+    if (isFresh(secureRobots)) return start;
+    if (isFresh(plainRobots)) return plain;
+    if (await desk.answers(origins[0])) return start;
+    return (await desk.answers(origins[1])) ? plain : start;
+  }
+
+  /** Whether the start URL is a sitemap, or its host has some: now, or when it was looked at not long ago. */
+  async function discover({ start, depth, isFeed }: Look, seen: Seen): Promise<boolean> {
+    const { known, now } = seen;
+    if (known !== null && isFresh(known, { start, depth }, now)) {
+      // What was answered then stands for an answer now.
+      if (depth === 'given') report.counters.answers++;
+      return known.method === 'sitemap';
+    }
+    const hitsBefore = seen.hits;
+    seen.depths.add(depth);
+    const isSearched = depth !== 'given';
+    const entries = findEntries(start.fetchUrl, {
+      web: webFor(seen),
+      paths: isSearched ? [...(known?.sitemaps ?? []), ...sitemaps!.paths] : [],
+      maxBytes: sitemaps!.maxBytes,
+      pageLinks: async () => (isSearched && !isStopped ? pages.of(siteName(start.host)) : []),
+      onSitemap: (found) => note(found, seen),
+      isGiven: isFeed,
+    });
+    for await (const batch of entries) {
+      if (isStopped) break;
+      for (const found of batch) add(found, seen);
+      if (seen.batch.size >= ENTRIES_AT_ONCE) await save(seen);
+    }
+    if (!isStopped) await save(seen);
+    // From here on what its sitemaps say is of today; a single one that was given says nothing of the others.
+    if (!isStopped && seen.isWhole && depth !== 'given') parts.readSitemaps.add(start.host);
+    return seen.hits > hitsBefore;
+  }
+
+  function add({ entry, sitemap }: FoundEntry, { batch }: Seen): void {
+    const found = parts.normalizer.normalize(entry.url);
+    if (found === null || batch.has(found.url)) return;
+    const { lastmodAt: lastmod, changefreq, priority } = entry;
+    const candidate = parts.discovery.judge(found, 1, 'sitemap', false, parts.isStartUrl(found.url));
+    // What was only linked in a way that is not followed is opened: here is another way to it.
+    batch.set(found.url, {
+      candidate: { ...candidate, reopens: true },
+      lastmod,
+      changefreq,
+      priority,
+      sitemap,
+    });
+  }
+
+  async function save(seen: Seen): Promise<void> {
+    if (seen.batch.size === 0) return;
+    const findings = [...seen.batch.values()];
+    seen.batch.clear();
+    seen.entries += findings.length;
+    await store.saveEntries(findings, seen.now);
+    wakeHosts(findings.map(({ candidate }) => candidate));
+  }
+
+  function note(found: SitemapReport, seen: Seen): void {
+    const { url, foundBy, kind, entries, problem } = found;
+    if (isStopped || seen.isCut) return;
+    if (!found.isMiss) report.tell({ type: 'sitemap', url, found_by: foundBy, kind, entries, problem });
+    if (found.mayPass) seen.isWhole = false;
+    if (kind === null) return;
+    seen.hits++;
+    if (foundBy === 'given') report.counters.answers++;
+    if (foundBy !== 'index' && seen.named.size < MOST_NAMED) seen.named.add(url);
+  }
+
+  async function remember(host: string, seen: Seen): Promise<void> {
+    const { hits, known, depths, entries, now, named } = seen;
+    // Entries of a sitemap that could not be had this time are not gone, and one that was never had is looked for again.
+    if (seen.isCut || (!seen.isWhole && (known !== null || hits === 0))) return;
+    // A page says nothing about whether its site has sitemaps.
+    if (hits === 0 && !depths.has('site')) return;
+    const found: HostDiscovery = {
+      method: hits > 0 ? 'sitemap' : sitemaps!.followsLinks ? 'links' : 'not_found',
+      checkedAt: now,
+      entries,
+      sitemaps: [...named],
+    };
+    const isSearched = depths.has('site') || depths.has('page');
+    await store.saveDiscovery(host, isSearched ? found : withKnown(known, found));
+  }
+
+  function isFresh(known: HostDiscovery, { depth, start }: Look, now: number): boolean {
+    if (known.checkedAt + sitemaps!.cacheMs <= now) return false;
+    return depth !== 'given' || known.sitemaps.includes(start.fetchUrl);
+  }
+
+  function webFor(seen: Seen) {
+    return createSitemapWeb({
+      retry: parts.policy.retry,
+      maxBytes: sitemaps!.maxBytes,
+      rulesOf: desk.rulesOf,
+      pause: desk.pause,
+      async ask(request) {
+        // The entries of one sitemap do not wait for the next.
+        await save(seen);
+        if (mayAsk()) return desk.lookUp(request);
+        seen.isCut = true;
+        return { refused: 'limit: the run has its pages' };
+      },
+    });
+  }
+
+  function wakeHosts(candidates: readonly Candidate[]): void {
+    const hosts = new Set<string>();
+    for (const { state, host } of candidates) if (state === PAGE_STATES.Queued) hosts.add(host);
+    for (const host of hosts) desk.wake(host);
+    if (hosts.size > 0) around.onChange();
+  }
+
+  return {
+    get isUnderWay() {
+      return open > 0;
+    },
+    begin,
+    seePage: (host, body, linkHeader) => pages.see(siteName(host), sitemapLinks(body, linkHeader)),
+    noMorePages: pages.giveUp,
+    stop() {
+      isStopped = true;
+      pages.giveUp();
+    },
+    get ended() {
+      return ended;
+    },
+  };
+}
+
+/** For each host first the sitemaps that are given, then one look, the most thorough that its start URLs ask for. */
+function looksByHost(startUrls: readonly StartUrl[], feeds: readonly StartUrl[]): Look[][] {
+  const hosts = new Map<string, { given: Look[]; look: Look | null; bare: Look[] }>();
+  for (const start of feeds) {
+    const looks = hosts.get(start.host) ?? { given: [], look: null, bare: [] };
+    hosts.set(start.host, looks);
+    looks.given.push({ start, depth: 'given', isFeed: true });
+  }
+  for (const start of startUrls) {
+    const looks = hosts.get(start.host) ?? { given: [], look: null, bare: [] };
+    hosts.set(start.host, looks);
+    if (looksLikeSitemap(start.fetchUrl)) looks.given.push({ start, depth: 'given' });
+    else if (looks.look === null || (looks.look.depth === 'page' && !isPageUrl(start)))
+      looks.look = { start, depth: isPageUrl(start) ? 'page' : 'site' };
+    // It has to be offered whoever looks at its host.
+    else if (start.isBare) looks.bare.push({ start, depth: 'page' });
+  }
+  return [...hosts.values()].map(({ given, look, bare }) => [...given, ...bare, ...(look ? [look] : [])]);
+}
+
+/** Home pages often lead to the same name with or without www (docs/decisions/0011). */
+function siteName(host: string): string {
+  return host.replace(/^www\./, '');
+}
+
+/** A page was meant, not its site: by the whole address of one. */
+function isPageUrl({ isBare, fetchUrl }: StartUrl): boolean {
+  const { pathname, search } = new URL(fetchUrl);
+  return !isBare && (pathname !== '/' || search !== '');
+}
+
+function plainOf({ normalizer }: CrawlParts, start: StartUrl): StartUrl | null {
+  const found = normalizer.normalize(start.fetchUrl.replace(/^https:/, 'http:'));
+  return found?.fetchUrl.startsWith('http:') ? { ...found, isBare: true } : null;
+}
+
+/** What start pages say of sitemaps, for whoever waits for them; `onWait` hears that somebody does. */
+function createPageLinks(onWait: () => void) {
+  const known = new Map<string, readonly string[]>();
+  const waiting = new Map<string, (links: readonly string[]) => void>();
+  return {
+    of: (site: string): Promise<readonly string[]> =>
+      new Promise((resolve) => {
+        const links = known.get(site);
+        if (links !== undefined) return resolve(links);
+        waiting.set(site, resolve);
+        onWait();
+      }),
+    see(site: string, links: readonly string[]): void {
+      known.set(site, [...(known.get(site) ?? []), ...links]);
+      waiting.get(site)?.(links);
+      waiting.delete(site);
+    },
+    /** Nothing more is read. */
+    giveUp(): void {
+      for (const resolve of waiting.values()) resolve([]);
+      waiting.clear();
+    },
+  };
+}

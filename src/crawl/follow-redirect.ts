@@ -1,0 +1,76 @@
+/** Where a redirect leads: the target is offered like a link, goes next, and its source waits for what becomes of it. */
+import { redirectHash } from '../change/fingerprint.ts';
+import { type Candidate, type Claim, REDIRECT_PRIORITY } from '../frontier/candidate.ts';
+import { PAGE_STATES } from '../frontier/page-state.ts';
+import type { LinkTargets, PageFacts } from '../store/port.ts';
+import { compareHashes, touchOf, visitOf } from './compare-visit.ts';
+import { bareSettlement, type PageSettlement, wasRead } from './page-settlement.ts';
+import type { CrawlParts } from './parts.ts';
+
+const NO_LINKS: Readonly<LinkTargets> = {
+  count: 0,
+  targets: new Int32Array(0),
+  flags: new Uint8Array(0),
+  anchors: null,
+};
+
+export function redirected(
+  claim: Claim,
+  location: string,
+  facts: PageFacts,
+  around: CrawlParts,
+): PageSettlement {
+  const found = around.normalizer.normalize(location, claim.fetchUrl);
+  if (found === null)
+    return leadsNowhere(
+      claim,
+      facts,
+      `redirect: to ${JSON.stringify(location.slice(0, 200))}, which is no web address`,
+    );
+  if (found.url === claim.url && found.fetchUrl === claim.fetchUrl)
+    return leadsNowhere(claim, facts, `redirect: loop at ${claim.fetchUrl}`);
+  const { maxRedirects } = around.limits;
+  // The target of a start URL's redirect is as welcome as the start URL, patterns and all, on an allowed host.
+  const target = around.discovery.judge(found, claim.depth, 'redirect', false, around.isStartUrl(claim.url));
+  facts.facetHash = redirectHash(facts.statusCode ?? 0, found.url);
+  const settlement: PageSettlement = {
+    ...bareSettlement(claim, 'Processed', null),
+    facts,
+    candidates: [target.state === PAGE_STATES.Queued ? onward(claim, target, maxRedirects) : target],
+    redirect: { candidate: 0, maxHops: maxRedirects },
+    countsAsPage: true,
+    // What it linked to when it was a page is linked no more.
+    links: claim.last === null || claim.last.contentHash === null ? null : { ...NO_LINKS },
+  };
+  compareHashes(settlement, () => ({
+    statusCode: facts.statusCode,
+    title: null,
+    h1: null,
+    description: null,
+    canonical: null,
+    noindex: false,
+    nofollow: false,
+    structuredData: null,
+    text: null,
+    links: [],
+    redirectTo: found.url,
+  }));
+  return settlement;
+}
+
+/** Goes next, unless the chain is too long: then only a link can lead there, else a chain without end had none. */
+function onward(claim: Claim, target: Candidate, maxHops: number): Candidate {
+  if (claim.hops < maxHops) return { ...target, priority: REDIRECT_PRIORITY, reopens: true };
+  const reason = `redirect: more than ${maxHops} hops`;
+  return { ...target, state: PAGE_STATES.Skipped, reason, onlyNofollow: true };
+}
+
+function leadsNowhere(claim: Claim, facts: PageFacts, reason: string): PageSettlement {
+  const settlement = { ...bareSettlement(claim, 'Failed', reason), countsAsPage: true };
+  facts.error = reason;
+  settlement.visit = visitOf('failed', 'status', facts, claim.last);
+  // What was read before stays.
+  if (wasRead(claim.last)) settlement.touch = touchOf(facts);
+  else settlement.facts = facts;
+  return settlement;
+}

@@ -1,0 +1,65 @@
+/** What a turn of a page comes to: the store's settlement, and beside it what is done with it before and after. */
+import type { FoundPage } from '../change/compare-pages.ts';
+import type { Claim, LastVisit } from '../frontier/candidate.ts';
+import { PAGE_STATES, type PageState } from '../frontier/page-state.ts';
+import type { ToldLink } from '../report/events.ts';
+import type { Settlement } from '../store/port.ts';
+import type { Miss } from './discover-links.ts';
+import type { KeptBody } from './keep-body.ts';
+
+export interface PageSettlement extends Settlement {
+  misses: Miss[];
+  body: KeptBody | null;
+  /** Null unless an output sink wants them. */
+  toldLinks: ToldLink[] | null;
+  /** The hashes differ from the last visit's: this is to be compared with what is stored. */
+  found: FoundPage | null;
+}
+
+/** Without anything found yet; the numbers of change as they were. */
+export function bareSettlement(claim: Claim, state: PageState, reason: string | null): PageSettlement {
+  const { last } = claim;
+  return {
+    claim,
+    state: PAGE_STATES[state],
+    reason,
+    requeue: null,
+    facts: null,
+    touch: null,
+    visit: null,
+    change: null,
+    changeFrequency: last === null ? 0 : last.changeFrequency,
+    changesDetected: last === null ? 0 : last.changesDetected,
+    text: null,
+    links: null,
+    candidates: [],
+    redirect: null,
+    countsAsPage: false,
+    misses: [],
+    body: null,
+    toldLinks: null,
+    found: null,
+  };
+}
+
+/** Not final: the page is queued once more. */
+export function queuedAgain(claim: Claim, requeue: NonNullable<Settlement['requeue']>): PageSettlement {
+  return { ...bareSettlement(claim, 'Queued', null), requeue };
+}
+
+/** Some visit of it got an answer that was read, or that led on. */
+export function wasRead(last: LastVisit | null): last is LastVisit {
+  if (last === null) return false;
+  if (last.contentHash !== null || last.facetHash !== null) return true;
+  return wasAnswered(last);
+}
+
+/** The last visit got the page, or where it is. A 304 that nobody asked for is a failure. */
+export function wasAnswered({ statusCode }: LastVisit): boolean {
+  return statusCode !== null && statusCode >= 200 && statusCode < 400 && statusCode !== 304;
+}
+
+/** The last visit found it gone. */
+export function wasGone(last: LastVisit): boolean {
+  return last.statusCode === 404 || last.statusCode === 410;
+}

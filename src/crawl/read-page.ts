@@ -1,0 +1,127 @@
+/**
+ * Steps 7 and 8 for a page with a body: parse it, discover its links, compare it with the last visit. A body that is
+ * the very one of the last visit is not parsed unless the run reads everything: what is stored of it stays as it is.
+ */
+import type { FoundPage } from '../change/compare-pages.ts';
+import { contentHash } from '../change/fingerprint.ts';
+import type { Claim } from '../frontier/candidate.ts';
+import { essenceOf } from '../parse/mime-type.ts';
+import type { ParsedPage } from '../parse/parsed-page.ts';
+import type { PageFacts } from '../store/port.ts';
+import { compareHashes, isSameBody, touchOf, visitOf } from './compare-visit.ts';
+import type { Exchange } from './exchange.ts';
+import { redirected } from './follow-redirect.ts';
+import { keepBody } from './keep-body.ts';
+import { factsOf, fillFacts, resolveUrl } from './page-facts.ts';
+import { bareSettlement, type PageSettlement } from './page-settlement.ts';
+import type { CrawlParts } from './parts.ts';
+import { readContent } from './read-content.ts';
+import { linkIdentities, linksToTell } from './tell-links.ts';
+
+const HTML_TYPES: ReadonlySet<string> = new Set(['text/html', 'application/xhtml+xml']);
+const NO_BYTES = new Uint8Array(0);
+
+export function readPage(claim: Claim, { outcome }: Exchange, around: CrawlParts): PageSettlement {
+  const facts = factsOf(outcome, around.clock.now());
+  const { body } = outcome;
+  const head = outcome.head!;
+  const bytes = body === null ? NO_BYTES : body.bytes.subarray(0, body.length);
+  facts.contentHash = contentHash(bytes);
+  const settlement = bareSettlement(claim, 'Processed', null);
+  settlement.countsAsPage = true;
+  // What the head says of robots is no part of the body.
+  if (isSameBody(facts, claim.last) && head.xRobotsTag === null && around.modes.mode !== 'full') {
+    settlement.touch = touchOf(facts);
+    settlement.visit = visitOf('unchanged', 'hash', facts, claim.last);
+    return settlement;
+  }
+  settlement.facts = facts;
+  const describeBare = () => describe(facts, null, []);
+  if (bytes.length === 0) {
+    compareHashes(settlement, describeBare);
+    return settlement;
+  }
+  facts.contentLength = bytes.length;
+  const essence = essenceOf(head.contentType);
+  const ownParser = essence === null ? undefined : around.contentParsers.get(essence);
+  if (ownParser === undefined && essence !== null && !HTML_TYPES.has(essence) && essence !== 'text/plain') {
+    settlement.body = keepBody(facts, bytes, around.bodies);
+    compareHashes(settlement, describeBare);
+    return settlement;
+  }
+  const page =
+    ownParser === undefined
+      ? around.parsePage({
+          bytes: body!.bytes,
+          length: body!.length,
+          contentType: head.contentType,
+          xRobotsTag: head.xRobotsTag,
+          agentToken: around.agentToken,
+        })
+      : readContent(ownParser, { url: claim.fetchUrl, contentType: essence!, body: bytes });
+  const baseUrl =
+    page.baseHref === null ? claim.fetchUrl : (resolveUrl(page.baseHref, claim.fetchUrl) ?? claim.fetchUrl);
+  const target = refreshTarget(page, claim, baseUrl, around);
+  if (target !== null) return redirected(claim, target, facts, around);
+  fillFacts(facts, page, baseUrl);
+  fillSettlement(settlement, page, baseUrl, bytes, around);
+  return settlement;
+}
+
+/** A meta refresh without a pause, to another page, is a redirect. */
+function refreshTarget(
+  { refresh }: ParsedPage,
+  claim: Claim,
+  baseUrl: string,
+  { policy, normalizer }: CrawlParts,
+): string | null {
+  if (!policy.followMetaRefresh || refresh === null || refresh.seconds !== 0 || refresh.url === null)
+    return null;
+  const target = resolveUrl(refresh.url, baseUrl);
+  if (target === null || normalizer.normalize(target)?.url === normalizer.normalize(claim.fetchUrl)?.url)
+    return null;
+  return target;
+}
+
+function fillSettlement(
+  settlement: PageSettlement,
+  page: ParsedPage,
+  baseUrl: string,
+  bytes: Uint8Array,
+  around: CrawlParts,
+): void {
+  const { policy, discovery, report } = around;
+  const facts = settlement.facts!;
+  const depth = settlement.claim.depth + 1;
+  const hidesContent = page.robots.noindex && policy.respectNoindex;
+  if (!hidesContent) settlement.body = keepBody(facts, bytes, around.bodies);
+  const { links, candidates, misses } = discovery.discover(page.links, baseUrl, depth, page.robots.nofollow);
+  settlement.links = links;
+  settlement.candidates = candidates;
+  settlement.misses = misses;
+  settlement.text = policy.storeText && !hidesContent ? page.text : null;
+  if (report.wantsLinks)
+    settlement.toldLinks = linksToTell(page.links, baseUrl, depth, page.robots.nofollow, around);
+  compareHashes(settlement, () => {
+    const text = settlement.text === null ? null : Buffer.from(settlement.text).toString();
+    return describe(facts, text, linkIdentities(page.links, baseUrl, around));
+  });
+}
+
+/** What was found, in the words of what is stored. */
+function describe(facts: PageFacts, text: string | null, links: string[]): FoundPage {
+  const { statusCode, title, h1, description, canonical, noindex, nofollow, structuredData } = facts;
+  return {
+    statusCode,
+    title,
+    h1,
+    description,
+    canonical,
+    noindex,
+    nofollow,
+    structuredData,
+    text,
+    links,
+    redirectTo: null,
+  };
+}

@@ -1,0 +1,66 @@
+/**
+ * Step 5 for pages that were visited before: which of them need no request, and what is sent with those that do.
+ * A page that is spared takes no slot and is told as unchanged; the time of its last visit stays as it is, so that a
+ * freshness window is counted from the last answer and never from its own end.
+ */
+import { announcesChanges, isFresh, isOlderThanVisit } from '../change/freshness.ts';
+import { conditionsFor } from '../change/validators.ts';
+import type { KnownBy } from '../change/visit-record.ts';
+import { type Claim, CONFIRM_GONE_PRIORITY, type LastVisit } from '../frontier/candidate.ts';
+import type { HostState, Settlement } from '../store/port.ts';
+import { bareSettlement } from './page-settlement.ts';
+import type { CrawlParts } from './parts.ts';
+
+type SparingParts = Pick<CrawlParts, 'clock' | 'modes' | 'trust' | 'random' | 'readSitemaps'>;
+
+/** How a page is known to be unchanged without a request; null when it is to be asked. */
+export function sparedBy(claim: Claim, host: HostState, around: SparingParts): KnownBy | null {
+  const { last } = claim;
+  const { trust, clock } = around;
+  if (last === null || around.modes.mode !== 'incremental' || isToRead(claim, host, around)) return null;
+  const now = clock.now();
+  if (trust.obeysFreshness && isFresh(last, now, trust.maxFreshnessMs)) return 'freshness';
+  // A date that was read before the last visit cannot know of anything after it.
+  if (!around.readSitemaps.has(claim.host) || !isOlderThanVisit(last, now)) return null;
+  const isTrusted =
+    trust.lastmod === 'learned'
+      ? announcesChanges(host.announced, host.unannounced)
+      : trust.lastmod === 'always';
+  return isTrusted && around.random() >= trust.spotCheck ? 'lastmod' : null;
+}
+
+/** Header fields of a conditional request; undefined where the page is asked for whole. */
+export function conditionsOf(
+  claim: Claim,
+  host: HostState,
+  around: SparingParts,
+): Record<string, string> | undefined {
+  const { last } = claim;
+  if (last === null || around.modes.mode === 'full' || isToRead(claim, host, around)) return undefined;
+  return conditionsFor(last);
+}
+
+/** Nothing that was said before is believed: the host lied, or the page was not there a moment ago. */
+function isToRead({ priority }: Claim, { distrustedUntil }: HostState, { clock }: SparingParts): boolean {
+  return distrustedUntil > clock.now() || priority === CONFIRM_GONE_PRIORITY;
+}
+
+export function sparedSettlement(claim: Claim, last: LastVisit, knownBy: KnownBy, now: number): Settlement {
+  return {
+    ...bareSettlement(claim, 'Processed', null),
+    visit: {
+      visitedAt: now,
+      outcome: 'unchanged',
+      knownBy,
+      statusCode: null,
+      etag: last.etag,
+      lastModified: last.lastModified,
+      contentHash: null,
+      textHash: null,
+      simhashDistance: null,
+      wireBytes: 0,
+      bytesSaved: last.wireBytes,
+      durationMs: null,
+    },
+  };
+}

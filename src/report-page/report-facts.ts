@@ -1,0 +1,14 @@
+/** What the report page shows. Everything on it comes from here. */
+import type { ChangeFigures } from '../store/change-figures.ts';
+import type { RunReport } from '../store/run-report.ts';
+
+export interface ReportFacts {
+  project: string;
+  /** Null for the whole project. */
+  run: number | null;
+  madeAt: number;
+  version: string;
+  figures: ChangeFigures;
+  /** Pages by state and what went wrong, as the run left them; of the last one where none is asked for. */
+  state: Pick<RunReport, 'pages_by_state' | 'errors' | 'top_errors'>;
+}

@@ -1,0 +1,32 @@
+/** The ledger of a run as the summary tells it: how many visits found what, and what was spared at which level. Pure. */
+import { KNOWN_BY, type KnownBy } from '../change/visit-record.ts';
+import type { LedgerRow } from '../store/port.ts';
+import type { LedgerLine, SummaryEvent } from './events.ts';
+
+type ChangeCounts = Pick<
+  SummaryEvent,
+  'new' | 'changed' | 'unchanged' | 'gone' | 'failed' | 'skipped' | 'bytes_saved' | 'ledger'
+>;
+
+/** Known without a request, and known without a body. */
+const WITHOUT_REQUEST: ReadonlySet<KnownBy> = new Set(['freshness', 'lastmod']);
+const WITHOUT_BODY: ReadonlySet<KnownBy> = new Set(['freshness', 'lastmod', '304']);
+
+export function countChanges(rows: readonly LedgerRow[]): ChangeCounts {
+  const counts = { new: 0, changed: 0, unchanged: 0, gone: 0, failed: 0, skipped: 0, bytes_saved: 0 };
+  const ledger: LedgerLine[] = [];
+  for (const { outcome, knownBy, visits, bytesSaved } of rows) {
+    counts[outcome] += visits;
+    counts.bytes_saved += bytesSaved;
+    if (outcome !== 'unchanged') continue;
+    if (WITHOUT_BODY.has(knownBy)) counts.skipped += visits;
+    ledger.push({
+      level: knownBy,
+      pages: visits,
+      requests_saved: WITHOUT_REQUEST.has(knownBy) ? visits : 0,
+      bytes_saved: bytesSaved,
+    });
+  }
+  ledger.sort((a, b) => KNOWN_BY.indexOf(a.level) - KNOWN_BY.indexOf(b.level));
+  return { ...counts, ledger };
+}

@@ -1,0 +1,71 @@
+/**
+ * Changes as Markdown for an issue or a message: headings, lists, and what changed as a `diff` block, which trackers
+ * colour. Everything from the web stands in code, where neither markup nor @names nor #numbers mean anything.
+ */
+import { type ChangesList, explainOutcome, showCounts, type ToldChange } from './told-change.ts';
+
+export async function* renderChangesMarkdown(list: ChangesList): AsyncGenerator<string> {
+  const { title, note, counts } = list.heading;
+  yield `# ${escapeMarkdown(title)}\n\n${escapeMarkdown(note)}\n`;
+  if (counts.length > 0) yield `\n${showCounts(counts)}\n`;
+  let isEmpty = true;
+  for (const section of list.sections) {
+    let isFirst = true;
+    for await (const row of section.rows) {
+      if (isFirst && section.title !== null) yield `\n## ${section.title}\n`;
+      if (isFirst) yield '\n';
+      isFirst = isEmpty = false;
+      yield pageInMarkdown(row, list.showsRun);
+    }
+  }
+  if (isEmpty) yield `\n${list.emptyText}\n`;
+}
+
+function pageInMarkdown(row: ToldChange, showsRun: boolean): string {
+  const run = showsRun ? ` (run ${row.run}, ${row.visited_at.slice(0, 19)}Z)` : '';
+  const said = explainOutcome(row);
+  const item = `- **${row.outcome}** ${linkTo(row.url)}${said === '' ? '' : `: ${inCode(said)}`}${run}\n`;
+  const lines = diffLines(row);
+  if (lines.length === 0) return item;
+  const fence = '`'.repeat(Math.max(3, longestTicks(lines.join('\n')) + 1));
+  const block = [`${fence}diff`, ...lines, fence].map((line) => `  ${line}`).join('\n');
+  return `${item}\n${block}\n\n`;
+}
+
+function diffLines(row: ToldChange): string[] {
+  const lines: string[] = [];
+  for (const { name, before, after } of row.fields) {
+    if (before !== null) lines.push(`- ${name}: ${oneLine(before)}`);
+    if (after !== null) lines.push(`+ ${name}: ${oneLine(after)}`);
+  }
+  for (const url of row.links_removed) lines.push(`- link: ${oneLine(url)}`);
+  for (const url of row.links_added) lines.push(`+ link: ${oneLine(url)}`);
+  for (const [kind, words] of row.text ?? []) lines.push(`${kind === '=' ? ' ' : kind} ${oneLine(words)}`);
+  return lines;
+}
+
+function oneLine(text: string): string {
+  return text.replace(/[\p{Cc}\p{Cf}\u2028\u2029]+/gu, ' ');
+}
+
+/** For words of our own and names that the operator gave. */
+function escapeMarkdown(text: string): string {
+  return oneLine(text).replace(/[\\`*_{}[\]<>#!|~&]/g, '\\$&');
+}
+
+function longestTicks(text: string): number {
+  return Math.max(0, ...[...text.matchAll(/`+/g)].map(([ticks]) => ticks.length));
+}
+
+/** A code span that its text cannot end (CommonMark 6.1). */
+function inCode(text: string): string {
+  const line = oneLine(text);
+  const fence = '`'.repeat(longestTicks(line) + 1);
+  const pad = /^`|`$/.test(line) ? ' ' : '';
+  return `${fence}${pad}${line}${pad}${fence}`;
+}
+
+/** An autolink; what could end one is escaped as URLs escape it. */
+function linkTo(url: string): string {
+  return `<${url.replace(/[\s<>\p{Cc}]/gu, (character) => encodeURIComponent(character))}>`;
+}

@@ -1,0 +1,75 @@
+import { brotliCompressSync, gzipSync } from 'node:zlib';
+import { describe, expect, it } from 'vitest';
+import { createPieceQueue } from './body-pieces.ts';
+
+async function textOf(pieces: AsyncIterable<Uint8Array>): Promise<string> {
+  const parts: Uint8Array[] = [];
+  for await (const piece of pieces) parts.push(piece);
+  return Buffer.concat(parts).toString();
+}
+
+/** The body as a fetcher hands it over: in one buffer that is used again and again. */
+function handOver(body: Uint8Array, encoding: string | null): Promise<string> {
+  const queue = createPieceQueue();
+  const buffer = Buffer.alloc(7);
+  for (let at = 0; at < body.length; at += buffer.length) {
+    const piece = body.subarray(at, at + buffer.length);
+    buffer.set(piece);
+    expect(queue.push(buffer.subarray(0, piece.length))).toBe(true);
+  }
+  queue.end();
+  return textOf(queue.read(encoding));
+}
+
+const TEXT = 'a sitemap of sorts, '.repeat(200);
+
+describe('a body in pieces', () => {
+  it.each([
+    ['as it is', null, Buffer.from(TEXT)],
+    ['packed by gzip', 'gzip', gzipSync(TEXT)],
+    ['packed by gzip under its old name', 'x-gzip', gzipSync(TEXT)],
+    ['packed by brotli', 'br', brotliCompressSync(TEXT)],
+    ['that is only called gzip', 'gzip', Buffer.from(TEXT)],
+    ['whose encoding is none', 'utf-8', Buffer.from(TEXT)],
+  ])('%s comes out whole', async (_, encoding, body) => {
+    expect(await handOver(body, encoding)).toBe(TEXT);
+  });
+
+  it('that breaks off gives what could be unpacked', async () => {
+    const long = Array.from({ length: 20_000 }, (_, n) => `${(n * 7919) % 104729}`).join(' ');
+    const packed = gzipSync(long);
+    const read = await handOver(packed.subarray(0, packed.length >> 1), 'gzip');
+    expect(read.length).toBeGreaterThan(1000);
+    expect(long.startsWith(read)).toBe(true);
+  });
+
+  it('is read while it comes, and wants no more once nobody reads on', async () => {
+    const queue = createPieceQueue();
+    const reading = queue.read(null);
+    const first = reading.next();
+    queue.push(Buffer.from('one'));
+    await queue.begun;
+    expect(Buffer.from((await first).value as Uint8Array).toString()).toBe('one');
+    await reading.return();
+    expect(queue.push(Buffer.from('two'))).toBe(false);
+  });
+
+  it('of nothing is over at once', async () => {
+    const queue = createPieceQueue();
+    queue.end();
+    await queue.begun;
+    expect(await textOf(queue.read(null))).toBe('');
+  });
+
+  it('unpacks a bomb no further than it is read', async () => {
+    const bomb = gzipSync(Buffer.alloc(64 * 1024 * 1024));
+    const queue = createPieceQueue();
+    queue.push(bomb);
+    queue.end();
+    const before = process.memoryUsage().arrayBuffers;
+    const reading = queue.read('gzip');
+    await reading.next();
+    expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(32 * 1024 * 1024);
+    await reading.return();
+  });
+});

@@ -1,0 +1,127 @@
+/**
+ * Pages that nothing leads to any more, at the end of a run. Who may have lost the last link is found first, from what
+ * this run itself noted: removed links, pages that vanished, redirects that lead elsewhere, entries no longer named. Only
+ * if there is one, all links are looked through, once.
+ */
+import type { TransactionSql } from 'postgres';
+import { PAGE_STATES } from '../../frontier/page-state.ts';
+import { partsNumber } from '../change-parts.ts';
+import { knownByNumber, outcomeNumber, redirectBefore } from '../visit-rows.ts';
+import { ask, recordset, rowsJson, type Session, transaction } from './session.ts';
+
+const { Processed, DeadLink, Gone } = PAGE_STATES;
+const VANISHED = `(${DeadLink}, ${Gone})`;
+const GONE = outcomeNumber('gone');
+const ORPHAN = knownByNumber('orphan');
+const ofPage = (table: string, page = 'u') =>
+  `${table}.page_id = ${page}.id AND ${table}.host_id = ${page}.host_id`;
+
+export async function markOrphans(session: Session, since: number, now: number): Promise<number> {
+  session.window.touch();
+  await session.window.flush();
+  return transaction(session, async (tx) => {
+    // Several workers may end a run at once: the second finds everything told.
+    await ask(tx, 'SELECT 1 FROM project WHERE id = $1 FOR UPDATE', [session.projectId]);
+    const candidates = await findCandidates(tx, session, Math.round(since));
+    if (candidates.size === 0) return 0;
+    const pages = await ask<LonelyPage>(tx, STILL_THERE, [[...candidates], session.projectId, session.runId]);
+    const ids = pages.map(({ i }) => i);
+    const led = new Set<number>();
+    for (const text of [BY_REDIRECT, BY_ENTRY, BY_LINK]) {
+      const left = ids.filter((id) => !led.has(id));
+      if (left.length === 0) return 0;
+      for (const { id } of await ask<{ id: number }>(tx, text, [left, session.projectId])) led.add(id);
+    }
+    const orphans = pages.filter(({ i }) => !led.has(i));
+    if (orphans.length > 0) await tell(tx, session, orphans, Math.round(now));
+    return orphans.length;
+  });
+}
+
+interface LonelyPage {
+  i: number;
+  h: number;
+}
+
+const REMOVED = 'SELECT DISTINCT unnest(removed) AS id FROM link_change WHERE run_id = $1';
+const OF_VANISHED = `
+SELECT unnest(l.targets || f.redirect_to) AS id
+FROM visit v JOIN url u ON ${ofPage('v')} LEFT JOIN fetched f ON ${ofPage('f')} LEFT JOIN link_set l ON ${ofPage('l')}
+WHERE v.run_id = $1 AND v.outcome = ${GONE} AND v.known_by <> ${ORPHAN}`;
+const REDIRECTED = `SELECT detail FROM page_change WHERE run_id = $1 AND parts & ${partsNumber(['redirect'])} <> 0`;
+const LOSE_ENTRIES = `
+UPDATE sitemap_entry e SET lost_run = $1 FROM discovery d, url u
+WHERE d.project_id = $2 AND d.method = 'sitemap' AND d.checked_at >= $3 AND e.host_id = d.host_id AND ${ofPage('e')}
+  AND u.project_id = $2 AND e.last_seen < $3 AND e.lost_run IS NULL RETURNING e.page_id AS id`;
+
+async function findCandidates(tx: TransactionSql, session: Session, since: number): Promise<Set<number>> {
+  const { runId, projectId } = session;
+  const ids = new Set<number>();
+  const add = (rows: { id: number | null }[]) => {
+    for (const { id } of rows) if (id !== null) ids.add(id);
+  };
+  add(await ask(tx, LOSE_ENTRIES, [runId, projectId, since]));
+  add(await ask(tx, REMOVED, [runId]));
+  add(await ask(tx, OF_VANISHED, [runId]));
+  const urls = (await ask<{ detail: string }>(tx, REDIRECTED, [runId]))
+    .map(({ detail }) => redirectBefore(detail))
+    .filter((url) => url !== null);
+  if (urls.length > 0) add(await findUrls(tx, session, urls));
+  return ids;
+}
+
+const BY_IDENTITY = `
+SELECT u.id FROM ${recordset(1, 'h text, i uuid', 'r')} JOIN host h ON h.name = r.h
+JOIN url u ON u.host_id = h.id AND u.project_id = $2 AND u.identity = r.i`;
+
+function findUrls(tx: TransactionSql, session: Session, urls: readonly string[]): Promise<{ id: number }[]> {
+  const rows = urls.map((url) => ({ h: new URL(url).hostname, i: session.identityOf(url) }));
+  return ask(tx, BY_IDENTITY, [rowsJson(rows), session.projectId]);
+}
+
+// Read in an earlier run, and not told yet.
+const STILL_THERE = `
+SELECT u.id AS i, u.host_id AS h FROM url u JOIN fetched f ON ${ofPage('f')}
+WHERE u.id = ANY($1::int[]) AND u.project_id = $2 AND u.state = ${Processed} AND u.depth > 0
+  AND u.discovered_run < $3 AND NOT EXISTS (
+  SELECT 1 FROM visit v WHERE v.run_id = $3 AND ${ofPage('v')}
+    AND (v.outcome = ${outcomeNumber('new')} OR v.known_by = ${ORPHAN}))`;
+const BY_REDIRECT = `
+SELECT DISTINCT f.redirect_to AS id FROM fetched f JOIN url u ON ${ofPage('f')}
+WHERE f.redirect_to = ANY($1::int[]) AND f.redirect_to <> f.page_id AND u.project_id = $2 AND u.state NOT IN ${VANISHED}`;
+const BY_ENTRY = `
+SELECT u.id FROM url u JOIN sitemap_entry e ON ${ofPage('e')}
+WHERE u.id = ANY($1::int[]) AND u.project_id = $2 AND e.lost_run IS NULL`;
+// Few are looked for in the arrays themselves, many by a hash of them: each way is slow for the other.
+const BY_LINK = `
+SELECT DISTINCT j.id FROM link_set l JOIN url u ON ${ofPage('l')} CROSS JOIN unnest(l.targets) AS j(id)
+JOIN unnest($1::int[]) AS c(id) ON c.id = j.id
+WHERE u.project_id = $2 AND u.state NOT IN ${VANISHED} AND j.id <> l.page_id
+  AND (cardinality($1::int[]) > 16 OR l.targets && $1::int[])`;
+
+// A page that was visited in the run keeps its one line, so that nothing counts twice.
+const RETELL = `
+UPDATE visit v SET outcome = ${GONE}, known_by = ${ORPHAN} FROM (
+  SELECT r.i, r.h, max(o.visited_at) AS at FROM ${recordset(1, 'i int, h int', 'r')}
+  JOIN visit o ON o.run_id = $2 AND o.page_id = r.i AND o.host_id = r.h GROUP BY r.i, r.h) t
+WHERE v.run_id = $2 AND v.page_id = t.i AND v.host_id = t.h AND v.visited_at = t.at RETURNING v.page_id AS id`;
+const ADD_LINES = `
+INSERT INTO visit (run_id, page_id, visited_at, host_id, outcome, known_by, wire_bytes, bytes_saved)
+SELECT $2, i, $3, h, ${GONE}, ${ORPHAN}, 0, 0 FROM ${recordset(1, 'i int, h int', 'r')}`;
+const SET_CHANGE = `
+UPDATE fetched f SET change = 'gone' FROM ${recordset(1, 'i int, h int', 'r')}
+WHERE f.page_id = r.i AND f.host_id = r.h`;
+
+async function tell(
+  tx: TransactionSql,
+  session: Session,
+  orphans: readonly LonelyPage[],
+  now: number,
+): Promise<void> {
+  const json = rowsJson(orphans);
+  const retold = await ask<{ id: number }>(tx, RETELL, [json, session.runId]);
+  const seen = new Set(retold.map(({ id }) => id));
+  const unvisited = orphans.filter(({ i }) => !seen.has(i));
+  if (unvisited.length > 0) await ask(tx, ADD_LINES, [rowsJson(unvisited), session.runId, now]);
+  await ask(tx, SET_CHANGE, [json]);
+}

@@ -1,0 +1,146 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import {
+  beginRun,
+  candidate,
+  HOST,
+  LEASE_MS,
+  linksTo,
+  processed,
+  visited,
+} from '../../../test/contracts/store/harness.ts';
+import { FakeClock } from '../../../test/fake-clock.ts';
+import { sharedPostgres } from '../../../test/servers/shared-postgres.ts';
+import { openPostgresStore, type PostgresStore } from './postgres-store.ts';
+import { openPostgresReadSide } from './read-side.ts';
+
+const clock = new FakeClock();
+let address: string;
+let workers: PostgresStore[];
+
+async function openWorker(): Promise<PostgresStore> {
+  const store = await openPostgresStore({
+    address,
+    clock,
+    // Two that wait for each other may have to try again.
+    patienceMs: 10_000,
+    readTime: async () => clock.now(),
+    onFailure(error) {
+      throw error;
+    },
+  });
+  workers.push(store);
+  return store;
+}
+
+/** A run of the project, and a second worker that takes part in it. */
+async function beginWithTwo() {
+  const first = await openWorker();
+  const run = await beginRun({ open: async () => first, clock } as never);
+  await first.offer([candidate('start', { depth: 0 })]);
+  const second = await openWorker();
+  expect(await second.join(run.start.runId, 'other')).not.toBeNull();
+  return { run, first, second };
+}
+
+beforeEach(async () => {
+  workers = [];
+  address = await (await sharedPostgres()).newDatabase();
+});
+afterEach(async () => {
+  for (const store of workers) await store.close();
+  await (await sharedPostgres()).dropDatabase(address);
+});
+
+describe('two workers on one run', () => {
+  it('take the mode that one of them decided first', async () => {
+    const { first, second } = await beginWithTwo();
+    const decided = await Promise.all([
+      first.decideMode({ mode: 'full', reason: 'by the first' }),
+      second.decideMode({ mode: 'incremental', reason: 'by the second' }),
+    ]);
+    expect(decided[0]).toEqual(decided[1]);
+    expect([await first.decideMode(null), await second.decideMode(null)]).toEqual(decided);
+  });
+
+  it('that read one sitemap keep each entry once, under one page', async () => {
+    const { first, second } = await beginWithTwo();
+    const findings = Array.from({ length: 9000 }, (_, i) => ({
+      candidate: candidate(`${i}`, { host: `h${i % 7}.test` }),
+      lastmod: i,
+      changefreq: null,
+      priority: null,
+      sitemap: 'https://a.test/sitemap.xml',
+    }));
+    const [here, there] = await Promise.all([
+      first.saveEntries(findings, clock.now()),
+      second.saveEntries(findings.toReversed(), clock.now()),
+    ]);
+    expect(there.reverse().map(({ pageId }) => pageId)).toEqual(here.map(({ pageId }) => pageId));
+    // Whoever came first showed the date first.
+    expect(here.every(({ isNewer }, i) => isNewer !== there[i].isNewer)).toBe(true);
+    const side = await openPostgresReadSide(address);
+    try {
+      const urls: string[] = [];
+      for await (const { url } of side.sitemapEntries({})) urls.push(url);
+      expect(urls).toHaveLength(9000);
+      expect(new Set(urls).size).toBe(9000);
+      expect((await first.counts()).waiting).toBe(9001);
+    } finally {
+      await side.close();
+    }
+  });
+
+  it('queue pages again for whoever holds their host, with the visit behind them', async () => {
+    const { run, first, second } = await beginWithTwo();
+    const lease = await run.lease();
+    const { pageId } = await run.visit(lease, { changesDetected: 3 });
+    await first.release(lease);
+    await first.finish('completed', clock.now(), null);
+    const third = await openWorker();
+    const next = await beginRun({ open: async () => third, clock } as never);
+    await third.reconsider(() => null);
+    expect(await second.join(next.start.runId, 'other')).not.toBeNull();
+    const held = (await third.leaseHost('me', HOST, clock.now(), LEASE_MS))!;
+    expect((await third.claim(held, 1, clock.now())).claims).toEqual([]);
+    expect(await second.requeue([pageId], 0)).toBe(1);
+    expect(await third.isDone()).toBe(false);
+    const { claims } = await third.claim(held, 1, clock.now());
+    expect(claims).toMatchObject([{ pageId, last: { changesDetected: 3 } }]);
+    // In flight it is nobody's to queue.
+    await third.flush();
+    expect(await second.requeue([pageId], 0)).toBe(0);
+    await third.settle(held, processed(claims[0]));
+    expect(await third.isDone()).toBe(true);
+  });
+
+  it('that end it at once tell each orphan once', async () => {
+    const { run, first } = await beginWithTwo();
+    const held = await run.lease();
+    await run.visit(held, linksTo([candidate('lost'), candidate('lost too')]));
+    await run.visit(held);
+    await run.visit(held);
+    await first.release(held);
+    await first.finish('completed', clock.now(), null);
+    clock.advance(1000);
+    const next = await beginRun({ open: async () => first, clock } as never);
+    const second = await openWorker();
+    await first.reconsider(({ url }) =>
+      url.endsWith('start') ? { state: 1, priority: 0, reason: null } : null,
+    );
+    expect(await second.join(next.start.runId, 'other')).not.toBeNull();
+    const again = (await first.leaseHost('me', HOST, clock.now(), LEASE_MS))!;
+    await next.visit(again, { ...linksTo([]), visit: visited('changed', 'content') });
+    await first.flush();
+    const told = await Promise.all([
+      first.markOrphans(clock.now(), clock.now()),
+      second.markOrphans(clock.now(), clock.now()),
+    ]);
+    expect(told.sort()).toEqual([0, 2]);
+    expect((await first.counts()).ledger).toContainEqual({
+      outcome: 'gone',
+      knownBy: 'orphan',
+      visits: 2,
+      bytesSaved: 0,
+    });
+  });
+});

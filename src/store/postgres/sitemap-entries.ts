@@ -1,0 +1,160 @@
+/**
+ * Sitemap entries: offered like links of depth 1, and kept beside their pages, both in one transaction a batch; and what
+ * is known of how the pages of a host are found.
+ */
+import type { TransactionSql } from 'postgres';
+import { PAGE_STATES } from '../../frontier/page-state.ts';
+import { checkTransition } from '../../frontier/page-transitions.ts';
+import { type HostDiscovery, NO_DEPTH, type SitemapFinding } from '../port.ts';
+import { discoveryOf, type StoredDiscovery } from '../visit-rows.ts';
+import {
+  applyEffects,
+  type Effects,
+  hasWorkForOthers,
+  lockQueues,
+  newEffects,
+  writeWaiting,
+} from './effects.ts';
+import type { PendingCandidate } from './group.ts';
+import { lower, type Resolved, writeCandidates } from './offers.ts';
+import { setPrepared } from './runs.ts';
+import { ask, recordset, rowsJson, type Session, transaction } from './session.ts';
+import { notifyWork } from './write-rows.ts';
+
+const BATCH = 4000;
+
+interface SavedEntry {
+  pageId: number;
+  isNewer: boolean;
+}
+
+export async function saveEntries(
+  session: Session,
+  findings: readonly SitemapFinding[],
+  now: number,
+): Promise<SavedEntry[]> {
+  await setPrepared(session);
+  const saved: SavedEntry[] = [];
+  for (let at = 0; at < findings.length; at += BATCH) {
+    const batch = findings.slice(at, at + BATCH);
+    for (const { candidate } of batch) checkTransition('found', PAGE_STATES.Discovered, candidate.state);
+    const { answers, effects } = await transaction(session, (tx) => saveBatch(tx, session, batch, now));
+    applyEffects(session, effects);
+    saved.push(...answers);
+  }
+  return saved;
+}
+
+async function saveBatch(
+  tx: TransactionSql,
+  session: Session,
+  findings: readonly SitemapFinding[],
+  now: number,
+): Promise<{ answers: SavedEntry[]; effects: Effects }> {
+  const effects = newEffects();
+  // A URL that stands twice is one page, and one entry: the last one's words, the newest of the dates.
+  const byUrl = new Map<string, { finding: SitemapFinding; pending: PendingCandidate }>();
+  for (const finding of findings) {
+    const { candidate, lastmod } = finding;
+    const depth = candidate.onlyNofollow ? NO_DEPTH : candidate.depth;
+    const earlier = byUrl.get(candidate.url);
+    if (earlier === undefined) {
+      const pending = { candidate, depth, shorterDepth: depth, referrerId: null, reopenPriority: null };
+      byUrl.set(candidate.url, { finding, pending });
+      continue;
+    }
+    earlier.finding = { ...finding, lastmod: newest(earlier.finding.lastmod, lastmod) };
+    earlier.pending.shorterDepth = Math.min(earlier.pending.shorterDepth, depth);
+  }
+  const distinct = [...byUrl.values()];
+  const pending = distinct.map((each) => each.pending);
+  const resolved = await writeCandidates(tx, session, pending, effects);
+  await lower(tx, session, shorterPaths(pending, resolved), effects);
+  const dates = await putEntries(
+    tx,
+    distinct.map(({ finding }, i) => ({ finding, page: resolved[i] })),
+    now,
+  );
+  await lockQueues(tx, effects, []);
+  await writeWaiting(tx, session, effects);
+  if (hasWorkForOthers(session, effects)) await notifyWork(tx, session);
+  const places = new Map([...byUrl.keys()].map((url, i) => [url, i]));
+  const answers = findings.map(({ candidate, lastmod }) => {
+    const { id } = resolved[places.get(candidate.url)!];
+    const stored = dates.get(id) ?? null;
+    const isNewer = lastmod !== null && (stored === null || lastmod > stored);
+    if (isNewer) dates.set(id, lastmod);
+    return { pageId: id, isNewer };
+  });
+  return { answers, effects };
+}
+
+function newest(a: number | null, b: number | null): number | null {
+  return a === null || b === null ? (a ?? b) : Math.max(a, b);
+}
+
+function shorterPaths(
+  candidates: readonly PendingCandidate[],
+  resolved: readonly Resolved[],
+): Map<number, number> {
+  const shorter = new Map<number, number>();
+  for (const [i, { shorterDepth }] of candidates.entries())
+    if (shorterDepth < resolved[i].depth) shorter.set(resolved[i].id, shorterDepth);
+  return shorter;
+}
+
+const PUT_ENTRIES = `
+WITH r AS (SELECT * FROM ${recordset(1, 'i int, h int, l bigint, c text, p float8, s text', 'r')}),
+  old AS (SELECT e.page_id, e.lastmod FROM r JOIN sitemap_entry e ON e.page_id = r.i AND e.host_id = r.h),
+  put AS (INSERT INTO sitemap_entry AS e (page_id, host_id, lastmod, changefreq, priority, sitemap, first_seen, last_seen)
+    SELECT i, h, l, c, p, s, $2, $2 FROM r ORDER BY h, i
+    ON CONFLICT (page_id, host_id) DO UPDATE SET lastmod = greatest(e.lastmod, excluded.lastmod),
+      changefreq = excluded.changefreq, priority = excluded.priority, sitemap = excluded.sitemap,
+      last_seen = excluded.last_seen, lost_run = NULL)
+SELECT page_id AS id, lastmod FROM old`;
+
+/** Answers the dates that were stored before. */
+async function putEntries(
+  tx: TransactionSql,
+  entries: readonly { finding: SitemapFinding; page: Resolved }[],
+  now: number,
+): Promise<Map<number, number | null>> {
+  const rows = entries.map(({ finding, page }) => ({
+    i: page.id,
+    h: page.hostId,
+    l: finding.lastmod === null ? null : Math.round(finding.lastmod),
+    c: finding.changefreq,
+    p: finding.priority,
+    s: finding.sitemap,
+  }));
+  const values = [rowsJson(rows), Math.round(now)];
+  const old = await ask<{ id: number; lastmod: number | null }>(tx, PUT_ENTRIES, values);
+  return new Map(old.map(({ id, lastmod }) => [id, lastmod]));
+}
+
+const READ_DISCOVERY = `
+SELECT d.method, d.checked_at, d.entries, d.sitemaps FROM discovery d JOIN host h ON h.id = d.host_id
+WHERE h.name = $1 AND d.project_id = $2`;
+
+export async function readDiscovery(session: Session, host: string): Promise<HostDiscovery | null> {
+  const [row] = await session.attempt((sql) =>
+    ask<StoredDiscovery>(sql, READ_DISCOVERY, [host, session.projectId]),
+  );
+  return row === undefined ? null : discoveryOf(row);
+}
+
+const PUT_DISCOVERY = `
+INSERT INTO discovery (project_id, host_id, method, checked_at, entries, sitemaps) VALUES ($1, $2, $3, $4, $5, $6)
+ON CONFLICT (host_id, project_id) DO UPDATE SET method = excluded.method, checked_at = excluded.checked_at,
+  entries = excluded.entries, sitemaps = excluded.sitemaps`;
+
+export async function saveDiscovery(session: Session, host: string, found: HostDiscovery): Promise<void> {
+  const hosts = await transaction(session, async (tx) => {
+    const ids = await session.hosts.ensure(tx, [host]);
+    const { method, checkedAt, entries, sitemaps } = found;
+    const values = [method, Math.round(checkedAt), entries, JSON.stringify(sitemaps)];
+    await ask(tx, PUT_DISCOVERY, [session.projectId, ids.get(host), ...values]);
+    return ids;
+  });
+  session.hosts.remember(hosts);
+}

@@ -1,0 +1,130 @@
+/**
+ * Orphans: pages that nothing leads to any more. First who may have become one in this run (a link, a redirect or an
+ * entry was lost), which is mostly nobody and cheap to say; then one pass over all links and redirects of the project
+ * strikes out whoever is still led to. See port.ts for the rules.
+ */
+import { PAGE_STATES } from '../../frontier/page-state.ts';
+import { partsNumber } from '../change-parts.ts';
+import { knownByNumber, outcomeNumber, redirectBefore } from '../visit-rows.ts';
+import { unpackNumbers } from './pack-links.ts';
+import type { Session } from './session.ts';
+
+const SETS_A_BATCH = 500;
+const { Processed, DeadLink, Gone } = PAGE_STATES;
+const GONE = outcomeNumber('gone');
+const ORPHAN = knownByNumber('orphan');
+const NEW = outcomeNumber('new');
+const REDIRECT = partsNumber(['redirect']);
+
+/** Answers how many. */
+export function markOrphans(session: Session, since: number, now: number): number {
+  const lost = new Set<number>();
+  addLostTargets(session, lost);
+  addLostEntries(session, lost, since);
+  dropUnfit(session, lost);
+  if (lost.size > 0) dropRedirected(session, lost);
+  if (lost.size > 0) dropLinked(session, lost);
+  tell(session, lost, now);
+  return lost.size;
+}
+
+/** Targets of links and redirects that went in this run, with their page or without. */
+function addLostTargets({ db, runId, known }: Session, lost: Set<number>): void {
+  const removed = db.prepare("SELECT removed FROM link_change WHERE run_id = ? AND removed <> '[]'").pluck();
+  for (const ids of removed.all(runId) as string[]) for (const id of unpackNumbers(ids)) lost.add(id);
+  const vanished = db.prepare(
+    `SELECT l.targets, f.redirect_to FROM visit v LEFT JOIN link_set l ON l.page_id = v.page_id
+       LEFT JOIN fetched f ON f.page_id = v.page_id
+     WHERE v.run_id = ? AND v.outcome = ${GONE} AND v.known_by <> ${ORPHAN}`,
+  );
+  for (const { targets, redirect_to } of vanished.all(runId) as {
+    targets: string | null;
+    redirect_to: number | null;
+  }[]) {
+    for (const id of targets === null ? [] : unpackNumbers(targets)) lost.add(id);
+    if (redirect_to !== null) lost.add(redirect_to);
+  }
+  const redirected = db
+    .prepare(`SELECT detail FROM page_change WHERE run_id = ? AND (parts & ${REDIRECT}) <> 0`)
+    .pluck();
+  for (const detail of redirected.all(runId) as string[]) {
+    const before = redirectBefore(detail);
+    const id = before === null ? 0 : known.find(before);
+    if (id !== 0) lost.add(id);
+  }
+}
+
+/** Entries are lost once: marked, they lead nowhere until a sitemap names them again. */
+function addLostEntries({ db, projectId, runId }: Session, lost: Set<number>, since: number): void {
+  const hasRead = db.prepare(
+    "SELECT 1 FROM discovery WHERE project_id = ? AND method = 'sitemap' AND checked_at >= ? LIMIT 1",
+  );
+  if (hasRead.get(projectId, since) === undefined) return;
+  const ids = db
+    .prepare(
+      `UPDATE sitemap_entry SET lost_run = @run WHERE page_id IN (SELECT e.page_id FROM sitemap_entry e
+         CROSS JOIN url u ON u.id = e.page_id CROSS JOIN discovery d ON d.project_id = u.project_id AND d.host_id = u.host_id
+         WHERE e.last_seen < @since AND e.lost_run IS NULL AND u.project_id = @project AND d.method = 'sitemap'
+           AND d.checked_at >= @since)
+       RETURNING page_id`,
+    )
+    .pluck()
+    .all({ run: runId, since, project: projectId });
+  for (const id of ids as number[]) lost.add(id);
+}
+
+/** Strikes out what cannot be an orphan, whoever leads to it. */
+function dropUnfit({ db, projectId, runId }: Session, lost: Set<number>): void {
+  const isFit = db
+    .prepare(
+      `SELECT 1 FROM url u JOIN fetched f ON f.page_id = u.id
+       WHERE u.id = @page AND u.project_id = @project AND u.state = ${Processed} AND u.depth > 0
+         AND u.discovered_run < @run
+         AND NOT EXISTS (SELECT 1 FROM visit v WHERE v.run_id = @run AND v.page_id = u.id
+           AND (v.outcome = ${NEW} OR v.known_by = ${ORPHAN}))
+         AND NOT EXISTS (SELECT 1 FROM sitemap_entry e WHERE e.page_id = u.id AND e.lost_run IS NULL)`,
+    )
+    .pluck();
+  for (const page of lost)
+    if (isFit.get({ page, project: projectId, run: runId }) === undefined) lost.delete(page);
+}
+
+function dropRedirected({ db, projectId }: Session, lost: Set<number>): void {
+  const redirects = db
+    .prepare(
+      `SELECT f.redirect_to FROM fetched f CROSS JOIN url u ON u.id = f.page_id
+       WHERE f.redirect_to IS NOT NULL AND f.redirect_to <> f.page_id AND u.project_id = ?
+         AND u.state NOT IN (${DeadLink}, ${Gone})`,
+    )
+    .pluck();
+  for (const target of redirects.iterate(projectId) as Iterable<number>) lost.delete(target);
+}
+
+function dropLinked({ db, projectId }: Session, lost: Set<number>): void {
+  const read = db.prepare(
+    `SELECT l.page_id, l.targets FROM link_set l CROSS JOIN url u ON u.id = l.page_id
+     WHERE l.page_id > ? AND u.project_id = ? AND u.state NOT IN (${DeadLink}, ${Gone})
+     ORDER BY l.page_id LIMIT ${SETS_A_BATCH}`,
+  );
+  for (let after = 0; lost.size > 0; ) {
+    const sets = read.all(after, projectId) as { page_id: number; targets: string }[];
+    for (const { page_id, targets } of sets)
+      for (const target of unpackNumbers(targets)) if (target !== page_id) lost.delete(target);
+    if (sets.length < SETS_A_BATCH) return;
+    after = sets[sets.length - 1].page_id;
+  }
+}
+
+function tell({ db, runId }: Session, orphans: ReadonlySet<number>, now: number): void {
+  const turn = db.prepare(
+    `UPDATE visit SET outcome = ${GONE}, known_by = ${ORPHAN} WHERE run_id = ? AND page_id = ?`,
+  );
+  const add = db.prepare(
+    `INSERT INTO visit (run_id, page_id, visited_at, outcome, known_by) VALUES (?, ?, ?, ${GONE}, ${ORPHAN})`,
+  );
+  const setChange = db.prepare("UPDATE fetched SET change = 'gone' WHERE page_id = ?");
+  for (const pageId of orphans) {
+    if (turn.run(runId, pageId).changes === 0) add.run(runId, pageId, now);
+    setChange.run(pageId);
+  }
+}

@@ -1,0 +1,20 @@
+/**
+ * Reading never migrates: a file of an older version is shown as if it had what this one has, empty, by tables and views
+ * of this connection's own that stand before the file's.
+ */
+import type { Database } from 'better-sqlite3';
+import { CHANGE_COLUMNS, CHANGE_TABLES } from './schema.ts';
+
+const WITH_METADATA = 2;
+const WITH_HISTORY = 4;
+
+export function showAsCurrent(db: Database): void {
+  const version = db.pragma('user_version', { simple: true }) as number;
+  if (version >= WITH_HISTORY) return;
+  db.exec(CHANGE_TABLES.replaceAll('CREATE TABLE', 'CREATE TEMP TABLE'));
+  for (const [table, columns] of Object.entries(CHANGE_COLUMNS)) {
+    const added = Object.entries(columns).map(([name, value]) => `${value} AS ${name}`);
+    if (table === 'run' && version < WITH_METADATA) added.push('NULL AS metadata');
+    db.exec(`CREATE TEMP VIEW ${table} AS SELECT t.*, ${added.join(', ')} FROM main.${table} t`);
+  }
+}

@@ -1,0 +1,40 @@
+/** What a plan of revisits starts from, on SQLite: the project's pages in batches, and what was saved of the plan. */
+import type { Database } from 'better-sqlite3';
+import { PAGE_STATES, pageStateName } from '../../frontier/page-state.ts';
+import { NO_DEPTH } from '../port.ts';
+import type { RevisitPage } from '../read-side.ts';
+
+const BATCH = 1000;
+const { Queued, Fetching } = PAGE_STATES;
+
+type StoredPage = Omit<RevisitPage, 'state'> & { state: number };
+
+export function createRevisitReader(db: Database) {
+  async function* pagesOf(projectId: number, pageId?: number): AsyncGenerator<readonly RevisitPage[]> {
+    const read = db.prepare(
+      `SELECT u.id AS pageId, u.host_id AS hostId, u.url, NULLIF(u.depth, ${NO_DEPTH}) AS depth, u.state,
+         f.visited_at AS visitedAt, COALESCE(f.change_frequency, 0) AS changeFrequency, e.lastmod AS sitemapDate,
+         r.learned_at AS learnedAt, COALESCE(r.rate_shape, 0) AS rateShape, COALESCE(r.rate_days, 0) AS rateDays,
+         COALESCE(r.signals, 0) AS signals, COALESCE(r.signals_in_all, 0) AS signalsInAll, COALESCE(r.flags, 0) AS flags
+       FROM url u LEFT JOIN fetched f ON f.page_id = u.id LEFT JOIN revisit r ON r.page_id = u.id
+         LEFT JOIN sitemap_entry e ON e.page_id = u.id AND e.lost_run IS NULL
+       WHERE u.id ${pageId === undefined ? '>' : '='} @id AND u.project_id = @project
+         AND (f.page_id IS NOT NULL OR u.state IN (${Queued}, ${Fetching})) ORDER BY u.id LIMIT ${BATCH}`,
+    );
+    for (let after = 0; ; ) {
+      const rows = read.all({ id: pageId ?? after, project: projectId }) as StoredPage[];
+      if (rows.length > 0) yield rows.map((row) => ({ ...row, state: pageStateName(row.state) }));
+      if (rows.length < BATCH || pageId !== undefined) return;
+      after = rows[rows.length - 1].pageId;
+    }
+  }
+
+  function planOf(projectId: number): { plan: string | null; learnedRun: number } {
+    const saved = db
+      .prepare('SELECT revisit_plan AS plan, learned_run AS learnedRun FROM project WHERE id = ?')
+      .get(projectId) as { plan: string | null; learnedRun: number } | undefined;
+    return saved ?? { plan: null, learnedRun: 0 };
+  }
+
+  return { revisitPages: pagesOf, revisitPlan: async (projectId: number) => planOf(projectId) };
+}

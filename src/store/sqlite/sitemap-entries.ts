@@ -1,0 +1,48 @@
+/** Sitemap entries by page, and how the pages of each host were found. */
+import type { HostDiscovery, SitemapFinding } from '../port.ts';
+import { discoveryOf, type StoredDiscovery } from '../visit-rows.ts';
+import type { Offers } from './offers.ts';
+import type { Session } from './session.ts';
+
+export function createSitemaps(session: Session, offers: Offers) {
+  const { db } = session;
+  const dateOf = db.prepare('SELECT lastmod FROM sitemap_entry WHERE page_id = ?').pluck();
+  // Several sitemaps may name a page: the newest date is the page's, the rest is as read last.
+  const put = db.prepare(
+    `INSERT INTO sitemap_entry (page_id, lastmod, changefreq, priority, sitemap, first_seen, last_seen)
+     VALUES (@pageId, @lastmod, @changefreq, @priority, @sitemap, @now, @now)
+     ON CONFLICT DO UPDATE SET lastmod = max(COALESCE(lastmod, excluded.lastmod), COALESCE(excluded.lastmod, lastmod)),
+       changefreq = excluded.changefreq, priority = excluded.priority, sitemap = excluded.sitemap,
+       last_seen = excluded.last_seen, lost_run = NULL`,
+  );
+  const readDiscovery = db.prepare(
+    `SELECT method, checked_at, entries, sitemaps FROM discovery
+     WHERE project_id = ? AND host_id = (SELECT id FROM host WHERE name = ?)`,
+  );
+  const putDiscovery = db.prepare('INSERT OR REPLACE INTO discovery VALUES (?, ?, ?, ?, ?, ?)');
+
+  return {
+    saveEntries(findings: readonly SitemapFinding[], now: number): { pageId: number; isNewer: boolean }[] {
+      const answers = findings.map(({ candidate, ...entry }) => {
+        const pageId = offers.offer(candidate, null);
+        const stored = dateOf.get(pageId) as number | null | undefined;
+        const isNewer = entry.lastmod !== null && !(stored != null && stored >= entry.lastmod);
+        put.run({ ...entry, pageId, now });
+        return { pageId, isNewer };
+      });
+      session.window.count();
+      return answers;
+    },
+
+    discovery(host: string): HostDiscovery | null {
+      const row = readDiscovery.get(session.projectId, host) as StoredDiscovery | undefined;
+      return row === undefined ? null : discoveryOf(row);
+    },
+
+    saveDiscovery(host: string, { method, checkedAt, entries, sitemaps }: HostDiscovery): void {
+      const hostId = session.hosts.idOf(host);
+      putDiscovery.run(session.projectId, hostId, method, checkedAt, entries, JSON.stringify(sitemaps));
+      session.window.commit();
+    },
+  };
+}

@@ -1,0 +1,112 @@
+/**
+ * What a visit found, written: facts where something was read, else a touch of what was read before; a line of history,
+ * and what changed. All of it belongs to the settlement's commit group.
+ */
+import type { PageChange, VisitRecord } from '../../change/visit-record.ts';
+import { partsNumber } from '../change-parts.ts';
+import type { PageFacts, PageTouch, Settlement } from '../port.ts';
+import { knownByNumber, outcomeNumber } from '../visit-rows.ts';
+import type { Session } from './session.ts';
+
+const FACTS = `page_id, run_id, visited_at, status_code, content_type, content_length, title, h1, description, lang,
+  charset, canonical, noindex, nofollow, word_count, content_hash, simhash, etag, last_modified, cache_control, body_key,
+  error, response_ms, text_hash, facet_hash, structured_data, wire_bytes, change, change_frequency, changes_detected`;
+const VISIT = `run_id, page_id, visited_at, outcome, known_by, status_code, etag, last_modified, content_hash, text_hash,
+  simhash_distance, wire_bytes, bytes_saved, duration_ms`;
+
+const marksFor = (columns: string) => columns.replace(/\w+/g, '?');
+
+export function createVisitWriter(session: Session): (settlement: Settlement) => void {
+  const { db } = session;
+  const putFacts = db.prepare(`INSERT OR REPLACE INTO fetched (${FACTS}) VALUES (${marksFor(FACTS)})`);
+  const touchFacts = db.prepare(
+    `UPDATE fetched SET run_id = ?, visited_at = ?, status_code = ?, error = ?, response_ms = ?, etag = COALESCE(?, etag),
+       last_modified = COALESCE(?, last_modified), cache_control = COALESCE(?, cache_control), change = COALESCE(?, change),
+       change_frequency = ?, changes_detected = ? WHERE page_id = ?`,
+  );
+  // Twice in a millisecond is one visit, as the later one found it.
+  const putVisit = db.prepare(`INSERT OR REPLACE INTO visit (${VISIT}) VALUES (${marksFor(VISIT)})`);
+  const putChange = db.prepare('INSERT OR REPLACE INTO page_change VALUES (?, ?, ?, ?, ?)');
+
+  function writeFacts(pageId: number, facts: PageFacts, settlement: Settlement): void {
+    putFacts.run(
+      pageId,
+      session.runId,
+      facts.visitedAt,
+      facts.statusCode,
+      facts.contentType,
+      facts.contentLength,
+      facts.title,
+      facts.h1,
+      facts.description,
+      facts.lang,
+      facts.charset,
+      facts.canonical,
+      facts.noindex ? 1 : 0,
+      facts.nofollow ? 1 : 0,
+      facts.wordCount,
+      facts.contentHash,
+      facts.simhash,
+      facts.etag,
+      facts.lastModified,
+      facts.cacheControl,
+      facts.bodyKey,
+      facts.error,
+      facts.responseMs,
+      facts.textHash,
+      facts.facetHash,
+      facts.structuredData,
+      facts.wireBytes,
+      settlement.visit?.outcome ?? null,
+      settlement.changeFrequency,
+      settlement.changesDetected,
+    );
+  }
+
+  function writeTouch(pageId: number, touch: PageTouch, settlement: Settlement): void {
+    touchFacts.run(
+      session.runId,
+      touch.visitedAt,
+      touch.statusCode,
+      touch.error,
+      touch.responseMs,
+      touch.etag,
+      touch.lastModified,
+      touch.cacheControl,
+      settlement.visit?.outcome ?? null,
+      settlement.changeFrequency,
+      settlement.changesDetected,
+      pageId,
+    );
+  }
+
+  function writeVisit(pageId: number, visit: VisitRecord, change: PageChange | null): void {
+    const at = Math.round(visit.visitedAt);
+    putVisit.run(
+      session.runId,
+      pageId,
+      at,
+      outcomeNumber(visit.outcome),
+      knownByNumber(visit.knownBy),
+      visit.statusCode,
+      visit.etag,
+      visit.lastModified,
+      visit.contentHash,
+      visit.textHash,
+      visit.simhashDistance,
+      visit.wireBytes,
+      visit.bytesSaved,
+      visit.durationMs,
+    );
+    if (change !== null)
+      putChange.run(session.runId, pageId, at, partsNumber(change.parts), JSON.stringify(change));
+  }
+
+  return (settlement) => {
+    const { facts, touch, visit } = settlement;
+    const { pageId } = settlement.claim;
+    if (facts !== null) writeFacts(pageId, facts, settlement);
+    else if (touch !== null) writeTouch(pageId, touch, settlement);
+    if (visit !== null) writeVisit(pageId, visit, settlement.change);
+  };
+}

@@ -1,0 +1,45 @@
+/**
+ * Makes the plan of revisits of a project from the store: what was saved of it, then every visit made since. The
+ * history of visits is the truth; what is saved is only a place to go on from. Pages are read in batches, twice: before
+ * the visits and after them, because holding back what is then known would take more memory than the plan.
+ */
+import { createRevisitPlan } from '../change/revisit/create-revisit-plan.ts';
+import type { RevisitKind } from '../change/revisit/revisit-plan.ts';
+import type { ReadSide } from '../store/read-side.ts';
+import { PlanBook } from './plan-book.ts';
+import type { WatchState } from './watch-state.ts';
+
+export interface PlanOptions {
+  kind: RevisitKind;
+  visitsPerDay: number;
+  random: () => number;
+}
+
+/** A plan that is loaded anew for every look never comes round to all pages: it learns from all of them once a day. */
+const RELEARN_MS = 86_400_000;
+
+export async function loadPlan(
+  side: ReadSide,
+  projectId: number,
+  saved: { state: WatchState | null; learnedRun: number },
+  options: PlanOptions,
+  now: number,
+): Promise<{ book: PlanBook; relearnedAt: number }> {
+  const { state } = saved;
+  const plan = createRevisitPlan({ ...options, saved: state?.plan });
+  const book = new PlanBook(plan, projectId, saved.learnedRun, state?.hostIds ?? []);
+  for await (const rows of side.revisitPages(projectId)) book.add(rows);
+  await book.learn(side, true);
+  for await (const rows of side.revisitPages(projectId)) {
+    for (const { pageId, visitedAt, sitemapDate, flags } of rows) {
+      const page = book.pageOf(pageId);
+      if (page === -1) continue;
+      if (visitedAt !== null && flags === 0) book.assumeVisit(page, visitedAt);
+      if (sitemapDate !== null) book.signal(pageId, sitemapDate, state?.signalsReadAt ?? 0, now);
+    }
+  }
+  const relearnedAt = state?.relearnedAt ?? 0;
+  if (now - relearnedAt < RELEARN_MS) return { book, relearnedAt };
+  plan.relearn(now);
+  return { book, relearnedAt: now };
+}

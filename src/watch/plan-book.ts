@@ -1,0 +1,240 @@
+/**
+ * The plan of revisits of a project under the store's own ids: which page and host of the store is which of the plan's
+ * numbers, what visits and sitemap dates it has learned, and what of it is not saved yet. 4 bytes a page and a bit
+ * beside the plan's own. It reads the store in batches and never writes to it.
+ */
+import { retryAt } from '../change/revisit/create-revisit-plan.ts';
+import type { RevisitPlan } from '../change/revisit/revisit-plan.ts';
+import { parseHttpDate } from '../parse/http-date.ts';
+import type { RevisitBatch } from '../store/port.ts';
+import type { ReadSide, RevisitPage, VisitRowBrief } from '../store/read-side.ts';
+
+/** States in which a page is never visited again by itself: the scope, robots.txt or its type keep it out. */
+const KEPT_OUT: ReadonlySet<RevisitPage['state']> = new Set([
+  'Discovered',
+  'Blacklisted',
+  'Stubbed',
+  'DepthExceeded',
+  'ContentMismatch',
+  'Skipped',
+]);
+
+const BATCH = 5000;
+/** A page that no link leads to is as far away as one can be. */
+const NO_DEPTH = 20;
+
+export class PlanBook {
+  readonly plan: RevisitPlan;
+  readonly projectId: number;
+  /** The last run that the plan has learned from, whole. */
+  learnedRun: number;
+  readonly #pages = new PageNumbers();
+  readonly #hosts = new Map<number, number>();
+  readonly #hostIds: number[] = [];
+  #unsaved = new Uint8Array(0);
+
+  constructor(plan: RevisitPlan, projectId: number, learnedRun: number, hostIds: readonly number[]) {
+    this.plan = plan;
+    this.projectId = projectId;
+    this.learnedRun = learnedRun;
+    for (const id of hostIds) this.#hostNumber(id);
+  }
+
+  get hostIds(): number[] {
+    return this.#hostIds;
+  }
+
+  get pageCount(): number {
+    return this.#pages.count;
+  }
+
+  pageIdOf(page: number): number {
+    return this.#pages.idOf(page);
+  }
+
+  /** -1 for a page that is not in the plan. */
+  pageOf(pageId: number): number {
+    return this.#pages.find(pageId);
+  }
+
+  hostIdOf(host: number): number {
+    return this.#hostIds[host];
+  }
+
+  /** Takes pages of the store into the plan, but for those that nothing leads to and those it has. */
+  add(rows: readonly RevisitPage[]): void {
+    const planned = rows.filter(({ state, pageId }) => !KEPT_OUT.has(state) && this.pageOf(pageId) === -1);
+    const hosts = planned.map(({ hostId }) => this.#hostNumber(hostId));
+    this.plan.load({
+      host: hosts,
+      weight: planned.map(({ depth }) => 1 / (1 + (depth ?? NO_DEPTH))),
+      depth: planned.map(({ depth }) => depth ?? NO_DEPTH),
+      lastVisit: planned.map(({ learnedAt }) => learnedAt ?? Number.NaN),
+      // Whose visits fail is left alone for a while, and a restart must not forget it.
+      nextVisit: planned.map(({ flags, visitedAt }) => retryAt(flags, visitedAt ?? Number.NaN)),
+      rateShape: planned.map(({ rateShape }) => rateShape),
+      rateDays: planned.map(({ rateDays }) => rateDays),
+      changeFrequency: planned.map(({ changeFrequency }) => changeFrequency),
+      signals: planned.map(({ signals }) => signals),
+      signalsInAll: planned.map(({ signalsInAll }) => signalsInAll),
+      flags: planned.map(({ flags }) => flags),
+    });
+    for (const { pageId } of planned) this.#pages.add(pageId);
+  }
+
+  /**
+   * Learns from the visits of runs after the last one learned; each is told, learned or not. `isPast`: the pages were
+   * loaded as these visits left them.
+   */
+  async learn(side: ReadSide, isPast: boolean, onVisit?: (visit: VisitRowBrief) => void): Promise<void> {
+    const last = await side.lastRun(this.projectId);
+    if (last === null) return;
+    const added = new Set<number>();
+    for await (const visit of side.visitsAfter(this.projectId, this.learnedRun)) {
+      let page = this.pageOf(visit.pageId);
+      if (page === -1) {
+        for await (const rows of side.revisitPages(this.projectId, visit.pageId)) this.add(rows);
+        page = this.pageOf(visit.pageId);
+        if (page !== -1) added.add(page);
+      }
+      onVisit?.(visit);
+      if (page === -1) continue;
+      // Learned before: the run was still under way then, or nobody could say that it was over. Or a cache on the way told
+      // the date of an older answer: then the plan must have its page back.
+      if (visit.visitedAt <= this.plan.lastVisit(page)) this.plan.release(page);
+      else this.#observe(page, visit, isPast || added.has(page));
+    }
+    const isOver = last.status !== 'running' && last.status !== 'interrupted';
+    this.learnedRun = Math.max(this.learnedRun, isOver ? last.run : last.run - 1);
+  }
+
+  #observe(page: number, visit: VisitRowBrief, isPast: boolean): void {
+    // Gone before, asked again, and gone still.
+    const outcome = visit.outcome === 'unchanged' && visit.knownBy === 'status' ? 'gone' : visit.outcome;
+    const modified = visit.lastModified === null ? null : parseHttpDate(visit.lastModified, visit.visitedAt);
+    if (isPast) this.plan.replay(page, outcome, visit.visitedAt, modified ?? undefined);
+    else this.plan.observe(page, outcome, visit.visitedAt, modified ?? undefined);
+    this.markUnsaved(page);
+  }
+
+  /** A visit that was planned and could not even be tried. */
+  giveUp(page: number, now: number): void {
+    this.plan.observe(page, 'failed', now);
+    this.markUnsaved(page);
+  }
+
+  /** Puts the dates of the sitemaps before the plan, those that it has not seen: `since` is when it was done last. */
+  async readSignals(side: ReadSide, project: string, since: number, now: number): Promise<void> {
+    for await (const { page_id, lastmod } of side.sitemapEntries({ project })) {
+      const date = lastmod === null ? Number.NaN : Date.parse(lastmod);
+      if (!Number.isNaN(date)) this.signal(page_id, date, since, now);
+    }
+  }
+
+  signal(pageId: number, date: number, since: number, now: number): void {
+    const page = this.pageOf(pageId);
+    // A date from before the last look was seen then, unless none was seen since the last visit.
+    if (page === -1 || (this.plan.isSignalled(page) && date <= since)) return;
+    const last = this.plan.lastVisit(page);
+    if (!(date > last)) return;
+    this.plan.signal(page, date, now);
+    this.markUnsaved(page);
+  }
+
+  /** A page that was visited, and whose history was cleared before anybody learned from it. */
+  assumeVisit(page: number, visitedAt: number): void {
+    if (this.isUnsaved(page) || !Number.isNaN(this.plan.lastVisit(page))) return;
+    this.plan.replay(page, 'new', visitedAt);
+    this.markUnsaved(page);
+  }
+
+  isUnsaved(page: number): boolean {
+    return page >> 3 < this.#unsaved.length && (this.#unsaved[page >> 3] & (1 << (page & 7))) !== 0;
+  }
+
+  markUnsaved(page: number): void {
+    if (page >> 3 >= this.#unsaved.length) {
+      const wider = new Uint8Array(Math.max(1024, (this.#pages.count >> 2) + 1));
+      wider.set(this.#unsaved);
+      this.#unsaved = wider;
+    }
+    this.#unsaved[page >> 3] |= 1 << (page & 7);
+  }
+
+  /** What changed since the last call, in bounded batches. */
+  *takeUnsaved(): Generator<RevisitBatch> {
+    let pages: number[] = [];
+    for (let octet = 0; octet < this.#unsaved.length; octet++) {
+      const bits = this.#unsaved[octet];
+      if (bits === 0) continue;
+      this.#unsaved[octet] = 0;
+      for (let bit = 0; bit < 8; bit++) if ((bits & (1 << bit)) !== 0) pages.push(octet * 8 + bit);
+      if (pages.length < BATCH) continue;
+      yield this.#batchOf(pages);
+      pages = [];
+    }
+    if (pages.length > 0) yield this.#batchOf(pages);
+  }
+
+  #batchOf(pages: number[]): RevisitBatch {
+    const { rateShape, rateDays, signals, signalsInAll, flags } = this.plan.savePages(pages);
+    return {
+      pageIds: pages.map((page) => this.pageIdOf(page)),
+      learnedAt: pages.map((page) => this.plan.lastVisit(page)),
+      ...{ rateShape, rateDays, signals, signalsInAll, flags },
+    };
+  }
+
+  #hostNumber(hostId: number): number {
+    const known = this.#hosts.get(hostId);
+    if (known !== undefined) return known;
+    this.#hosts.set(hostId, this.#hostIds.length);
+    return this.#hostIds.push(hostId) - 1;
+  }
+}
+
+export const NO_REVISITS: RevisitBatch = {
+  pageIds: [],
+  learnedAt: [],
+  rateShape: [],
+  rateDays: [],
+  signals: [],
+  signalsInAll: [],
+  flags: [],
+};
+
+/** Ids of pages in the order of the plan: those that were loaded come by growing id, later ones as they come. */
+class PageNumbers {
+  count = 0;
+  #ids = new Int32Array(1024);
+  #sorted = 0;
+  readonly #later = new Map<number, number>();
+
+  add(id: number): void {
+    if (this.count === this.#ids.length) {
+      const wider = new Int32Array(this.#ids.length * 2);
+      wider.set(this.#ids);
+      this.#ids = wider;
+    }
+    const isNext = this.#sorted === this.count && (this.count === 0 || id > this.#ids[this.count - 1]);
+    if (isNext) this.#sorted++;
+    else this.#later.set(id, this.count);
+    this.#ids[this.count++] = id;
+  }
+
+  idOf(page: number): number {
+    return this.#ids[page];
+  }
+
+  find(id: number): number {
+    let low = 0;
+    let high = this.#sorted - 1;
+    while (low <= high) {
+      const middle = (low + high) >> 1;
+      if (this.#ids[middle] === id) return middle;
+      if (this.#ids[middle] < id) low = middle + 1;
+      else high = middle - 1;
+    }
+    return this.#later.get(id) ?? -1;
+  }
+}

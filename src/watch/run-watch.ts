@@ -1,0 +1,83 @@
+/**
+ * The life of a watch: the first crawl where there is none, then a tick every so often, in the hours that are open, until
+ * it is told to stop. A store that somebody else has for the moment costs a tick, not the watch.
+ */
+import { SumiError } from '../errors.ts';
+import type { Clock } from '../primitives/clock.ts';
+import type { SummaryEvent } from '../report/events.ts';
+import { isOpen, nextOpen } from './visit-budget.ts';
+import type { Watch } from './watch-project.ts';
+import type { WatchSettings } from './watch-settings.ts';
+
+export interface WatchLife {
+  watch: Watch;
+  settings: WatchSettings;
+  clock: Clock;
+  /** One tick only. */
+  isOnce: boolean;
+  /** Aborted: the run under way ends in good order, then the watch. */
+  signal: AbortSignal;
+  onPrepared: (summary: SummaryEvent) => void;
+  /** The tick could not be made; the next one is tried. */
+  onMissed: (error: SumiError) => void;
+  /** When the next tick will be. */
+  onWait: (until: number) => void;
+}
+
+/** Errors that pass by themselves. */
+const PASSING: ReadonlySet<string> = new Set(['db-in-use', 'db-locked', 'project-in-use', 'store-away']);
+
+export type WatchEnd = 'done' | 'stopped' | 'interrupted' | 'failed';
+
+export async function runWatch(life: WatchLife): Promise<WatchEnd> {
+  const { watch, signal } = life;
+  const stopRun = () => watch.handle?.stop();
+  signal.addEventListener('abort', stopRun);
+  try {
+    return await live(life);
+  } finally {
+    signal.removeEventListener('abort', stopRun);
+    await watch.close();
+  }
+}
+
+async function live({ watch, settings, clock, isOnce, signal, ...tell }: WatchLife): Promise<WatchEnd> {
+  for (let [isFirst, isPrepared] = [true, false]; ; isFirst = false) {
+    const startedAt = clock.now();
+    try {
+      // Neither a first crawl nor the rest of a tick that was cut off is made outside of the hours.
+      if (!isPrepared && isOpen(startedAt, settings.hours)) {
+        const first = await watch.prepare();
+        if (first !== null) tell.onPrepared(first);
+        if (first?.status === 'failed') return 'failed';
+        if (signal.aborted) return first?.status === 'interrupted' ? 'interrupted' : 'stopped';
+        isPrepared = true;
+      }
+      const { status } = await watch.tick();
+      if (signal.aborted) return status === 'interrupted' ? 'interrupted' : 'stopped';
+    } catch (error) {
+      const mayPass = !isOnce && (isPrepared || !isFirst);
+      if (!mayPass || !(error instanceof SumiError) || !PASSING.has(error.code)) throw error;
+      isPrepared = false;
+      tell.onMissed(error);
+    }
+    if (isOnce) return 'done';
+    const until = nextOpen(Math.max(startedAt + settings.everyMs, clock.now()), settings.hours);
+    tell.onWait(until);
+    await wait(until - clock.now(), clock, signal);
+    if (signal.aborted) return 'stopped';
+  }
+}
+
+function wait(delayMs: number, clock: Clock, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const end = () => {
+      cancel();
+      signal.removeEventListener('abort', end);
+      resolve();
+    };
+    const cancel = clock.after(Math.max(delayMs, 0), end);
+    signal.addEventListener('abort', end);
+    if (signal.aborted) end();
+  });
+}

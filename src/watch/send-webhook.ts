@@ -1,0 +1,80 @@
+/**
+ * Sends events to a webhook: one POST each, JSON, signed with HMAC-SHA256 over the time and the body, so that the receiver
+ * can tell ours from others' and new from repeated. Redirects are not followed, and only allowed addresses are
+ * connected to. 2xx is an arrival; 408, 429 and 5xx are worth another try, other answers are not.
+ */
+import { createHmac } from 'node:crypto';
+import { request as requestHttp } from 'node:http';
+import { request as requestHttps } from 'node:https';
+import type { Clock } from '../primitives/clock.ts';
+import { type AddressGuard, AddressRefused } from './allowed-address.ts';
+import type { Delivered } from './delivery-queue.ts';
+import type { ChangeEvent } from './watch-event.ts';
+
+export interface WebhookOptions {
+  url: string;
+  /** Null: not signed. */
+  secret: string | null;
+  userAgent: string;
+  guard: AddressGuard;
+  clock: Clock;
+  timeoutMs: number;
+}
+
+/** `t=SECONDS,v1=HEX` over `SECONDS.BODY`. */
+export function signatureOf(secret: string, seconds: number, body: string): string {
+  return `t=${seconds},v1=${createHmac('sha256', secret).update(`${seconds}.${body}`).digest('hex')}`;
+}
+
+export function createWebhook(
+  options: WebhookOptions,
+): (event: ChangeEvent, signal: AbortSignal) => Promise<Delivered> {
+  const url = new URL(options.url);
+  return (event, signal) => {
+    const refusal = options.guard.refuse(url);
+    if (refusal !== null) return Promise.resolve({ error: refusal.refused, isWorthRetrying: false });
+    return post(url, event, options, signal);
+  };
+}
+
+function post(
+  url: URL,
+  event: ChangeEvent,
+  { secret, userAgent, guard, clock, timeoutMs }: WebhookOptions,
+  signal: AbortSignal,
+): Promise<Delivered> {
+  const body = JSON.stringify(event);
+  const seconds = Math.floor(clock.now() / 1000);
+  const headers: Record<string, string> = {
+    'content-type': 'application/json',
+    'content-length': String(Buffer.byteLength(body)),
+    'user-agent': userAgent,
+    'sumi-event': event.type,
+    'sumi-delivery': event.id,
+    ...(secret !== null && { 'sumi-signature': signatureOf(secret, seconds, body) }),
+  };
+  return new Promise((resolve) => {
+    const fail = (error: Error) =>
+      resolve({ error: error.message, isWorthRetrying: !(error instanceof AddressRefused) });
+    const send = url.protocol === 'https:' ? requestHttps : requestHttp;
+    const request = send(
+      url,
+      // A connection of its own: one that was kept could lead to an address that nobody judged.
+      { method: 'POST', headers, lookup: guard.lookup, signal, timeout: timeoutMs, agent: false },
+      (response) => {
+        const status = response.statusCode ?? 0;
+        response.on('error', fail).on('end', () => resolve(judge(status)));
+        response.resume();
+      },
+    );
+    request.on('timeout', () => request.destroy(new Error(`no answer within ${timeoutMs / 1000} s`)));
+    request.on('error', fail);
+    request.end(body);
+  });
+}
+
+function judge(status: number): Delivered {
+  if (status >= 200 && status < 300) return null;
+  const isWorthRetrying = status === 408 || status === 429 || status >= 500;
+  return { error: `http ${status}${status >= 300 && status < 400 ? ', not followed' : ''}`, isWorthRetrying };
+}

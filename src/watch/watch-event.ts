@@ -1,0 +1,78 @@
+/** What a watch tells: one event a page that changed, came or went, one a look at what is due, one a delivery that failed. */
+import type { KnownBy, VisitOutcome } from '../change/visit-record.ts';
+import type { ChangeRow } from '../store/read-side.ts';
+
+export interface ChangeEvent {
+  type: 'change';
+  /** The same for every try to deliver it. */
+  id: string;
+  project: string;
+  run: number;
+  url: string;
+  outcome: Extract<VisitOutcome, 'new' | 'changed' | 'gone'>;
+  known_by: KnownBy;
+  visited_at: string;
+  status_code: number | null;
+  title: string | null;
+  /** What of it changed; empty for new and gone. */
+  parts: readonly string[];
+  fields: readonly { name: string; before: string | null; after: string | null }[];
+  links_added: readonly string[];
+  links_removed: readonly string[];
+  words_added: number;
+  words_removed: number;
+}
+
+export interface TickEvent {
+  type: 'tick';
+  at: string;
+  project: string;
+  /** Null where nothing was visited: `skipped` says why. */
+  run: number | null;
+  skipped: 'hours' | 'budget' | 'nothing due' | null;
+  status: string | null;
+  /** Pages that the plan chose, and what came of the visits. */
+  due: number;
+  new: number;
+  changed: number;
+  unchanged: number;
+  gone: number;
+  failed: number;
+  bytes_saved: number;
+  /** Visits left in hand. */
+  budget_left: number;
+}
+
+export interface DeliveryEvent {
+  type: 'delivery';
+  /** `webhook https://…` or `command NAME`. */
+  to: string;
+  /** Of the change; null where events were dropped before they were tried. */
+  id: string | null;
+  url: string | null;
+  error: string;
+}
+
+export type WatchEvent = ChangeEvent | TickEvent | DeliveryEvent;
+
+export function changeEvent(project: string, row: ChangeRow): ChangeEvent {
+  const { change } = row;
+  return {
+    type: 'change',
+    id: `${row.run}-${row.page_id}`,
+    project,
+    run: row.run,
+    url: row.url,
+    outcome: row.outcome as ChangeEvent['outcome'],
+    known_by: row.known_by,
+    visited_at: row.visited_at,
+    status_code: row.status_code,
+    title: row.title,
+    parts: row.parts,
+    fields: change?.fields ?? [],
+    links_added: change?.linksAdded ?? [],
+    links_removed: change?.linksRemoved ?? [],
+    words_added: change?.wordsAdded ?? 0,
+    words_removed: change?.wordsRemoved ?? 0,
+  };
+}

@@ -1,0 +1,61 @@
+/** The options of a watch, read: numbers in place of texts. */
+import { readFile } from 'node:fs/promises';
+import type { RevisitKind } from '../change/revisit/revisit-plan.ts';
+import type { Config } from '../config/load-config.ts';
+import { type DayHours, readHours, readRate, readWords } from '../config/watch-values.ts';
+import { sumiError } from '../errors.ts';
+import type { BudgetOptions } from './visit-budget.ts';
+
+export interface WatchSettings extends BudgetOptions {
+  kind: RevisitKind;
+  everyMs: number;
+  hours: DayHours | null;
+}
+
+export function settingsOf(config: Config): WatchSettings {
+  const { revisit, budget, hostBudget, hours, every } = config;
+  return {
+    kind: revisit,
+    // The option table has checked them.
+    visitsPerDay: readRate(budget)!,
+    hostVisitsPerDay: hostBudget === null ? null : readRate(hostBudget)!,
+    hours: hours === null ? null : readHours(hours),
+    everyMs: every * 1000,
+  };
+}
+
+/** Who hears of changes besides the log. */
+export interface Receivers {
+  webhooks: readonly string[];
+  allowedHosts: readonly string[];
+  secret: string | null;
+  /** Program and arguments. */
+  command: readonly string[] | null;
+}
+
+export async function receiversOf(config: Config): Promise<Receivers> {
+  const { webhook, webhookAllow, onChange } = config;
+  return {
+    webhooks: webhook,
+    allowedHosts: webhookAllow,
+    secret: await secretOf(config),
+    command: onChange === null ? null : readWords(onChange),
+  };
+}
+
+/** The file wins: whoever names it means it. Editors end files with a line break that is no part of the secret. */
+async function secretOf({ webhookSecret, webhookSecretFile: file, sources }: Config): Promise<string | null> {
+  if (file === null) return webhookSecret;
+  const place = sources['webhook-secret-file'].from;
+  const refused = (expected: string, cause?: unknown) =>
+    sumiError('bad-value', { option: 'webhook-secret-file', value: file, place, expected }, cause);
+  let text: string;
+  try {
+    text = await readFile(file, 'utf8');
+  } catch (error) {
+    throw refused('a file that this user may read', error);
+  }
+  const secret = text.replace(/\r?\n$/, '');
+  if (secret === '') throw refused('a file with a secret in it');
+  return secret;
+}

@@ -1,0 +1,73 @@
+/**
+ * What a watch keeps in the store beside the numbers of each page: the plan of revisits, the budget in hand, and who is
+ * watching. One JSON text with the project; a text of another version is as good as none, for the history of visits
+ * is the truth that a plan can be learned from anew.
+ */
+import type { RevisitKind, SavedPlan } from '../change/revisit/revisit-plan.ts';
+import type { SavedBudget } from './visit-budget.ts';
+
+/** Who watches a project, and until when he must be heard of. */
+export interface Watcher {
+  /** See watcher.ts. */
+  owner: string;
+  until: number;
+}
+
+export interface CutOff {
+  /** The last run before it. */
+  afterRun: number;
+  /** Visits it may make in all, and those that the budget was charged with. */
+  room: number;
+  paid: number;
+}
+
+export interface WatchState {
+  kind: RevisitKind;
+  plan: SavedPlan;
+  /** The store's ids of the plan's hosts, in its order. */
+  hostIds: number[];
+  /** When the dates of sitemaps were last put before the plan, and when it last learned from all pages at once. */
+  signalsReadAt: number;
+  relearnedAt: number;
+  /** Null before the first tick. */
+  budget: SavedBudget | null;
+  /** The first run that was a tick; null before. Pages found since are the watch's to visit. */
+  firstRun: number | null;
+  /** The last tick ended with pages left that its budget had no room for. */
+  hasLeftOvers: boolean;
+  /** A tick that was not concluded; whoever goes on with it keeps to its room, and pays for what is not paid yet. */
+  cutOff: CutOff | null;
+  watcher: Watcher | null;
+}
+
+const VERSION = 1;
+
+type Columns = Record<keyof SavedPlan['hosts'], (number | null)[]>;
+
+export function writeState(state: WatchState): string {
+  const { plan, ...rest } = state;
+  const { hosts, ...figures } = plan;
+  const columns = Object.fromEntries(
+    Object.entries(hosts).map(([name, values]) => [name, Array.from(values, shortened)]),
+  );
+  return JSON.stringify({ version: VERSION, ...rest, plan: { ...figures, hosts: columns } });
+}
+
+/** As many digits as a 32-bit number has; JSON knows no NaN. */
+function shortened(value: number): number | null {
+  return Number.isFinite(value) ? (Number.isInteger(value) ? value : Number(value.toPrecision(9))) : null;
+}
+
+export function readState(text: string | null): WatchState | null {
+  if (text === null) return null;
+  const found = JSON.parse(text) as WatchState & { version: number; plan: { hosts: Columns } };
+  if (found.version !== VERSION) return null;
+  const { version: _, ...state } = found;
+  const hosts = Object.fromEntries(
+    Object.entries(found.plan.hosts as Columns).map(([name, values]) => [
+      name,
+      values.map((value) => value ?? Number.NaN),
+    ]),
+  ) as unknown as SavedPlan['hosts'];
+  return { ...state, cutOff: state.cutOff ?? null, plan: { ...state.plan, hosts } };
+}

@@ -1,0 +1,53 @@
+/** One watch a project: whether the one that stands in the store still lives. */
+import { randomBytes } from 'node:crypto';
+import { hostname } from 'node:os';
+import { sumiError } from '../errors.ts';
+import type { ReadSide, StoredRun } from '../store/read-side.ts';
+import type { Watcher } from './watch-state.ts';
+
+export interface Claim {
+  project: string;
+  last: StoredRun | null;
+  watcher: Watcher | null;
+  now: number;
+}
+
+/** Throws while another watch is at work: it was heard of lately, or its run is under way. */
+export async function refuseSecondWatch(
+  side: ReadSide,
+  { project, last, watcher, now }: Claim,
+): Promise<void> {
+  if (watcher === null || isDead(watcher.owner)) return;
+  if (watcher.until <= now && !(await isRunAlive(side, last))) return;
+  throw sumiError('watch-in-use', {
+    project,
+    watcher: watcher.owner.split(':').slice(0, 2).join(', process '),
+    until: new Date(watcher.until).toISOString(),
+  });
+}
+
+/** Machine, process, when that began, and a mark that no other has. */
+export function newOwner(): string {
+  return [hostname(), process.pid, STARTED, randomBytes(4).toString('hex')].join(':');
+}
+
+const STARTED = Math.round(performance.timeOrigin);
+
+/** Of this machine, and not among its processes: in a container each new one gets the number of the last. */
+function isDead(owner: string): boolean {
+  const [machine, pid, started] = owner.split(':');
+  if (machine !== hostname()) return false;
+  if (Number(pid) === process.pid) return Number(started) !== STARTED;
+  try {
+    process.kill(Number(pid), 0);
+    return false;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code !== 'EPERM';
+  }
+}
+
+async function isRunAlive(side: ReadSide, last: StoredRun | null): Promise<boolean> {
+  if (last?.status !== 'running') return false;
+  for await (const { run, state } of side.workers()) if (run === last.run && state === 'alive') return true;
+  return false;
+}

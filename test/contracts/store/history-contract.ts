@@ -1,0 +1,389 @@
+/** What visits found is kept as history, and what was read stays until something else is. */
+import { describe, expect, it } from 'vitest';
+import type { PageChange } from '../../../src/change/visit-record.ts';
+import { PAGE_STATES } from '../../../src/frontier/page-state.ts';
+import {
+  beginRun,
+  candidate,
+  facts,
+  linksTo,
+  nextRun,
+  type OpenRun,
+  pagesOf,
+  processed,
+  redirecting,
+  type StoreHarness,
+  touch,
+  url,
+  visited,
+} from './harness.ts';
+
+const HASH = Uint8Array.from({ length: 32 }, (_, i) => i);
+const TEXT_HASH = Uint8Array.from({ length: 32 }, (_, i) => 255 - i);
+const hex = (bytes: Uint8Array) => Buffer.from(bytes).toString('hex');
+
+const CHANGE: PageChange = {
+  parts: ['title', 'text'],
+  fields: [{ name: 'title', before: 'old "title"', after: null }],
+  linksAdded: [],
+  linksRemoved: [],
+  text: [
+    ['=', 'the'],
+    ['-', 'old'],
+    ['+', 'new 猫'],
+  ],
+  wordsAdded: 2,
+  wordsRemoved: 1,
+};
+
+const READ = facts({
+  title: 'title',
+  h1: 'head',
+  description: 'about',
+  canonical: url('c'),
+  noindex: true,
+  contentHash: HASH,
+  textHash: TEXT_HASH,
+  facetHash: HASH,
+  simhash: -5n,
+  structuredData: '{"@type":"Thing"}\n{}',
+  wireBytes: 777,
+  etag: '"1"',
+  lastModified: 'then',
+  cacheControl: 'max-age=5',
+  bodyKey: 'key',
+});
+
+export function describeHistory(harness: () => StoreHarness): void {
+  const now = () => harness().clock.now();
+
+  /** A first run that read one page with one link and a text. */
+  async function readOnce(): Promise<OpenRun> {
+    const run = await beginRun(harness());
+    await run.store.offer([candidate('x')]);
+    const held = await run.lease();
+    await run.visit(held, {
+      facts: READ,
+      text: new TextEncoder().encode('the old text'),
+      ...linksTo([candidate('y'), candidate('z', { host: 'b.test' })]),
+      changeFrequency: 0.25,
+      changesDetected: 1,
+    });
+    await run.store.release(held);
+    return run;
+  }
+
+  describe('a revisit', () => {
+    it('is told everything that was read, by the last visit that read something', async () => {
+      const next = await nextRun(harness(), await readOnce());
+      const claim = await next.claim(await next.lease());
+      expect(claim.last).toEqual({
+        statusCode: 200,
+        visitedAt: READ.visitedAt,
+        contentHash: expect.anything(),
+        textHash: expect.anything(),
+        facetHash: expect.anything(),
+        simhash: -5n,
+        etag: '"1"',
+        lastModified: 'then',
+        cacheControl: 'max-age=5',
+        wireBytes: 777,
+        sitemapDate: null,
+        changeFrequency: 0.25,
+        changesDetected: 1,
+      });
+      expect([...claim.last!.contentHash!]).toEqual([...HASH]);
+      expect([...claim.last!.textHash!]).toEqual([...TEXT_HASH]);
+      expect([...claim.last!.facetHash!]).toEqual([...HASH]);
+    });
+
+    it('that reads nothing new only touches the page: facts, text and links stay', async () => {
+      const next = await nextRun(harness(), await readOnce());
+      const held = await next.lease();
+      const before = (await pagesOf(harness())).x;
+      await next.visit(held, {
+        facts: null,
+        touch: touch({
+          statusCode: 503,
+          error: 'http: 503',
+          etag: '"2"',
+          cacheControl: 'no-cache',
+          responseMs: 9,
+        }),
+        visit: visited('failed', 'status', { statusCode: 503, visitedAt: Date.UTC(2026, 0, 3) }),
+        changeFrequency: 0.5,
+        changesDetected: 2,
+        state: PAGE_STATES.Failed,
+        reason: 'http: 503',
+      });
+      await next.store.flush();
+      expect((await pagesOf(harness())).x).toEqual({
+        ...before,
+        state: 'Failed',
+        reason: 'http: 503',
+        priority: 1,
+        status_code: 503,
+        error: 'http: 503',
+        error_message: 'http: 503',
+        response_ms: 9,
+        visited_at: '2026-01-03T00:00:00.000Z',
+        etag: '"2"',
+        cache_control: 'no-cache',
+        change: 'failed',
+        change_frequency: 0.5,
+        changes_detected: 2,
+      });
+      expect(await next.store.past(before.id as number)).toMatchObject({
+        statusCode: 503,
+        title: 'title',
+        text: 'the old text',
+        links: [url('y'), url('z', 'b.test')],
+      });
+      const third = await nextRun(harness(), next);
+      expect((await third.claim(await third.lease())).last).toMatchObject({
+        statusCode: 503,
+        simhash: -5n,
+        etag: '"2"',
+        lastModified: 'then',
+        wireBytes: 777,
+        visitedAt: Date.UTC(2026, 0, 3),
+      });
+    });
+
+    it('that is to be made again leaves the outcome of the last one', async () => {
+      const next = await nextRun(harness(), await readOnce());
+      const requeue = { attempts: 0, notBefore: null, priority: 9 };
+      await next.visit(await next.lease(), {
+        facts: null,
+        touch: touch({ statusCode: 404 }),
+        requeue,
+        state: PAGE_STATES.Queued,
+        countsAsPage: false,
+      });
+      await next.store.flush();
+      expect((await pagesOf(harness())).x).toMatchObject({
+        state: 'Queued',
+        status_code: 404,
+        change: 'new',
+        title: 'title',
+      });
+    });
+
+    it('in a first run knows of no last visit, and of one after the page was queued again', async () => {
+      const run = await readOnce();
+      const held = await run.lease();
+      const y = await run.claim(held);
+      expect(y.last).toBeNull();
+      const [x] = await run.store.offer([candidate('x')]);
+      expect(await run.store.requeue([x], 0)).toBe(1);
+      expect((await run.claim(held)).last).toMatchObject({ etag: '"1"' });
+    });
+  });
+
+  describe('history', () => {
+    it('has a line a visit, with everything that is known of it', async () => {
+      const next = await nextRun(harness(), await readOnce());
+      const claim = await next.visit(await next.lease(), {
+        facts: null,
+        touch: touch(),
+        visit: visited('unchanged', '304', {
+          visitedAt: Date.UTC(2026, 0, 3),
+          statusCode: 304,
+          etag: '"1"',
+          lastModified: 'then',
+          contentHash: HASH,
+          textHash: TEXT_HASH,
+          simhashDistance: 0,
+          wireBytes: 70,
+          bytesSaved: 707,
+          durationMs: 12,
+        }),
+      });
+      await next.store.flush();
+      const rows = await harness().read('SELECT * FROM visits ORDER BY visited_at');
+      expect(rows).toHaveLength(2);
+      expect(rows[0]).toMatchObject({
+        outcome: 'new',
+        known_by: 'content',
+        content_hash: hex(HASH),
+        bytes_saved: 0,
+      });
+      expect(rows[1]).toEqual({
+        id: expect.anything(),
+        page_id: claim.pageId,
+        run_id: next.start.runId,
+        visited_at: '2026-01-03T00:00:00.000Z',
+        outcome: 'unchanged',
+        known_by: '304',
+        status_code: 304,
+        etag: '"1"',
+        last_modified: 'then',
+        content_hash: hex(HASH),
+        text_hash: hex(TEXT_HASH),
+        simhash_distance: 0,
+        wire_bytes: 70,
+        bytes_saved: 707,
+        duration_ms: 12,
+        failure: null,
+      });
+      expect(rows[0].id).not.toBe(rows[1].id);
+    });
+
+    it('has no line of a visit after which the page is queued again', async () => {
+      const run = await beginRun(harness());
+      await run.store.offer([candidate('x')]);
+      const requeue = { attempts: 1, notBefore: null, priority: null };
+      await run.visit(await run.lease(), { facts: null, requeue, state: PAGE_STATES.Queued });
+      await run.store.flush();
+      expect(await harness().read('SELECT * FROM visits')).toEqual([]);
+    });
+
+    it('keeps what changed, word for word', async () => {
+      const next = await nextRun(harness(), await readOnce());
+      const claim = await next.visit(await next.lease(), { change: CHANGE });
+      await next.store.flush();
+      const [row, ...more] = await harness().read('SELECT * FROM page_changes');
+      expect(more).toEqual([]);
+      expect(row).toMatchObject({
+        page_id: claim.pageId,
+        run_id: next.start.runId,
+        url: url('x'),
+        parts: 'title,text',
+      });
+      expect(JSON.parse(row.detail as string)).toEqual(CHANGE);
+    });
+
+    it('is committed with its settlement: lost in a crash together, kept together', async () => {
+      const next = await nextRun(harness(), await readOnce());
+      const held = await next.lease();
+      await next.visit(held, { change: CHANGE, facts: facts({ title: 'seen' }) });
+      await next.store.flush();
+      await next.visit(held, { facts: facts({ title: 'never seen' }), change: CHANGE });
+      await harness().crash();
+      const again = await beginRun(harness());
+      const pages = await pagesOf(harness());
+      expect([pages.x.title, pages.y.title]).toEqual(['seen', null]);
+      const run = `run_id = ${again.start.runId}`;
+      expect(await harness().read(`SELECT page_id FROM visits WHERE ${run}`)).toEqual([
+        { page_id: pages.x.id },
+      ]);
+      expect(await harness().read(`SELECT page_id FROM page_changes WHERE ${run}`)).toEqual([
+        { page_id: pages.x.id },
+      ]);
+    });
+  });
+
+  describe('counts', () => {
+    it('add visits up by outcome and by how that was known, each run by itself', async () => {
+      const first = await readOnce();
+      const held = await first.lease();
+      const saved = (bytesSaved: number) => ({ visit: visited('unchanged', 'hash', { bytesSaved }) });
+      await first.visit(held, { visit: visited('failed', 'network', { statusCode: null }) });
+      expect((await first.store.counts()).ledger).toEqual([
+        { outcome: 'new', knownBy: 'content', visits: 1, bytesSaved: 0 },
+        { outcome: 'failed', knownBy: 'network', visits: 1, bytesSaved: 0 },
+      ]);
+      const next = await nextRun(harness(), first);
+      const again = await next.lease();
+      for (const bytes of [300, 20])
+        await next.visit(again, { ...saved(bytes), changeFrequency: bytes / 100 });
+      const { ledger, averageChangeFrequency } = await next.store.counts();
+      expect(ledger).toEqual([{ outcome: 'unchanged', knownBy: 'hash', visits: 2, bytesSaved: 320 }]);
+      expect(averageChangeFrequency).toBeCloseTo(1.6);
+      await next.store.flush();
+      const runs = await harness().read(
+        'SELECT "new", changed, unchanged, gone, failed, bytes_saved FROM runs ORDER BY id',
+      );
+      expect(runs).toEqual([
+        { new: 1, changed: 0, unchanged: 0, gone: 0, failed: 1, bytes_saved: 0 },
+        { new: 0, changed: 0, unchanged: 2, gone: 0, failed: 0, bytes_saved: 320 },
+      ]);
+    });
+  });
+
+  describe('past', () => {
+    it('is what is stored of a page, links and redirects by identity', async () => {
+      const run = await readOnce();
+      const [x] = await run.store.offer([candidate('x')]);
+      const held = await run.lease();
+      const y = await run.claim(held);
+      await run.store.settle(held, redirecting(y, candidate('end', { host: 'b.test' })));
+      expect(await run.store.past(x)).toEqual({
+        statusCode: 200,
+        title: 'title',
+        h1: 'head',
+        description: 'about',
+        canonical: url('c'),
+        noindex: true,
+        nofollow: false,
+        structuredData: '{"@type":"Thing"}\n{}',
+        text: 'the old text',
+        links: [url('y'), url('z', 'b.test')],
+        redirectTo: null,
+      });
+      expect(await run.store.past(y.pageId)).toMatchObject({
+        statusCode: 301,
+        text: null,
+        links: [],
+        redirectTo: url('end', 'b.test'),
+      });
+    });
+
+    it('is nothing for a page that was never asked, or never read', async () => {
+      const run = await beginRun(harness());
+      const [x, y] = await run.store.offer([candidate('x'), candidate('y')]);
+      await run.visit(await run.lease(), {
+        state: PAGE_STATES.DeadLink,
+        reason: 'http: 404',
+        facts: facts({ statusCode: 404, error: 'http: 404' }),
+      });
+      expect(await run.store.past(x)).toBeNull();
+      expect(await run.store.past(y)).toBeNull();
+      expect(await run.store.past(1_000_000)).toBeNull();
+    });
+  });
+
+  describe('a redirect to a page that has vanished', () => {
+    it('ends there, wherever that page led while it was there', async () => {
+      const first = await beginRun(harness());
+      await first.store.offer([candidate('old')]);
+      const held = await first.lease();
+      await first.store.settle(held, redirecting(await first.claim(held), candidate('older')));
+      await first.visit(held);
+      const next = await nextRun(harness(), first);
+      const again = await next.lease();
+      const gone = {
+        state: PAGE_STATES.Gone,
+        reason: 'http: 410',
+        facts: null,
+        touch: touch({ statusCode: 410 }),
+      };
+      await next.visit(again, { ...gone, visit: visited('gone', 'status', { statusCode: 410 }) });
+      await next.store.offer([candidate('new', { priority: 0 })]);
+      const fresh = await next.claim(again);
+      expect(fresh.url).toBe(url('new'));
+      await next.store.settle(again, redirecting(fresh, candidate('old')));
+      await next.store.flush();
+      expect((await pagesOf(harness())).new).toMatchObject({ final_url: url('old'), redirect_count: 1 });
+    });
+  });
+
+  describe('a host whose validators lied', () => {
+    it('is remembered, and what its sitemaps announced too', async () => {
+      const run = await beginRun(harness());
+      await run.store.offer([candidate('x')]);
+      const held = await run.lease();
+      expect(held.state).toMatchObject({ distrustedUntil: 0, announced: 0, unannounced: 0 });
+      Object.assign(held.state, { distrustedUntil: now() + 9000, announced: 7, unannounced: 2 });
+      await run.store.settle(held, processed(await run.claim(held)));
+      await run.store.flush();
+      await harness().crash();
+      const again = await beginRun(harness());
+      expect((await again.lease()).state).toMatchObject({
+        distrustedUntil: now() + 9000,
+        announced: 7,
+        unannounced: 2,
+      });
+    });
+  });
+}

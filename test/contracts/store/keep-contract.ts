@@ -1,0 +1,126 @@
+/** What is kept of a project beside its pages, for how long, and what goes when it is made fresh. */
+import { describe, expect, it } from 'vitest';
+import type { PageChange } from '../../../src/change/visit-record.ts';
+import { beginRun, candidate, facts, nextRun, type StoreHarness, url, visited } from './harness.ts';
+
+const DAY = 86_400_000;
+const CHANGE: PageChange = {
+  parts: ['title'],
+  fields: [{ name: 'title', before: 'a', after: 'b' }],
+  linksAdded: [],
+  linksRemoved: [],
+  text: null,
+  wordsAdded: 0,
+  wordsRemoved: 0,
+};
+const TABLES = ['visits', 'page_changes', 'sitemap_entries', 'discovery_status', 'revisit'];
+
+export function describeKeeping(harness: () => StoreHarness): void {
+  const now = () => harness().clock.now();
+  const count = async (from: string) =>
+    Number((await harness().read(`SELECT count(*) AS n FROM ${from}`))[0].n);
+
+  /** Two visits a day apart, both with a change, a sitemap entry, a plan: one of everything. */
+  async function fill(project: string): Promise<void> {
+    const first = await beginRun(harness(), { project });
+    const [x] = await first.store.offer([candidate('x')]);
+    const seen = (day: number) => ({
+      facts: facts({ title: `day ${day}`, visitedAt: day * DAY }),
+      visit: visited('changed', 'content', { visitedAt: day * DAY }),
+      change: CHANGE,
+    });
+    const held = await first.lease();
+    await first.visit(held, seen(100));
+    await first.store.release(held);
+    const entry = { lastmod: DAY, changefreq: null, priority: null, sitemap: url('s.xml') };
+    await first.store.saveEntries([{ candidate: candidate('x'), ...entry }], now());
+    await first.store.saveDiscovery('a.test', { method: 'sitemap', checkedAt: 1, entries: 1, sitemaps: [] });
+    const one = [1];
+    const numbers = {
+      learnedAt: one,
+      rateShape: one,
+      rateDays: one,
+      signals: one,
+      signalsInAll: one,
+      flags: one,
+    };
+    await first.store.saveRevisits(project, { pageIds: [x], ...numbers }, '{"price":1}', first.start.runId);
+    await first.store.saveProjectSettings(project, '{"mode":"smart"}');
+    const second = await nextRun(harness(), first, () => true, { project });
+    const again = await second.lease();
+    await second.visit(again, seen(101));
+    await second.store.release(again);
+    await second.store.finish('completed', now(), null);
+    await second.store.close();
+  }
+
+  describe('forget', () => {
+    it('drops visits and changes that are older, and leaves pages as they are', async () => {
+      await fill('p');
+      const pages = await harness().read('SELECT * FROM pages');
+      const store = await harness().open();
+      expect(await store.forget(null, 100 * DAY)).toEqual({ visits: 0, changes: 0 });
+      expect(await store.forget(null, 101 * DAY)).toEqual({ visits: 1, changes: 1 });
+      await store.close();
+      const left = await harness().read('SELECT visited_at FROM visits');
+      expect(left).toEqual([{ visited_at: new Date(101 * DAY).toISOString() }]);
+      expect(await count('page_changes')).toBe(1);
+      expect(await harness().read('SELECT * FROM pages')).toEqual(pages);
+    });
+
+    it('of one project leaves the others alone', async () => {
+      await fill('one');
+      await fill('two');
+      const store = await harness().open();
+      expect(await store.forget('nobody', 200 * DAY)).toEqual({ visits: 0, changes: 0 });
+      expect(await store.forget('one', 200 * DAY)).toEqual({ visits: 2, changes: 2 });
+      await store.close();
+      const runs = await harness().read(
+        'SELECT DISTINCT r.project FROM visits v JOIN runs r ON r.id = v.run_id ORDER BY r.project',
+      );
+      expect(runs).toEqual([{ project: 'two' }]);
+    });
+  });
+
+  describe('a project made fresh', () => {
+    it('has no history, entries or plan any more; its settings stay, and so do other projects', async () => {
+      await fill('kept');
+      const before = await Promise.all(TABLES.map(count));
+      expect(before).toEqual([2, 2, 1, 1, 1]);
+      await fill('p');
+      const fresh = await beginRun(harness(), { fresh: true });
+      await fresh.store.flush();
+      expect(await Promise.all(TABLES.map(count))).toEqual(before);
+      const rest = await harness().read(
+        'SELECT DISTINCT r.project FROM visits v JOIN runs r ON r.id = v.run_id',
+      );
+      expect(rest).toEqual([{ project: 'kept' }]);
+      expect(
+        await harness().read('SELECT name, settings, revisit_plan, learned_run FROM project ORDER BY name'),
+      ).toEqual([
+        {
+          name: 'kept',
+          settings: '{"mode":"smart"}',
+          revisit_plan: '{"price":1}',
+          learned_run: expect.any(Number),
+        },
+        { name: 'p', settings: '{"mode":"smart"}', revisit_plan: null, learned_run: 0 },
+      ]);
+    });
+  });
+
+  describe('project settings', () => {
+    it('are kept as they are given, before the first run too, and can be taken back', async () => {
+      const store = await harness().open();
+      expect(await store.projectSettings('p')).toBeNull();
+      await store.saveProjectSettings('p', '{"mode":"smart"}');
+      await store.close();
+      const run = await beginRun(harness());
+      expect(run.start).toMatchObject({ resumed: false, knownUrls: 0 });
+      expect(await run.store.projectSettings('p')).toBe('{"mode":"smart"}');
+      expect(await run.store.projectSettings('other')).toBeNull();
+      await run.store.saveProjectSettings('p', null);
+      expect(await run.store.projectSettings('p')).toBeNull();
+    });
+  });
+}

@@ -1,0 +1,217 @@
+/** Pages that nothing leads to any more. */
+import { describe, expect, it } from 'vitest';
+import type { PageChange } from '../../../src/change/visit-record.ts';
+import type { Claim } from '../../../src/frontier/candidate.ts';
+import { PAGE_STATES } from '../../../src/frontier/page-state.ts';
+import type { Settlement } from '../../../src/store/port.ts';
+import {
+  beginRun,
+  candidate,
+  facts,
+  linksTo,
+  nextRun,
+  type OpenRun,
+  redirecting,
+  type StoreHarness,
+  statesOf,
+  touch,
+  url,
+  visited,
+} from './harness.ts';
+
+const DAY = 86_400_000;
+
+type Found = Partial<Settlement> | ((claim: Claim) => Settlement);
+
+export function describeOrphans(harness: () => StoreHarness): void {
+  const now = () => harness().clock.now();
+  const named = (names: string[]) => linksTo(names.map((name) => candidate(name)));
+
+  /** What each page links to, read in this order: `start` first, which is the start URL. */
+  async function readSite(site: Record<string, string[]>): Promise<OpenRun> {
+    const run = await beginRun(harness());
+    const pages = Object.keys(site);
+    await run.store.offer(pages.map((name) => candidate(name, { depth: name === 'start' ? 0 : 1 })));
+    const held = await run.lease();
+    for (const name of pages) await run.visit(held, named(site[name]));
+    await run.store.release(held);
+    return run;
+  }
+
+  /** A run in which only these pages are visited, with what is found then. */
+  async function revisit(before: OpenRun, found: Record<string, Found>): Promise<OpenRun> {
+    harness().clock.advance(DAY);
+    const run = await nextRun(harness(), before, (name) => name in found);
+    const held = await run.lease();
+    for (const _ of Object.keys(found)) {
+      const claim = await run.claim(held);
+      const more = found[claim.url.split('/').pop()!];
+      await run.settle(held, claim, typeof more === 'function' ? more(claim) : more);
+    }
+    await run.store.release(held);
+    return run;
+  }
+
+  /** The names of the pages that this run's history calls orphans; the answer must be their number. */
+  async function orphansOf(run: OpenRun, since = now()): Promise<string[]> {
+    const count = await run.store.markOrphans(since, now());
+    const rows = await harness().read(
+      `SELECT p.url FROM visits v JOIN pages p ON p.id = v.page_id
+       WHERE v.known_by = 'orphan' AND v.outcome = 'gone' AND v.run_id = ${run.start.runId} ORDER BY p.url`,
+    );
+    expect(rows).toHaveLength(count);
+    return rows.map((row) => String(row.url).split('/').pop()!);
+  }
+
+  const GONE: Partial<Settlement> = {
+    state: PAGE_STATES.Gone,
+    reason: 'http: 410',
+    facts: null,
+    touch: touch({ statusCode: 410, error: 'http: 410' }),
+    visit: visited('gone', 'status', { statusCode: 410 }),
+  };
+
+  describe('markOrphans', () => {
+    it('tells of a page that lost its last link, not of one that is still linked', async () => {
+      const first = await readSite({
+        start: ['kept', 'lost', 'other'],
+        kept: [],
+        lost: ['lost'],
+        other: ['kept'],
+      });
+      const run = await revisit(first, { start: named(['other']) });
+      expect(await orphansOf(run)).toEqual(['lost']);
+      expect(await statesOf(harness())).toMatchObject({ lost: 'Processed', kept: 'Processed' });
+      const [row] = await harness().read("SELECT change FROM pages WHERE url LIKE '%/lost'");
+      expect(row.change).toBe('gone');
+    });
+
+    it('tells of nobody where nothing was lost, nor in a first run', async () => {
+      const first = await readSite({ start: ['a'], a: [], unlinked: [] });
+      expect(await orphansOf(first)).toEqual([]);
+      const run = await revisit(first, { start: named(['a', 'new']) });
+      expect(await orphansOf(run)).toEqual([]);
+    });
+
+    it('tells of it once: in the line of its visit, or in one of its own where there was none', async () => {
+      const first = await readSite({ start: ['asked', 'unasked'], asked: [], unasked: [] });
+      const spared = { statusCode: 304, bytesSaved: 50, visitedAt: Date.UTC(2026, 0, 5) };
+      const run = await revisit(first, {
+        start: named([]),
+        asked: { facts: null, touch: touch(), visit: visited('unchanged', '304', spared) },
+      });
+      expect(await orphansOf(run)).toEqual(['asked', 'unasked']);
+      expect(await run.store.markOrphans(now(), now())).toBe(0);
+      const rows = await harness().read(
+        `SELECT p.url, v.outcome, v.known_by, v.status_code, v.bytes_saved, v.visited_at FROM visits v
+         JOIN pages p ON p.id = v.page_id WHERE v.run_id = ${run.start.runId} ORDER BY p.url`,
+      );
+      const orphan = { outcome: 'gone', known_by: 'orphan' };
+      expect(rows).toEqual([
+        {
+          ...orphan,
+          url: url('asked'),
+          status_code: 304,
+          bytes_saved: 50,
+          visited_at: '2026-01-05T00:00:00.000Z',
+        },
+        expect.objectContaining({ url: url('start'), outcome: 'changed' }),
+        {
+          ...orphan,
+          url: url('unasked'),
+          status_code: null,
+          bytes_saved: 0,
+          visited_at: '2026-01-02T00:00:00.000Z',
+        },
+      ]);
+      expect((await run.store.counts()).ledger).toContainEqual({
+        outcome: 'gone',
+        knownBy: 'orphan',
+        visits: 2,
+        bytesSaved: 50,
+      });
+      const third = await revisit(run, { start: named([]), asked: {} });
+      expect(await orphansOf(third)).toEqual([]);
+    });
+
+    it('spares start URLs, pages that were not read, and pages that were read in this run for the first time', async () => {
+      const first = await readSite({ start: ['a', 'dead'], a: ['start', 'late'] });
+      const held = await first.lease();
+      const dead = { state: PAGE_STATES.DeadLink, reason: 'http: 404', facts: facts({ statusCode: 404 }) };
+      expect((await first.visit(held, dead)).url).toBe(url('dead'));
+      await first.store.release(held);
+      const run = await revisit(first, { start: named(['a']), a: named([]), late: {} });
+      expect(await orphansOf(run)).toEqual([]);
+    });
+
+    it('takes the links of a page that vanished for lost', async () => {
+      const first = await readSite({ start: ['a', 'b'], a: ['x', 'y'], b: ['y'], x: [], y: [] });
+      const run = await revisit(first, { a: GONE });
+      expect(await orphansOf(run)).toEqual(['x']);
+    });
+
+    it('spares a page that a redirect leads to, until it leads elsewhere', async () => {
+      const first = await readSite({ start: ['moved', 'target'], moved: [], target: [] });
+      const second = await revisit(first, {
+        start: named(['moved']),
+        moved: (claim) => redirecting(claim, candidate('target')),
+      });
+      expect(await orphansOf(second)).toEqual([]);
+      const change: PageChange = {
+        parts: ['redirect'],
+        fields: [{ name: 'redirect', before: url('target'), after: url('elsewhere') }],
+        linksAdded: [],
+        linksRemoved: [],
+        text: null,
+        wordsAdded: 0,
+        wordsRemoved: 0,
+      };
+      const third = await revisit(second, {
+        moved: (claim) => ({ ...redirecting(claim, candidate('elsewhere')), change }),
+      });
+      expect(await orphansOf(third)).toEqual(['target']);
+    });
+
+    it('takes an entry for lost when the sitemaps of its host were read since and did not name it', async () => {
+      const first = await readSite({ start: ['linked'], linked: [], listed: [], stays: [] });
+      const entry = (name: string) => ({
+        candidate: candidate(name),
+        lastmod: 5 * DAY,
+        changefreq: null,
+        priority: null,
+        sitemap: url('sitemap.xml'),
+      });
+      await first.store.saveEntries(['linked', 'listed', 'stays'].map(entry), now());
+      const read = (run: OpenRun, method: 'sitemap' | 'not_found') =>
+        run.store.saveDiscovery('a.test', { method, checkedAt: now(), entries: 1, sitemaps: [] });
+      await read(first, 'sitemap');
+      const unread = await revisit(first, { start: named(['linked']) });
+      expect(await orphansOf(unread)).toEqual([]);
+      const failed = await revisit(unread, { start: named(['linked']) });
+      await read(failed, 'not_found');
+      expect(await orphansOf(failed)).toEqual([]);
+      const run = await revisit(failed, { start: named(['linked']) });
+      await run.store.saveEntries([entry('stays')], now());
+      await read(run, 'sitemap');
+      expect(await orphansOf(run)).toEqual(['listed']);
+      // What was lost leads nowhere from now on: with its last link the page is one too.
+      const later = await revisit(run, { start: named([]) });
+      expect(await orphansOf(later)).toEqual(['linked']);
+      const claims = await revisit(later, { linked: {}, stays: {} });
+      expect(await orphansOf(claims)).toEqual([]);
+    });
+
+    it('does not look at other projects', async () => {
+      const first = await readSite({ start: ['lost'], lost: [] });
+      await first.store.finish('completed', now(), null);
+      await first.store.close();
+      const other = await beginRun(harness(), { project: 'other' });
+      await other.store.offer([candidate('start', { depth: 0 })]);
+      await other.visit(await other.lease(), named(['lost']));
+      await other.store.finish('completed', now(), null);
+      await other.store.close();
+      const run = await revisit(await beginRun(harness()), { start: named([]) });
+      expect(await orphansOf(run)).toEqual(['lost']);
+    });
+  });
+}

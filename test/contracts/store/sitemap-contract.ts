@@ -1,0 +1,143 @@
+/** What sitemaps name is offered and kept, and how the pages of a host were found. */
+import { describe, expect, it } from 'vitest';
+import type { HostDiscovery, SitemapFinding } from '../../../src/store/port.ts';
+import { beginRun, candidate, nextRun, refused, type StoreHarness, statesOf, url } from './harness.ts';
+
+const DAY = 86_400_000;
+const SITEMAP = url('sitemap.xml');
+
+function finding(
+  path: string,
+  lastmod: number | null = null,
+  more: Partial<SitemapFinding> = {},
+): SitemapFinding {
+  return { candidate: candidate(path), lastmod, changefreq: null, priority: null, sitemap: SITEMAP, ...more };
+}
+
+export function describeSitemaps(harness: () => StoreHarness): void {
+  const now = () => harness().clock.now();
+
+  describe('saveEntries', () => {
+    it('offers what is named and keeps what is said of it', async () => {
+      const { store, lease, drain } = await beginRun(harness());
+      const [known] = await store.offer([candidate('known')]);
+      const judged = { ...finding('no'), candidate: refused('no', 'Skipped', 'exclude: no') };
+      const answers = await store.saveEntries(
+        [finding('known', 5 * DAY), finding('new', null, { changefreq: 'daily', priority: 0.7 }), judged],
+        now(),
+      );
+      expect(answers.map(({ isNewer }) => isNewer)).toEqual([true, false, false]);
+      expect(answers[0].pageId).toBe(known);
+      await store.flush();
+      expect(await statesOf(harness())).toEqual({ known: 'Queued', new: 'Queued', no: 'Skipped' });
+      expect(await drain(await lease())).toEqual(['known', 'new']);
+      const rows = await harness().read('SELECT * FROM sitemap_entries ORDER BY id');
+      const seen = { first_seen: '2026-01-01T00:00:00.000Z', last_seen: '2026-01-01T00:00:00.000Z' };
+      expect(rows).toMatchObject([
+        { page_id: known, url: url('known'), lastmod: '1970-01-06T00:00:00.000Z', sitemap: SITEMAP, ...seen },
+        { page_id: answers[1].pageId, lastmod: null, changefreq: 'daily', priority: 0.7, ...seen },
+        { page_id: answers[2].pageId },
+      ]);
+    });
+
+    it('tells a later date from the one that is stored, and keeps the newest', async () => {
+      const { store } = await beginRun(harness());
+      const save = async (lastmod: number | null) =>
+        (await store.saveEntries([finding('x', lastmod)], now()))[0].isNewer;
+      expect(await save(null)).toBe(false);
+      expect(await save(5 * DAY)).toBe(true);
+      expect(await save(5 * DAY)).toBe(false);
+      expect(await save(4 * DAY)).toBe(false);
+      expect(await save(null)).toBe(false);
+      expect(await save(6 * DAY)).toBe(true);
+      await store.flush();
+      expect(await harness().read('SELECT lastmod FROM sitemap_entries')).toEqual([
+        { lastmod: '1970-01-07T00:00:00.000Z' },
+      ]);
+    });
+
+    it('remembers when an entry was seen first, and last', async () => {
+      const { store } = await beginRun(harness());
+      await store.saveEntries([finding('x'), finding('y')], now());
+      harness().clock.advance(DAY);
+      await store.saveEntries([finding('x', null, { sitemap: url('other.xml') })], now());
+      await store.flush();
+      expect(
+        await harness().read('SELECT first_seen, last_seen, sitemap FROM sitemap_entries ORDER BY id'),
+      ).toEqual([
+        {
+          first_seen: '2026-01-01T00:00:00.000Z',
+          last_seen: '2026-01-02T00:00:00.000Z',
+          sitemap: url('other.xml'),
+        },
+        { first_seen: '2026-01-01T00:00:00.000Z', last_seen: '2026-01-01T00:00:00.000Z', sitemap: SITEMAP },
+      ]);
+    });
+
+    it('takes an entry that stands twice in one list', async () => {
+      const { store } = await beginRun(harness());
+      const answers = await store.saveEntries(
+        [finding('x', 5 * DAY), finding('x', 7 * DAY), finding('x', 6 * DAY)],
+        now(),
+      );
+      expect(new Set(answers.map(({ pageId }) => pageId)).size).toBe(1);
+      await store.flush();
+      expect(await harness().read('SELECT lastmod FROM sitemap_entries')).toEqual([
+        { lastmod: '1970-01-08T00:00:00.000Z' },
+      ]);
+    });
+
+    it('tells a revisit the date', async () => {
+      const first = await beginRun(harness());
+      await first.store.saveEntries([finding('x', 5 * DAY)], now());
+      await first.visit(await first.lease());
+      const next = await nextRun(harness(), first);
+      expect((await next.claim(await next.lease())).last).toMatchObject({ sitemapDate: 5 * DAY });
+    });
+
+    it('takes thousands at once', async () => {
+      const { store } = await beginRun(harness());
+      const many = Array.from({ length: 5000 }, (_, i) => finding(`p${i}`, i));
+      const answers = await store.saveEntries(many, now());
+      expect(answers).toHaveLength(5000);
+      expect(new Set(answers.map(({ pageId }) => pageId)).size).toBe(5000);
+      await store.flush();
+      const [{ n }] = await harness().read('SELECT count(*) AS n FROM sitemap_entries');
+      expect(n).toBe(5000);
+    });
+  });
+
+  describe('discovery', () => {
+    const found: HostDiscovery = {
+      method: 'sitemap',
+      checkedAt: 1234,
+      entries: 3,
+      sitemaps: [SITEMAP, url('b.xml')],
+    };
+
+    it('is kept by project and host, the last one', async () => {
+      const { store } = await beginRun(harness());
+      expect(await store.discovery('a.test')).toBeNull();
+      await store.saveDiscovery('a.test', { ...found, method: 'not_found' });
+      await store.saveDiscovery('a.test', found);
+      await store.saveDiscovery('b.test', { ...found, method: 'links', sitemaps: [] });
+      await harness().crash();
+      const again = await beginRun(harness());
+      expect(await again.store.discovery('a.test')).toEqual(found);
+      expect(await again.store.discovery('b.test')).toMatchObject({ method: 'links', sitemaps: [] });
+      const rows = await harness().read(
+        'SELECT host, method, checked_at, entries, sitemaps FROM discovery_status ORDER BY host',
+      );
+      expect(rows[0]).toEqual({
+        host: 'a.test',
+        method: 'sitemap',
+        checked_at: '1970-01-01T00:00:01.234Z',
+        entries: 3,
+        sitemaps: JSON.stringify(found.sitemaps),
+      });
+      await again.store.close();
+      const other = await beginRun(harness(), { project: 'other' });
+      expect(await other.store.discovery('a.test')).toBeNull();
+    });
+  });
+}

@@ -1,0 +1,125 @@
+import { describe, expect, it } from 'vitest';
+import { createChangingPages } from '../web/changing-pages.ts';
+import { answer } from '../web/fake-web.ts';
+import { type CrawlOptions, fastClock, useBench } from './crawl-site.ts';
+import { outcomes, visitsOf } from './history-rows.ts';
+
+const bench = useBench();
+const PAGES = 60;
+const HOUR = 3_600_000;
+
+/** A site whose sitemap gives dates; runs are an hour apart, and what changes does so half an hour before the next. */
+async function datedSite() {
+  const paths = Array.from({ length: PAGES }, (_, n) => `/p${n}`);
+  const site = createChangingPages({
+    '/': { links: paths },
+    ...Object.fromEntries(paths.map((path) => [path, {}])),
+  });
+  const began = Date.now();
+  const dates = new Map(paths.map((path) => [path, began - 48 * HOUR]));
+  let runs = 0;
+  const web = await bench.web({
+    robots: (exchange) =>
+      answer(exchange, {
+        headers: { 'content-type': 'text/plain' },
+        body: `User-agent: *\nDisallow:\nSitemap: ${exchange.url('/sitemap.xml')}\n`,
+      }),
+    pages: {
+      ...site.pages,
+      '/sitemap.xml': (exchange) => {
+        const entries = paths.map(
+          (path) =>
+            `<url><loc>${exchange.url(path)}</loc><lastmod>${new Date(dates.get(path)!).toISOString()}</lastmod></url>`,
+        );
+        const body = `<?xml version="1.0"?><urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">${entries.join('')}</urlset>`;
+        answer(exchange, { headers: { 'content-type': 'application/xml' }, body });
+      },
+    },
+  });
+  const file = bench.file();
+  return {
+    paths,
+    file,
+    async run(options: CrawlOptions = {}) {
+      const shift = runs++ * HOUR;
+      const from = web.log.length;
+      const clock = { ...fastClock(1), now: () => Date.now() + shift };
+      const discover = ['sitemap', 'links'];
+      const given = { discover, sitemapCacheHours: 0, perHost: 1, concurrency: 1, spotCheck: 0 };
+      const { summary } = await bench.crawl(
+        file,
+        web.url('/'),
+        { ...given, mode: 'incremental', ...options },
+        { clock },
+      );
+      return { summary, asked: web.log.slice(from).map(({ path }) => path) };
+    },
+    change(path: string, isAnnounced: boolean) {
+      site.change(path);
+      if (isAnnounced) dates.set(path, began + runs * HOUR - HOUR / 2);
+    },
+  };
+}
+
+describe('the dates of a sitemap', () => {
+  it('spare the pages that are older than their last visit where they are always trusted', async () => {
+    const { paths, file, run, change } = await datedSite();
+    await run();
+    change('/p58', true);
+    change('/p59', false);
+    const { summary, asked } = await run({ trustLastmod: 'always' });
+    // The pages that go while the sitemap is being read are asked.
+    const spared = visitsOf(file).filter(({ known_by: knownBy }) => knownBy === 'lastmod');
+    expect(spared.length).toBeGreaterThan(PAGES / 2);
+    for (const { path } of spared) expect(asked).not.toContain(path);
+    expect(outcomes(file)).toMatchObject({ '/p58': 'changed content', '/p59': 'unchanged lastmod' });
+    expect(summary.ledger.find(({ level }) => level === 'lastmod')).toEqual({
+      level: 'lastmod',
+      pages: spared.length,
+      requests_saved: spared.length,
+      bytes_saved: spared.reduce((sum, { bytes_saved: saved }) => sum + saved, 0),
+    });
+    expect(new Set(visitsOf(file).map(({ path }) => path))).toEqual(new Set(['/', ...paths]));
+  });
+
+  it('are not believed before they have announced twenty changes, and then they are', async () => {
+    const { file, run, change } = await datedSite();
+    const spared = () => visitsOf(file).filter(({ known_by: knownBy }) => knownBy === 'lastmod').length;
+    await run();
+    for (let n = 10; n < PAGES; n++) change(`/p${n}`, true);
+    await run();
+    expect(spared()).toBe(0);
+    change('/p59', true);
+    await run();
+    expect(spared()).toBeGreaterThan(PAGES / 2);
+    expect(outcomes(file)['/p59']).toBe('changed content');
+  });
+
+  it('are not believed where changes come unannounced, and never where that is the option', async () => {
+    const { file, run, change } = await datedSite();
+    const spared = () => visitsOf(file).filter(({ known_by: knownBy }) => knownBy === 'lastmod').length;
+    await run();
+    for (let n = 10; n < PAGES; n++) change(`/p${n}`, n % 10 > 0);
+    await run();
+    await run();
+    expect(spared()).toBe(0);
+    await run({ trustLastmod: 'never' });
+    expect(spared()).toBe(0);
+  });
+
+  it('are checked: a page that would be spared is asked all the same when its turn for that comes', async () => {
+    const { file, run, change } = await datedSite();
+    await run();
+    change('/p59', false);
+    await run({ trustLastmod: 'always', spotCheck: 1 });
+    expect(outcomes(file)['/p59']).toBe('changed content');
+  });
+
+  it('say nothing when they were read before the last visit', async () => {
+    const { file, run, change } = await datedSite();
+    await run();
+    change('/p59', true);
+    await run({ trustLastmod: 'always', sitemapCacheHours: 24 });
+    expect(outcomes(file)['/p59']).toBe('changed content');
+  });
+});

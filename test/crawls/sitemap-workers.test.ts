@@ -1,0 +1,112 @@
+// Sitemaps where many work on a run, on a real PostgreSQL: who begins the run finds them, everybody crawls what they name,
+// and nobody ends the run while they are looked for.
+import { afterEach, describe, expect, it } from 'vitest';
+import { configOfRun } from '../../src/cli/stored-config.ts';
+import { loadConfig } from '../../src/config/load-config.ts';
+import { type CrawlHandle, joinCrawl, startCrawl } from '../../src/crawl/start-crawl.ts';
+import { connect, disconnect } from '../../src/store/postgres/connection.ts';
+import { sharedPostgres } from '../servers/shared-postgres.ts';
+import { answer, type Exchange } from '../web/fake-web.ts';
+import { indexOf, robotsNaming, sitemapOf } from '../web/sitemap-pages.ts';
+import { asked, page, useBench } from './crawl-site.ts';
+
+const bench = useBench();
+const open: CrawlHandle[] = [];
+const drops: (() => Promise<void>)[] = [];
+afterEach(async () => {
+  for (const handle of open) handle.stop();
+  await Promise.allSettled(open.splice(0).map(({ finished }) => finished));
+  for (const drop of drops.splice(0)) await drop();
+});
+
+async function useStore() {
+  const server = await sharedPostgres();
+  const store = await server.newDatabase();
+  const sql = connect(store, { max: 1, applicationName: 'test' });
+  drops.push(async () => {
+    await disconnect(sql);
+    await server.dropDatabase(store);
+  });
+  const options = { store, delay: 0, adaptiveDelay: false, leaseSeconds: 5 };
+  const config = await loadConfig({ env: {}, options: { ...options, discover: ['sitemap', 'links'] } });
+  return {
+    rows: async (text: string) => [...(await sql.unsafe(text))] as Record<string, unknown>[],
+    async begin(url: string) {
+      const handle = await startCrawl({ config, startUrls: [url] });
+      open.push(handle);
+      return handle;
+    },
+    async join(runId: number) {
+      const configOf = (run: { config: string }) => configOfRun(run, { store, leaseSeconds: 5 });
+      const handle = await joinCrawl({ runId, worker: config, configOf });
+      if (handle !== null) open.push(handle);
+      return handle;
+    },
+  };
+}
+
+describe('sitemaps with two workers on one run', () => {
+  it('are looked for by who began it, once, and the run lasts until that is done', async () => {
+    const late: { sitemap?: Exchange } = {};
+    const web = await bench.web({
+      robots: robotsNaming(['/index.xml']),
+      pages: {
+        '/index.xml': indexOf('/a.xml', '/b.xml'),
+        '/a.xml': sitemapOf(...Array.from({ length: 20 }, (_, n) => `/a/${n}`)),
+        // Answered only when there is nothing else left to do.
+        '/b.xml': (exchange) => {
+          late.sitemap = exchange;
+        },
+        '/': page('home'),
+        '/a/*': page('a'),
+        '/b/*': page('b'),
+      },
+    });
+    const store = await useStore();
+    const first = await store.begin(web.origin);
+    const second = await store.join(first.runId);
+    await Promise.all([web.asked('/b.xml'), ...Array.from({ length: 20 }, (_, n) => web.asked(`/a/${n}`))]);
+    expect((await store.rows(`SELECT status FROM run WHERE id = ${first.runId}`))[0].status).toBe('running');
+    sitemapOf(...Array.from({ length: 20 }, (_, n) => `/b/${n}`))(late.sitemap!);
+    const [summary] = await Promise.all([first.finished, second?.finished]);
+    expect(summary.status).toBe('completed');
+    const paths = asked(web);
+    expect(new Set(paths).size).toBe(paths.length);
+    expect(paths).toHaveLength(3 + 1 + 40);
+    expect(await store.rows('SELECT count(*)::int AS n FROM sitemap_entries')).toEqual([{ n: 40 }]);
+    expect(await store.rows('SELECT method, entries FROM discovery_status')).toEqual([
+      { method: 'sitemap', entries: 40 },
+    ]);
+    const again = await store.begin(web.origin);
+    await again.finished;
+    expect(asked(web).filter((path) => path.endsWith('.xml'))).toHaveLength(3);
+  });
+
+  it('are not saved of a look that Ctrl-C ended, though others go on with the run', async () => {
+    const stop: { now?: () => void } = {};
+    const web = await bench.web({
+      robots: robotsNaming(['/index.xml']),
+      pages: {
+        '/index.xml': (exchange) => {
+          indexOf('/a.xml', '/b.xml')(exchange);
+          if (exchange.nth === 1) stop.now!();
+        },
+        '/a.xml': sitemapOf('/a'),
+        '/b.xml': (exchange) => answer(exchange, { status: 404 }),
+        '/': page('home'),
+        '/a': page('a'),
+      },
+    });
+    const store = await useStore();
+    const first = await store.begin(web.origin);
+    stop.now = first.stop;
+    expect((await first.finished).status).toBe('interrupted');
+    expect(await store.rows('SELECT * FROM discovery_status')).toEqual([]);
+    const second = await store.begin(web.origin);
+    expect((await second.finished).status).toBe('completed');
+    expect(asked(web).filter((path) => path === '/a')).toHaveLength(1);
+    expect(await store.rows('SELECT method, entries FROM discovery_status')).toEqual([
+      { method: 'sitemap', entries: 1 },
+    ]);
+  });
+});

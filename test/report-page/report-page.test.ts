@@ -1,0 +1,190 @@
+/** The report page as a reader meets it: opened from disk in a real browser, day and night, wide and narrow, and printed. */
+import type { Browser } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import type { ReportFacts } from '../../src/report-page/report-facts.ts';
+import { startBrowser } from '../map-page/open-map.ts';
+import { SHOP } from './made-history.ts';
+import { factsOf, type LookingAt, type OpenReport, openReport } from './report-web.ts';
+
+let browser: Browser;
+let shop: ReportFacts;
+let report: OpenReport | undefined;
+
+beforeAll(async () => {
+  [browser, shop] = await Promise.all([startBrowser(), factsOf(SHOP)]);
+});
+afterAll(async () => {
+  await browser?.close();
+});
+afterEach(async () => {
+  const asked = report?.requests;
+  const complaints = report?.complaints;
+  await report?.close();
+  report = undefined;
+  // True of every page whatever was done with it.
+  expect(asked ?? []).toEqual([]);
+  expect(complaints ?? []).toEqual([]);
+});
+
+async function open(facts: ReportFacts, look?: LookingAt): Promise<OpenReport> {
+  report = await openReport(browser, facts, look);
+  return report;
+}
+
+const whole = (n: number) => n.toLocaleString('en');
+
+describe('the report page', () => {
+  it('shows the headline, a row a section, and every list', async () => {
+    const { page } = await open(shop);
+    expect(await page.title()).toBe('shop.example');
+    const changes = shop.figures.ledger
+      .filter(({ outcome }) => outcome === 'changed')
+      .reduce((sum, { visits }) => sum + visits, 0);
+    const told = await page.locator('.headline dd:not(.sub)').allInnerTexts();
+    expect(told.slice(0, 3)).toEqual([shop.figures.visited, shop.figures.visits, changes].map(whole));
+    const rows = await page.locator('.heat .row:not(.axis) .name').allInnerTexts();
+    expect(rows).toEqual([
+      'all sections',
+      '/products',
+      '/blog',
+      '/docs',
+      '/news',
+      '/help',
+      '/offers',
+      '/events',
+      '/press',
+      '/jobs',
+      '/team',
+      '/café',
+      '/legal',
+      '/',
+    ]);
+    expect(await page.locator('#changing tbody tr').count()).toBe(12);
+    expect(await page.locator('#slowest tbody tr').count()).toBe(12);
+    expect(await page.locator('#runs tbody tr').count()).toBe(24);
+    expect(await page.locator('h2').allInnerTexts()).toEqual([
+      'Where and when the site changes',
+      'Freshness of the copies',
+      'What visits found',
+      'Bandwidth',
+      'Answers',
+      'Errors',
+      'Most changing pages',
+      'Slowest pages',
+      'Known pages',
+      'Response times',
+      'Depth',
+      'Runs',
+    ]);
+  });
+
+  it('tells the facts of what is under the pointer, and takes them away again', async () => {
+    const { page } = await open(shop);
+    expect(await page.isHidden('#tooltip')).toBe(true);
+    // The day of the redesign in the news.
+    const cell = page.locator('.heat .row:nth-child(5) rect').nth(20);
+    await cell.hover();
+    expect(await page.locator('#tooltip strong').textContent()).toBe('/news');
+    const {
+      changed,
+      visits,
+      new: fresh,
+      gone,
+      failed,
+    } = shop.figures.cells.find(({ section, bucket }) => section === '/news' && bucket === 20)!;
+    const text = await page.textContent('#tooltip');
+    expect(text).toContain('23 Feb 2025');
+    expect(text).toContain(`${changed} of ${visits - fresh - gone - failed} pages changed`);
+    await page.locator('h1').hover();
+    expect(await page.isHidden('#tooltip')).toBe(true);
+  });
+
+  it('keeps the facts inside the window, wherever the pointer is', async () => {
+    const { page } = await open(shop, { width: 390 });
+    const cell = page.locator('.heat .row:nth-child(3) rect').last();
+    await cell.hover();
+    const box = (await page.locator('#tooltip').boundingBox())!;
+    expect(box.x).toBeGreaterThanOrEqual(0);
+    expect(box.x + box.width).toBeLessThanOrEqual(390);
+  });
+
+  it('is as narrow as a phone: nothing makes it scroll sideways', async () => {
+    const { page } = await open(shop, { width: 390 });
+    const width = await page.evaluate('document.documentElement.scrollWidth');
+    expect(width).toBe(390);
+  });
+
+  it('has other colours at night', async () => {
+    const colours: string[] = [];
+    for (const colorScheme of ['light', 'dark'] as const) {
+      const { page } = await open(shop, { colorScheme });
+      colours.push(
+        (await page.evaluate('getComputedStyle(document.body).backgroundColor')) as string,
+        (await page.evaluate("getComputedStyle(document.querySelector('.heat .heat-5')).fill")) as string,
+      );
+      await report!.close();
+      report = undefined;
+    }
+    expect(colours).toEqual([
+      'rgb(245, 241, 232)',
+      'rgb(130, 44, 16)',
+      'rgb(22, 21, 19)',
+      'rgb(255, 199, 156)',
+    ]);
+  });
+
+  it('has its pictures and numbers without a script, and on paper', async () => {
+    const { page } = await open(shop, { isScriptless: true });
+    expect(await page.locator('.heat rect').count()).toBeGreaterThan(300);
+    expect(await page.locator('.curve path').count()).toBe(2);
+    // Every picture has its numbers as a table.
+    expect(
+      await page.locator('#heat details tr, #freshness details tr, #bandwidth details tr').count(),
+    ).toBeGreaterThan(300);
+    const paper = await page.pdf({ format: 'A4' });
+    expect(paper.subarray(0, 5).toString()).toBe('%PDF-');
+  });
+
+  it('makes text of what the web sent, never markup', async () => {
+    const evil = '<img src=x onerror=alert(1)></script><script>alert(2)</script>"\' & {{policy}}';
+    const facts: ReportFacts = {
+      ...shop,
+      project: evil,
+      figures: {
+        ...shop.figures,
+        sections: shop.figures.sections.map((one, at) => (at === 0 ? { ...one, name: `/${evil}` } : one)),
+        slowest: [{ ...shop.figures.slowest[0], title: evil, url: `https://shop.example/${evil}` }],
+        changing: [{ ...shop.figures.changing[0], title: evil, url: evil }],
+      },
+      state: { ...shop.state, top_errors: [{ reason: evil, pages: 3, example: evil }] },
+    };
+    const { page } = await open(facts);
+    expect(await page.textContent('h1')).toBe(evil);
+    expect(await page.locator('#slowest .title').textContent()).toBe(evil);
+    expect(await page.locator('#errors th[scope=row]').first().textContent()).toBe(evil);
+    expect(await page.locator('img').count()).toBe(0);
+    await page.locator('#errors tr[data-tip]').first().hover();
+    expect(await page.locator('#tooltip strong').textContent()).toBe(evil);
+  });
+
+  it('says so where there is no history yet', async () => {
+    const { page } = await open(await factsOf({ ...SHOP, sections: [], runs: 1 }));
+    expect(await page.textContent('main')).toContain('There is no history yet');
+    expect(await page.textContent('#changing')).toContain('No page has been seen to change yet');
+  });
+
+  it('shows a single first run: everything new, nothing to compare', async () => {
+    const { page } = await open(await factsOf({ ...SHOP, runs: 1, sections: [['a', 30, 0]] }, 1));
+    expect(await page.title()).toBe('Run 1 of shop.example');
+    expect(await page.locator('.heat .first').count()).toBeGreaterThan(5);
+    expect(await page.locator('[class^=heat-]').count()).toBe(6);
+    expect(await page.textContent('#bandwidth')).toContain('Nothing was spared yet');
+  });
+
+  it('carries its numbers as JSON for programs', async () => {
+    const { page } = await open(shop);
+    const data = JSON.parse((await page.textContent('#data'))!);
+    expect(data.figures).toEqual(JSON.parse(JSON.stringify(shop.figures)));
+    expect(data.freshness.points).toHaveLength(shop.figures.buckets!.count);
+  });
+});

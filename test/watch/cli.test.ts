@@ -1,0 +1,161 @@
+/** `sumi watch` and what `sumi why` says of revisits, run from outside. */
+import { readFileSync } from 'node:fs';
+import Sqlite from 'better-sqlite3';
+import { afterEach, describe, expect, it } from 'vitest';
+import { makeFolder, startSumi, sumi } from '../cli/run-sumi.ts';
+import { page } from '../crawls/crawl-site.ts';
+import { answer, type Exchange, type FakeWeb, startFakeWeb } from '../web/fake-web.ts';
+
+const closing: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const close of closing.splice(0).reverse()) await close();
+});
+
+async function setUp() {
+  const folder = makeFolder();
+  closing.push(() => folder.remove());
+  let version = 0;
+  const web: FakeWeb = await startFakeWeb({
+    pages: {
+      '/': page('home', '/a', '/b'),
+      '/a': (exchange: Exchange) => answer(exchange, { body: page(`A in version ${version}`) }),
+      '/b': page('B'),
+    },
+  });
+  closing.push(() => web.close());
+  const db = folder.file('sumi.db');
+  return {
+    ...{ folder, web, db },
+    change: () => {
+      version++;
+    },
+    run: (...args: string[]) => sumi([...args, '--db', db]),
+    crawl: () => sumi(['crawl', web.url('/'), '--db', db, '--delay', '0', '--quiet', '--discover', 'links']),
+  };
+}
+
+/** As if everything so far had happened two days ago. */
+function age(path: string): void {
+  const db = new Sqlite(path);
+  const back = 2 * 86_400_000;
+  db.exec(`UPDATE visit SET visited_at = visited_at - ${back}; UPDATE fetched SET visited_at = visited_at - ${back};
+    UPDATE run SET started_at = started_at - ${back}, finished_at = finished_at - ${back};`);
+  db.close();
+}
+
+const lines = (stdout: string) =>
+  stdout
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((line) => JSON.parse(line) as Record<string, unknown>);
+
+describe('sumi watch', () => {
+  it('--once crawls what is unknown, and then only looks', async () => {
+    const { web, run } = await setUp();
+    const first = await run('watch', web.url('/'), '--once', '--json', '--delay', '0', '--discover', 'links');
+    expect(first.stderr).toContain('completed, 3 pages');
+    expect(first.code).toBe(0);
+    expect(lines(first.stdout)).toMatchObject([{ type: 'tick', skipped: 'nothing due' }]);
+    const before = web.log.length;
+    const second = await run('watch', '--once', '--json');
+    expect(second.code).toBe(0);
+    expect(lines(second.stdout).length).toBe(1);
+    expect(web.log.length).toBe(before);
+  });
+
+  it('visits what is due with the options of the project, and tells a program of the change', async () => {
+    const { db, folder, run, crawl, change, web } = await setUp();
+    await crawl();
+    age(db);
+    change();
+    const seen = folder.file('seen.txt');
+    const command = `"${process.execPath}" -e "require('fs').appendFileSync('${seen}', process.env.SUMI_EVENT_URL)"`;
+    const { code, stdout, stderr } = await run('watch', '--once', '--json', '--on-change', command);
+    expect(stderr).not.toContain('not delivered');
+    expect(code).toBe(0);
+    expect(lines(stdout)).toMatchObject([
+      { type: 'change', outcome: 'changed', url: web.url('/a'), parts: ['title', 'h1', 'text'] },
+      { type: 'tick', changed: 1, unchanged: 2, due: 3 },
+    ]);
+    expect(readFileSync(seen, 'utf8')).toBe(web.url('/a'));
+    const { stdout: runs } = await run('runs', '--format', 'json');
+    expect(JSON.parse(runs).at(-1)).toMatchObject({ metadata: { watch: 'tick' } });
+  });
+
+  it('is refused beside another one, until that ends or is killed', async () => {
+    const { db, run, crawl } = await setUp();
+    await crawl();
+    const stays = startSumi(['watch', '--db', db, '--every', '1h']);
+    await stays.said('next look');
+    const second = await run('watch', '--once');
+    expect(second.code).toBe(2);
+    expect(second.stderr).toContain('is being watched already');
+    stays.child.kill('SIGINT');
+    expect((await stays.finished).code).toBe(0);
+    expect((await run('watch', '--once')).code).toBe(0);
+    const killed = startSumi(['watch', '--db', db, '--every', '1h']);
+    await killed.said('next look');
+    killed.child.kill('SIGKILL');
+    await killed.finished;
+    expect((await run('watch', '--once')).code).toBe(0);
+  });
+
+  it.each([
+    [['--budget', 'many'], 'a number of visits'],
+    [['--budget', '0/day'], 'a number of visits'],
+    [['--host-budget', '5/year'], 'a number of visits'],
+    [['--hours', '5-5'], 'two hours of the day'],
+    [['--every', '0'], '--every'],
+    [['--webhook', 'ftp://example.com/'], 'an https address'],
+    [['--webhook-secret-file', '/no/such/file', 'http://127.0.0.1:1/'], 'a file that this user may read'],
+    [['--on-change', "say 'open"], 'a command'],
+    [['--revisit', 'often'], 'value, score or bands'],
+  ])('refuses %j', async (args, said) => {
+    const { run } = await setUp();
+    const { code, stderr } = await run('watch', ...args);
+    expect(code).toBe(2);
+    expect(stderr).toContain(said);
+  });
+
+  it('without a URL needs a project, and one only', async () => {
+    const { run, crawl, web, db } = await setUp();
+    expect((await run('watch', '--once')).code).not.toBe(0);
+    await crawl();
+    await sumi(['crawl', web.url('/b'), '--db', db, '--project', 'other', '--quiet', '--discover', 'links']);
+    const { code, stderr } = await run('watch', '--once');
+    expect(code).toBe(2);
+    expect(stderr).toContain('more than one project');
+    expect((await run('watch', '--once', '--project', 'other')).code).toBe(0);
+  });
+});
+
+describe('sumi why', () => {
+  it('tells when a page is visited again, and by what each visit was known', async () => {
+    const { db, run, crawl, change, web } = await setUp();
+    await crawl();
+    age(db);
+    change();
+    await run('watch', '--once');
+    const { stdout } = await run('why', web.url('/a'));
+    expect(stdout).toContain('new, known by content');
+    expect(stdout).toContain('changed, known by content');
+    expect(stdout).toMatch(/changes about [\d.]+ times a day; 1 seen/);
+    expect(stdout).toMatch(/every [\d.]+ (?:days|hours|minutes) at this rate/);
+    expect(stdout).toMatch(/next at \d{4}-/);
+    expect(stdout).toContain('changed since the last visit with a chance of 0.0 %');
+    const { stdout: json } = await run('why', web.url('/b'), '--format', 'json');
+    expect(JSON.parse(json)).toMatchObject({
+      history: [{ outcome: 'new' }, { outcome: 'unchanged', known_by: 'hash' }],
+      revisit: { rule: 'value', is_watched: true, score: null, band: null },
+    });
+    expect((await run('why', web.url('/b'), '--revisit', 'bands')).stdout).toContain('band: static');
+    expect((await run('why', web.url('/b'), '--revisit', 'score')).stdout).toMatch(/priority \d/);
+  });
+
+  it('says so where nobody has watched yet', async () => {
+    const { run, crawl, web } = await setUp();
+    await crawl();
+    const { stdout } = await run('why', web.url('/a'));
+    expect(stdout).toContain('not watched yet');
+  });
+});

@@ -1,0 +1,72 @@
+/** A watch on PostgreSQL, whose clock is the database's: what was visited two days ago is made so in its rows. */
+import { afterEach, expect, it } from 'vitest';
+import { loadConfig } from '../../src/config/load-config.ts';
+import { connect, disconnect } from '../../src/store/postgres/connection.ts';
+import type { WatchEvent } from '../../src/watch/watch-event.ts';
+import { openWatch } from '../../src/watch/watch-project.ts';
+import { settingsOf } from '../../src/watch/watch-settings.ts';
+import { page } from '../crawls/crawl-site.ts';
+import { sharedPostgres } from '../servers/shared-postgres.ts';
+import { answer, type Exchange, startFakeWeb } from '../web/fake-web.ts';
+
+const closing: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const close of closing.splice(0).reverse()) await close();
+});
+
+const BACK = 2 * 86_400_000;
+
+it('visits what is due, tells what changed, keeps its plan and its budget, and is alone', async () => {
+  const server = await sharedPostgres();
+  const store = await server.newDatabase();
+  closing.push(() => server.dropDatabase(store));
+  const sql = connect(store, { max: 1, applicationName: 'test' });
+  closing.push(() => disconnect(sql));
+  let version = 0;
+  const web = await startFakeWeb({
+    pages: {
+      '/': page('home', '/a', '/b'),
+      '/a': (exchange: Exchange) => answer(exchange, { body: page(`A in version ${version}`) }),
+      '/b': page('B'),
+    },
+  });
+  closing.push(() => web.close());
+  const config = await loadConfig({
+    env: {},
+    options: { store, delay: 0, adaptiveDelay: false, discover: ['links'], budget: '3/day' },
+  });
+  const events: WatchEvent[] = [];
+  const open = () =>
+    openWatch({
+      config,
+      startUrls: [web.url('/')],
+      project: 'watched',
+      settings: settingsOf(config),
+      onEvent: (event) => void events.push(event),
+    });
+  const watch = open();
+  expect((await watch.prepare())?.pages).toBe(3);
+  await sql.unsafe(`UPDATE visit SET visited_at = visited_at - ${BACK};
+    UPDATE fetched SET visited_at = visited_at - ${BACK};
+    UPDATE run SET started_at = started_at - ${BACK}, finished_at = finished_at - ${BACK};`);
+  version = 1;
+  const before = web.log.length;
+  expect(await watch.tick()).toMatchObject({ status: 'completed', due: 3, changed: 1, unchanged: 2 });
+  expect(
+    web.log
+      .slice(before)
+      .map(({ path }) => path)
+      .sort(),
+  ).toEqual(['/', '/a', '/b']);
+  expect(events.filter(({ type }) => type === 'change')).toMatchObject([
+    { outcome: 'changed', url: web.url('/a') },
+  ]);
+  await expect(open().prepare()).rejects.toMatchObject({ code: 'watch-in-use' });
+  await watch.close();
+  const next = open();
+  expect(await next.prepare()).toBeNull();
+  // The day's visits are spent, whoever watches.
+  expect(await next.tick()).toMatchObject({ skipped: 'budget' });
+  await next.close();
+  expect(web.log.length).toBe(before + 3);
+});

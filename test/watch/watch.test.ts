@@ -1,0 +1,427 @@
+/** A project under watch on the fake web: what is asked when, what is told, and what survives a restart. */
+import Sqlite from 'better-sqlite3';
+import { describe, expect, it } from 'vitest';
+import { page } from '../crawls/crawl-site.ts';
+import { answer, type Exchange, type FakeWebOptions } from '../web/fake-web.ts';
+import { DAY_MS, HOUR_MS, useWatches } from './watch-bench.ts';
+
+const bench = useWatches();
+
+const numbers = (count: number) => Array.from({ length: count }, (_, n) => n);
+
+/** A home page and so many others; `state` may change under way. */
+function site(count: number) {
+  const state = {
+    versions: new Map<string, number>(),
+    gone: new Set<string>(),
+    failing: new Set<string>(),
+    links: numbers(count).map((n) => `/p${n}`),
+  };
+  const serve = (exchange: Exchange) => {
+    const { path } = exchange;
+    if (state.gone.has(path)) return answer(exchange, { status: 404, body: 'gone' });
+    if (state.failing.has(path)) return answer(exchange, { status: 500, body: 'broken' });
+    const version = state.versions.get(path) ?? 0;
+    const body = page(`${path} version ${version}`, ...(path === '/' ? state.links : []));
+    answer(exchange, { body });
+  };
+  const pages: FakeWebOptions['pages'] = { '/': serve, '/p*': serve };
+  return { state, pages };
+}
+
+describe('a watch', () => {
+  it('crawls an unknown project first, then visits within the budget and no more', async () => {
+    const { pages } = site(40);
+    const { open, asked, clock, ticks } = await bench({ pages }, { budget: '20/day' });
+    const watch = await open();
+    expect((await watch.prepare())?.status).toBe('completed');
+    expect(asked().length).toBe(41);
+    await watch.tick();
+    // All of it was read just now.
+    expect(ticks()[0].skipped).toBe('nothing due');
+    expect(asked()).toEqual([]);
+    for (let day = 0; day < 6; day++) {
+      clock.advance(DAY_MS / 2);
+      const { due, unchanged } = await watch.tick();
+      expect([due, unchanged]).toEqual([10, 10]);
+      expect(asked().length).toBe(10);
+    }
+    await watch.close();
+  });
+
+  it('goes on after every restart as if it had stayed', async () => {
+    const { pages } = site(40);
+    const { open, asked, clock } = await bench({ pages }, { budget: '20/day' });
+    await (await open()).prepare();
+    const first = asked();
+    const again: string[] = [];
+    for (let tick = 0; tick < 12; tick++) {
+      clock.advance(DAY_MS / 4);
+      const watch = await open();
+      expect(await watch.prepare()).toBeNull();
+      await watch.tick();
+      await watch.close();
+      again.push(...asked());
+    }
+    expect(again.length).toBe(60);
+    // Nobody is forgotten: 60 visits are enough for each of 41 pages.
+    expect(new Set(again)).toEqual(new Set(first));
+  });
+
+  it('tells what changed, what came and what went, once', async () => {
+    const { pages, state } = site(5);
+    const { open, clock, changes, ticks, asked } = await bench({ pages }, { budget: '100/day' });
+    const watch = await open();
+    await watch.prepare();
+    clock.advance(DAY_MS);
+    await watch.tick();
+    expect(changes()).toEqual([]);
+    state.versions.set('/p1', 1);
+    state.gone.add('/p2');
+    state.links.push('/p99');
+    clock.advance(DAY_MS);
+    await watch.tick();
+    expect(changes().sort()).toEqual(['changed /', 'changed /p1', 'gone /p2', 'new /p99']);
+    expect(ticks().at(-1)).toMatchObject({ changed: 2, gone: 1, new: 1, unchanged: 3 });
+    asked();
+    clock.advance(10 * DAY_MS);
+    await watch.tick();
+    expect(changes().length).toBe(4);
+    expect(asked()).not.toContain('/p2');
+    await watch.close();
+  });
+
+  it('learns from a crawl by hand, tells what that found, and leaves its pages alone for a while', async () => {
+    const { pages, state } = site(9);
+    const { open, crawl, clock, changes, asked } = await bench({ pages }, { budget: '5/day' });
+    const watch = await open();
+    await watch.prepare();
+    await watch.tick();
+    clock.advance(DAY_MS);
+    state.versions.set('/p3', 1);
+    await crawl();
+    expect(asked().length).toBe(20);
+    clock.advance(60_000);
+    await watch.tick();
+    expect(changes()).toEqual(['changed /p3']);
+    // All were visited a minute ago.
+    expect(asked()).toEqual([]);
+    await watch.close();
+  });
+
+  it('loses nothing when it dies between a run and what it would have kept of it', async () => {
+    const { pages, state } = site(9);
+    const { open, crawl, clock, changes, read } = await bench({ pages }, { budget: '100/day' });
+    const watch = await open();
+    await watch.prepare();
+    clock.advance(DAY_MS);
+    await watch.tick();
+    await watch.close();
+    clock.advance(DAY_MS);
+    state.versions.set('/p4', 1);
+    await crawl({ mode: 'incremental' });
+    const other = await open();
+    await other.prepare();
+    clock.advance(DAY_MS);
+    await other.tick();
+    expect(changes()).toEqual(['changed /p4']);
+    await other.close();
+    const { learnedRun } = await read((side) => side.revisitPlan(1));
+    expect(learnedRun).toBe(4);
+  });
+
+  it('is refused while another one watches the project, and not after that has ended', async () => {
+    const { pages } = site(2);
+    const { open } = await bench({ pages });
+    const watch = await open();
+    await watch.prepare();
+    await watch.tick();
+    const other = await open();
+    await expect(other.prepare()).rejects.toMatchObject({ code: 'watch-in-use' });
+    await watch.close();
+    expect(await (await open()).prepare()).toBeNull();
+  });
+
+  it('takes over from one that was not heard of for long enough', async () => {
+    const { pages } = site(2);
+    const { open, clock } = await bench({ pages });
+    await (await open()).prepare();
+    await (await open()).tick();
+    clock.advance(DAY_MS);
+    expect(await (await open()).prepare()).toBeNull();
+  });
+
+  it('goes on with a tick that was cut off, as a tick', async () => {
+    const { pages } = site(30);
+    const { open, clock, asked, web } = await bench(
+      { pages },
+      { budget: '20/day', concurrency: 1, perHost: 1 },
+    );
+    const watch = await open();
+    await watch.prepare();
+    asked();
+    const before = web.log.length;
+    clock.advance(DAY_MS);
+    const tick = watch.tick();
+    while (web.log.length < before + 4) await new Promise((resolve) => setImmediate(resolve));
+    watch.handle!.stop();
+    expect((await tick).status).toBe('interrupted');
+    await watch.close();
+    const other = await open();
+    expect((await other.prepare())?.status).toBe('completed');
+    const pagesAsked = asked();
+    expect(pagesAsked.length).toBe(20);
+    expect(new Set(pagesAsked).size).toBe(20);
+    await other.close();
+  });
+
+  it('keeps to the budget when a tick is cut off and goes on, whatever it finds, and loses no page', async () => {
+    const { pages, state } = site(30);
+    const { open, clock, asked, changes, web } = await bench(
+      { pages },
+      { budget: '20/day', concurrency: 1, perHost: 1 },
+    );
+    const watch = await open();
+    await watch.prepare();
+    asked();
+    state.links.push(...numbers(25).map((n) => `/pnew${n}`));
+    clock.advance(DAY_MS);
+    const before = web.log.length;
+    const tick = watch.tick();
+    while (web.log.length < before + 4) await new Promise((resolve) => setImmediate(resolve));
+    watch.handle!.stop();
+    await tick;
+    await watch.close();
+    const perDay: number[] = [];
+    for (let day = 0; day < 8; day++) {
+      const other = await open();
+      await other.prepare();
+      await other.tick();
+      await other.close();
+      perDay.push(asked().length);
+      clock.advance(DAY_MS);
+    }
+    expect(perDay).toEqual(Array.from(perDay, () => 20));
+    const found = changes().filter((line) => line.startsWith('new '));
+    expect([found.length, new Set(found).size]).toEqual([25, 25]);
+  });
+
+  it('pays for the visits of a tick that nobody concluded, and gives back those that were never begun', async () => {
+    const { pages, state } = site(30);
+    const { open, clock, asked, path } = await bench({ pages }, { budget: '40/day' });
+    const kept = () => {
+      const db = new Sqlite(path);
+      const { plan } = db.prepare('SELECT revisit_plan AS plan FROM project').get() as { plan: string };
+      db.close();
+      return JSON.parse(plan) as { budget: { visits: number }; cutOff: object | null };
+    };
+    const put = (changed: object) => {
+      const db = new Sqlite(path);
+      db.prepare('UPDATE project SET revisit_plan = ?').run(JSON.stringify({ ...kept(), ...changed }));
+      db.close();
+    };
+    const watch = await open();
+    await watch.prepare();
+    state.links.push('/pnew1', '/pnew2');
+    clock.advance(DAY_MS);
+    await watch.tick();
+    await watch.close();
+    expect(asked().length).toBe(31 + 33);
+    expect(kept()).toMatchObject({ cutOff: null, budget: { visits: 7 } });
+    // As if it had died after the run, with 31 visits paid; the two that were found are not.
+    put({ cutOff: { afterRun: 1, room: 40, paid: 31 }, budget: { ...kept().budget, visits: 9 } });
+    await (await open()).tick();
+    expect(kept()).toMatchObject({ cutOff: null, budget: { visits: 7 } });
+    put({
+      cutOff: { afterRun: 2, room: 7, paid: 7 },
+      budget: { ...kept().budget, visits: 0 },
+      watcher: null,
+    });
+    await (await open()).tick();
+    expect(kept()).toMatchObject({ cutOff: null, budget: { visits: 7 } });
+    expect(asked()).toEqual([]);
+  });
+
+  it('looks at once at what was crawled by hand, with the visits of one look, and then no sooner than it should', async () => {
+    const { pages, state } = site(9);
+    const { open, crawl, asked, changes, clock, ticks } = await bench({ pages }, { budget: '480/day' });
+    await crawl();
+    asked();
+    for (const { path } of numbers(9).map((n) => ({ path: `/p${n}` }))) state.versions.set(path, 1);
+    const look = async () => {
+      const watch = await open();
+      await watch.prepare();
+      await watch.tick();
+      await watch.close();
+      return asked().length;
+    };
+    // A quarter of an hour of 480 a day.
+    expect(await look()).toBe(5);
+    expect(changes().length).toBeGreaterThan(3);
+    expect(await look()).toBe(0);
+    expect(ticks().at(-1)?.skipped).toBe('budget');
+    clock.advance(HOUR_MS / 4);
+    expect(await look()).toBe(5);
+  });
+
+  it('keeps a page in its plan whose answers all carry one date, as those of a cache do', async () => {
+    const date = new Date(2026, 2, 4).toUTCString();
+    const serve = (exchange: Exchange) => answer(exchange, { body: page('home'), headers: { date } });
+    const { open, asked, clock } = await bench({ pages: { '/': serve } }, { budget: '1440/day', every: 60 });
+    const watch = await open();
+    await watch.prepare();
+    asked();
+    for (let minute = 0; minute < 8; minute++) {
+      clock.advance(60_000);
+      await watch.tick();
+    }
+    expect(asked().length).toBe(8);
+    await watch.close();
+  });
+
+  it('visits nothing outside of its hours', async () => {
+    const { pages } = site(10);
+    const { open, clock, asked, ticks } = await bench({ pages }, { budget: '24/day', hours: '22-6' });
+    const watch = await open();
+    await watch.prepare();
+    asked();
+    const perHour: number[] = [];
+    for (let hour = 0; hour < 48; hour++) {
+      clock.advance(HOUR_MS);
+      await watch.tick();
+      perHour.push(asked().length);
+    }
+    // Midnight is where it began: the tick of 1 o'clock is the first.
+    const open22to6 = (index: number) => [22, 23, 0, 1, 2, 3, 4, 5].includes((index + 1) % 24);
+    for (const [index, count] of perHour.entries()) if (!open22to6(index)) expect(count).toBe(0);
+    expect(perHour.reduce((sum, count) => sum + count, 0)).toBeGreaterThan(40);
+    expect(ticks().filter(({ skipped }) => skipped === 'hours').length).toBe(32);
+    await watch.close();
+  });
+
+  it('keeps to the budget of each host', async () => {
+    const { pages } = site(20);
+    const home = (exchange: Exchange) =>
+      answer(exchange, {
+        body: page(
+          'home',
+          ...numbers(20).flatMap((n) => [exchange.url(`/p${n}`, 0), exchange.url(`/p${n}`, 1)]),
+        ),
+      });
+    const { open, clock, asked } = await bench(
+      { pages: { ...pages, '/': home }, hosts: 2 },
+      { budget: '100/day', hostBudget: '4/day', allowedHosts: ['any'] },
+    );
+    const watch = await open();
+    await watch.prepare();
+    expect(asked().length).toBe(41);
+    for (let day = 0; day < 3; day++) {
+      clock.advance(DAY_MS);
+      await watch.tick();
+      const visited = asked();
+      expect(visited.filter((path) => path.startsWith('1:')).length).toBe(4);
+      expect(visited.length).toBe(8);
+    }
+    await watch.close();
+  });
+
+  it('pays for new pages too: what there is no room for waits for the next ticks, and is not lost', async () => {
+    const { pages, state } = site(5);
+    const { open, clock, asked, changes } = await bench({ pages }, { budget: '12/day' });
+    const watch = await open();
+    await watch.prepare();
+    asked();
+    state.links.push(...numbers(30).map((n) => `/pnew${n}`));
+    const perTick: number[] = [];
+    for (let day = 0; day < 6; day++) {
+      clock.advance(DAY_MS);
+      await watch.tick();
+      perTick.push(asked().length);
+    }
+    expect(Math.max(...perTick)).toBeLessThanOrEqual(12);
+    expect(changes().filter((line) => line.startsWith('new ')).length).toBe(30);
+    await watch.close();
+  });
+
+  it('asks a page that fails again after six hours, then ever more rarely, also over restarts', async () => {
+    const { pages, state } = site(2);
+    const { open, clock, web } = await bench({ pages }, { budget: '2000/day', every: 3600 });
+    await (await open()).prepare();
+    state.failing.add('/p1');
+    const start = clock.now();
+    const hours: number[] = [];
+    for (let hour = 3; hour <= 72; hour += 3) {
+      clock.advance(3 * HOUR_MS);
+      const before = web.requestsTo('/p1').length;
+      const watch = await open();
+      await watch.prepare();
+      await watch.tick();
+      await watch.close();
+      if (web.requestsTo('/p1').length > before) hours.push((clock.now() - start) / HOUR_MS);
+    }
+    const gaps = hours.slice(1).map((hour, n) => hour - hours[n]);
+    expect(gaps.slice(0, 3)).toEqual([6, 12, 24]);
+  });
+});
+
+describe('sitemaps and feeds under watch', () => {
+  const xml = { 'content-type': 'application/xml' };
+
+  it('are read again when their time is over: new pages are visited, newer dates bring a visit forward', async () => {
+    const { pages, state } = site(30);
+    const entries = new Map<string, string>([['/p25', '2026-01-01']]);
+    const sitemap = (exchange: Exchange) =>
+      answer(exchange, {
+        headers: xml,
+        body: `<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">${[...entries]
+          .map(([path, date]) => `<url><loc>${exchange.url(path)}</loc><lastmod>${date}</lastmod></url>`)
+          .join('')}</urlset>`,
+      });
+    const { open, clock, asked, changes, web } = await bench(
+      { pages: { ...pages, '/sitemap.xml': sitemap } },
+      { budget: '4/day', discover: ['sitemap', 'links'] },
+    );
+    const watch = await open();
+    await watch.prepare();
+    asked();
+    expect(web.requestsTo('/sitemap.xml').length).toBe(1);
+    clock.advance(12 * HOUR_MS);
+    await watch.tick();
+    expect(web.requestsTo('/sitemap.xml').length).toBe(1);
+    entries.set('/pnew', '2026-03-04');
+    clock.advance(36 * HOUR_MS);
+    await watch.tick();
+    expect(web.requestsTo('/sitemap.xml').length).toBe(2);
+    clock.advance(DAY_MS);
+    await watch.tick();
+    expect(changes()).toEqual(['new /pnew']);
+    state.versions.set('/p25', 1);
+    entries.set('/p25', new Date(clock.now()).toISOString());
+    // One look reads the date, the next visits the page before all that have waited longer.
+    clock.advance(DAY_MS);
+    await watch.tick();
+    asked();
+    clock.advance(DAY_MS);
+    await watch.tick();
+    expect(asked().length).toBe(3);
+    expect(changes()).toEqual(['new /pnew', 'changed /p25']);
+    await watch.close();
+  });
+
+  it('may be named by the operator, whatever they are called', async () => {
+    const { pages } = site(1);
+    const feed = (exchange: Exchange) =>
+      answer(exchange, {
+        headers: { 'content-type': 'application/rss+xml' },
+        body: `<rss version="2.0"><channel><item><link>${exchange.url('/pnews')}</link></item></channel></rss>`,
+      });
+    const started = await bench(
+      { pages: { ...pages, '/feed': feed } },
+      { budget: '10/day', discover: ['sitemap', 'links'] },
+    );
+    const watch = await started.open({ feed: [started.web.url('/feed')] });
+    await watch.prepare();
+    expect(started.asked().sort()).toEqual(['/', '/p0', '/pnews']);
+    await watch.close();
+  });
+});

@@ -110,6 +110,19 @@ function rowsOf(found: AsyncIterable<ListedEntry[]>, limit: number) {
   };
 }
 
+const isoTimes = new Map<number, string>();
+const MOST_TIMES = 1024;
+
+/** Many entries have the same. */
+function isoOf(at: number): string {
+  let text = isoTimes.get(at);
+  if (text === undefined) {
+    text = new Date(at).toISOString();
+    if (isoTimes.size < MOST_TIMES) isoTimes.set(at, text);
+  }
+  return text;
+}
+
 function rowOf({ entry, sitemap, kind }: ListedEntry): SitemapRow {
   return {
     url: entry.url,
@@ -118,7 +131,7 @@ function rowOf({ entry, sitemap, kind }: ListedEntry): SitemapRow {
     priority: entry.priority,
     sitemap,
     kind,
-    lastmod_at: entry.lastmodAt === null ? null : new Date(entry.lastmodAt).toISOString(),
+    lastmod_at: entry.lastmodAt === null ? null : isoOf(entry.lastmodAt),
     images: entry.images,
     videos: entry.videos,
     news: entry.news,

@@ -17,9 +17,10 @@ export interface RowList<Row> {
   columns: readonly Column<Row>[];
 }
 
-/** Rows on which the widths of a table are decided, and rows joined into one write. */
+/** Rows on which the widths of a table are decided; what is joined into one write, and into one piece of it. */
 const SAMPLE_ROWS = 200;
-const ROWS_A_WRITE = 200;
+const CHARS_A_WRITE = 16 * 1024;
+const ROWS_A_PIECE = 50;
 
 type Output = NodeJS.WriteStream;
 
@@ -39,13 +40,14 @@ export async function writePieces(
   pieces: AsyncIterable<string>,
   out: Output = process.stdout,
 ): Promise<void> {
-  let pending: string[] = [];
+  let pending = '';
   for await (const piece of pieces) {
-    if (pending.push(piece) < ROWS_A_WRITE) continue;
-    await write(out, pending.join(''));
-    pending = [];
+    pending += piece;
+    if (pending.length < CHARS_A_WRITE) continue;
+    await write(out, pending);
+    pending = '';
   }
-  await write(out, pending.join(''));
+  await write(out, pending);
 }
 
 async function write(out: Output, text: string): Promise<void> {
@@ -55,20 +57,17 @@ async function write(out: Output, text: string): Promise<void> {
 const FORMATS: Record<ListFormat, (list: RowList<object>, out: Output) => AsyncGenerator<string>> = {
   async *json({ rows }) {
     let before = '[\n';
-    for await (const row of rows) {
-      yield before + JSON.stringify(row);
+    yield* joined(rows, (row) => {
+      const text = before + JSON.stringify(row);
       before = ',\n';
-    }
+      return text;
+    });
     yield before === '[\n' ? '[]\n' : '\n]\n';
   },
-  async *jsonl({ rows }) {
-    for await (const row of rows) yield `${JSON.stringify(row)}\n`;
-  },
+  jsonl: ({ rows }) => joined(rows, (row) => `${JSON.stringify(row)}\n`),
   async *csv({ rows, names }) {
     yield `${names.join(',')}\n`;
-    for await (const row of rows) {
-      yield `${names.map((name) => csvField((row as Record<string, unknown>)[name])).join(',')}\n`;
-    }
+    yield* joined(rows, (row) => csvLine(row as Record<string, unknown>, names));
   },
   async *table({ rows, columns }, out) {
     const width = out.isTTY ? out.columns : null;
@@ -87,9 +86,30 @@ const FORMATS: Record<ListFormat, (list: RowList<object>, out: Output) => AsyncG
   },
 };
 
+/** Many rows a piece: each piece on its way costs as much as making a row. */
+async function* joined(rows: AsyncIterable<object>, textOf: (row: object) => string): AsyncGenerator<string> {
+  let text = '';
+  let count = 0;
+  for await (const row of rows) {
+    text += textOf(row);
+    if (++count % ROWS_A_PIECE !== 0) continue;
+    yield text;
+    text = '';
+  }
+  if (text !== '') yield text;
+}
+
+function csvLine(row: Record<string, unknown>, names: readonly string[]): string {
+  let line = csvField(row[names[0]]);
+  for (let i = 1; i < names.length; i++) line += `,${csvField(row[names[i]])}`;
+  return `${line}\n`;
+}
+
 /** RFC 4180: quotes where they are needed, doubled inside. */
 function csvField(value: unknown): string {
   if (value === null || value === undefined) return '';
+  if (typeof value === 'number') return String(value);
+  if (Array.isArray(value) && value.length === 0) return '[]';
   const text = typeof value === 'object' ? JSON.stringify(value) : String(value);
   return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }

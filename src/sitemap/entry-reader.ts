@@ -26,6 +26,7 @@ const DEEPEST = 256;
 const MOST_OF_EACH = 1000;
 /** Few different ones are used: each is read once. */
 const MOST_PRIORITIES = 64;
+const MOST_TIMES = 1024;
 const COLON = 0x3a;
 const NOTHING: readonly never[] = [];
 
@@ -342,10 +343,9 @@ class EntryDraft {
   private videos: SitemapVideo[] | null = null;
   private news: SitemapNews | null = null;
   private alternates: Alternate[] | null = null;
-  /** What was read last: neighbours often have the same. */
+  /** What was read before: many entries have the same. */
   private readonly priorities = new Map<string, number | null>();
-  private timeText = '';
-  private timeRead: number | null = null;
+  private readonly times = new Map<string, number | null>();
 
   clear(): void {
     this.loc = this.permalink = this.bare = '';
@@ -421,9 +421,12 @@ class EntryDraft {
   }
 
   private timeOf(text: string): number | null {
-    if (this.timeText !== text) this.timeRead = parseLastmod(text);
-    this.timeText = text;
-    return this.timeRead;
+    let read = this.times.get(text);
+    if (read === undefined) {
+      read = parseLastmod(text);
+      if (this.times.size < MOST_TIMES) this.times.set(text, read);
+    }
+    return read;
   }
 
   toEntry(url: string): SitemapEntry {

@@ -145,7 +145,7 @@ export async function renew(
 }
 
 /** A fast host takes about so many rounds of pages while a group is written. */
-const LOW_ROUNDS = 4;
+const LOW_ROUNDS = 16;
 /** Small groups cost as many statements as large ones. */
 const REFILL_EVERY_MS = 40;
 /** A host that must rest anyway lets its pages be told with those of others. */
@@ -183,6 +183,9 @@ async function claimNext(
   const { lease } = holding;
   if (holds(session, lease) === null) return { claims: [], nextRetryAt: null };
   const { waiting } = holding;
+  // Several at once: the host has no delay, and would wait for the database when its window is empty.
+  const isFast = count > 1;
+  if (isFast) waiting.expectMany();
   const taken: WaitingPage[] = [];
   const take = (pages: WaitingPage[]) => {
     for (const { pageId } of pages) {
@@ -205,8 +208,7 @@ async function claimNext(
   }
   session.waiting -= taken.length;
   session.window.touch();
-  // Several at once: the host has no delay, and would wait for the database when its window is empty.
-  if (count > 1 && waiting.size < LOW_ROUNDS * count) refill(session, holding);
+  if (isFast && waiting.size < LOW_ROUNDS * count) refill(session, holding);
   return { claims: taken.map((page) => claimOf(page, lease.host)), nextRetryAt: null };
 }
 

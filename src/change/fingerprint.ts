@@ -26,14 +26,31 @@ export interface Facets {
   structuredData: string | null;
 }
 
-/** `links` is a digest of the page's links (linkDigest). */
-export function facetHash(facets: Facets, links: string): Uint8Array {
+/** The page's links as two numbers, whatever their order. */
+export interface LinkDigest {
+  sum: number;
+  bits: number;
+}
+
+/** The place of the links' own numbers in the hash. */
+const LINKS_AT = 24;
+
+/** The last eight bytes are the links' own, so that one can see whether they are the same. */
+export function facetHash(facets: Facets, links: LinkDigest): Uint8Array {
   const { title, h1, description, canonical, noindex, nofollow, structuredData } = facets;
   // A field that is absent differs from an empty one; no text holds the marks, which are folded away as white space.
   const text =
     `${title ?? '\x00'}\x1f${h1 ?? '\x00'}\x1f${description ?? '\x00'}\x1f${canonical ?? '\x00'}\x1f` +
-    `${structuredData ?? '\x00'}\x1f${noindex ? 1 : 0}${nofollow ? 1 : 0}\x1f${links}`;
-  return crypto.hash('sha256', text, 'buffer');
+    `${structuredData ?? '\x00'}\x1f${noindex ? 1 : 0}${nofollow ? 1 : 0}`;
+  const hash = crypto.hash('sha256', text, 'buffer');
+  hash.writeInt32LE(links.sum, LINKS_AT);
+  hash.writeInt32LE(links.bits, LINKS_AT + 4);
+  return hash;
+}
+
+/** By their facet hashes; of pages, not of redirects. */
+export function hasSameLinks(a: Uint8Array | null, b: Uint8Array | null): boolean {
+  return a !== null && b !== null && isSameHash(a.subarray(LINKS_AT), b.subarray(LINKS_AT));
 }
 
 /** Of a redirect: where it leads is all there is. */
@@ -45,9 +62,11 @@ export function redirectHash(status: number, target: string): Uint8Array {
  * The links of a page in whatever order, from the hashes that the parser made of their bytes; `baseHref` is what
  * relative ones depend on. A page with the same links in other words gives another digest: then they are compared.
  */
-export function linkDigest({ count, hrefHash }: LinkList, baseHref: string | null): string {
-  let sum = 0;
+export function linkDigest({ count, hrefHash }: LinkList, baseHref: string | null): LinkDigest {
+  let sum = count;
   let bits = 0;
+  if (baseHref !== null)
+    for (let i = 0; i < baseHref.length; i++) bits = Math.imul(bits ^ baseHref.charCodeAt(i), 0x01000193);
   for (let i = 0; i < count; i++) {
     // Mixed, so that the differences of two pairs of links do not cancel each other out.
     let mixed = Math.imul(hrefHash[i] ^ (hrefHash[i] >>> 16), 0x45d9f3b);
@@ -55,7 +74,7 @@ export function linkDigest({ count, hrefHash }: LinkList, baseHref: string | nul
     sum = (sum + mixed) | 0;
     bits ^= mixed ^ (mixed >>> 11);
   }
-  return `${count},${sum},${bits},${baseHref ?? ''}`;
+  return { sum, bits };
 }
 
 /** The two halves as the signed 64-bit integer that databases keep. */

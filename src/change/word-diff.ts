@@ -62,21 +62,31 @@ function readWords(text: string, isUnspaced: boolean, numbers: Map<string, numbe
 const SPACE = 0x20;
 
 function foldText(text: string): string {
-  return /\s\s|[^\S ]|^\s|\s$/.test(text) ? text.replace(/\s+/g, ' ').trim() : text;
+  const isFolded =
+    !text.includes('  ') && !text.startsWith(' ') && !text.endsWith(' ') && !/[^\S ]/.test(text);
+  return isFolded ? text : text.replace(/\s+/g, ' ').trim();
+}
+
+/** The largest size up to `most` that passes, where all smaller ones do: the runtime compares texts faster than a loop. */
+function longest(most: number, passes: (size: number) => boolean): number {
+  let [low, high] = [0, most];
+  while (low < high) {
+    const middle = (low + high + 1) >> 1;
+    if (passes(middle)) low = middle;
+    else high = middle - 1;
+  }
+  return low;
 }
 
 /** How many characters both texts begin with, up to and with a space; from the end, from a space on. */
 function commonStart(a: string, b: string): number {
-  const most = Math.min(a.length, b.length);
-  let at = 0;
-  while (at < most && a.charCodeAt(at) === b.charCodeAt(at)) at++;
+  const at = longest(Math.min(a.length, b.length), (size) => a.slice(0, size) === b.slice(0, size));
   return at === 0 ? 0 : a.lastIndexOf(' ', at - 1) + 1;
 }
 
 function commonEnd(a: string, b: string, from: number): number {
   const most = Math.min(a.length, b.length) - from;
-  let size = 0;
-  while (size < most && a.charCodeAt(a.length - 1 - size) === b.charCodeAt(b.length - 1 - size)) size++;
+  const size = longest(most, (tried) => a.slice(a.length - tried) === b.slice(b.length - tried));
   const space = size === 0 ? -1 : a.indexOf(' ', a.length - size);
   return space === -1 ? 0 : a.length - space;
 }

@@ -5,7 +5,7 @@
  * It never decides what is stored of a page, or whether it is asked again: that is read-page.ts and settle-answer.ts.
  */
 import { comparePages, type FoundPage } from '../change/compare-pages.ts';
-import { isSameHash, simhashDistance } from '../change/fingerprint.ts';
+import { hasSameLinks, isSameHash, simhashDistance } from '../change/fingerprint.ts';
 import { changeFrequencyAfter } from '../change/revisit/change-frequency.ts';
 import type { KnownBy, PageChange, PastPage, VisitOutcome, VisitRecord } from '../change/visit-record.ts';
 import type { Outcome } from '../fetch/fetcher.ts';
@@ -65,9 +65,9 @@ function statusBefore(last: LastVisit, now: number | null): number | null {
 
 /**
  * Gives the settlement of a page that was read, or led on, its line of history; where hashes do not decide, what was
- * found is left in it for `compareWithStored`.
+ * found is left in it for `compareWithStored`. Links are only told where they may have changed: there are many.
  */
-export function compareHashes(settlement: PageSettlement, describe: () => FoundPage): void {
+export function compareHashes(settlement: PageSettlement, describe: (withLinks: boolean) => FoundPage): void {
   const facts = settlement.facts!;
   const { last } = settlement.claim;
   if (!wasRead(last)) {
@@ -79,8 +79,13 @@ export function compareHashes(settlement: PageSettlement, describe: () => FoundP
     settlement.visit = visitOf('unchanged', knownBy, facts, last);
   } else {
     settlement.visit = visitOf('changed', 'content', facts, last);
-    settlement.found = describe();
+    settlement.found = describe(!hasKeptLinks(settlement));
   }
+}
+
+function hasKeptLinks({ facts, claim, redirect }: PageSettlement): boolean {
+  const isPage = redirect === null && facts!.textHash !== null && claim.last!.textHash !== null;
+  return isPage && hasSameLinks(facts!.facetHash, claim.last!.facetHash);
 }
 
 /** The same body may come with another X-Robots-Tag, or be read by a crawler of another name. */
@@ -102,7 +107,7 @@ export async function compareWithStored(
   if (found === null) return;
   const facts = settlement.facts!;
   const last = claim.last!;
-  const past = await store.past(claim.pageId);
+  const past = await store.past(claim.pageId, !hasKeptLinks(settlement));
   const change = past === null ? null : findChange(past, found, facts, last);
   if (change === null) {
     settlement.visit!.outcome = past === null ? 'new' : 'unchanged';

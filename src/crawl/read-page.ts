@@ -102,9 +102,9 @@ function fillSettlement(
   settlement.text = policy.storeText && !hidesContent ? page.text : null;
   if (report.wantsLinks)
     settlement.toldLinks = linksToTell(page.links, baseUrl, depth, page.robots.nofollow, around);
-  compareHashes(settlement, () => {
+  compareHashes(settlement, (withLinks) => {
     const text = settlement.text === null ? null : Buffer.from(settlement.text).toString();
-    return describe(facts, text, linkIdentities(page.links, baseUrl, around));
+    return describe(facts, text, withLinks ? linkIdentities(page.links, baseUrl, around) : []);
   });
 }
 

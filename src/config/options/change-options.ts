@@ -34,7 +34,7 @@ export const changeOptions = {
   },
   'spot-check': {
     type: 'number',
-    default: 0.02,
+    default: 0.01,
     min: 0,
     max: 1,
     placeholder: 'SHARE',

@@ -132,7 +132,7 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
     closeWaiting: (state, reason) => closeWaiting(session, state, reason),
     lowerDepths: (budget) => lowerDepths(session, budget),
     requeue: (pageIds, priority) => requeue(session, pageIds, priority),
-    past: (pageId) => readPast(session, pageId),
+    past: (pageId, withLinks = true) => readPast(session, pageId, withLinks),
     decideMode: (decision) => decideMode(session, decision),
     markOrphans: (since, now) => markOrphans(session, since, now),
     saveEntries: (findings, now) => saveEntries(session, findings, now),

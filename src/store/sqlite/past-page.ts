@@ -8,7 +8,7 @@ type PastRow = Omit<PastPage, 'links' | 'noindex' | 'nofollow'> & {
   wasRead: number;
 };
 
-export function createPastReader(db: Database): (pageId: number) => PastPage | null {
+export function createPastReader(db: Database): (pageId: number, withLinks: boolean) => PastPage | null {
   const read = db.prepare(
     `SELECT f.status_code AS statusCode, f.title, f.h1, f.description, f.canonical, f.noindex, f.nofollow,
        f.structured_data AS structuredData, t.text, r.url AS redirectTo,
@@ -23,7 +23,7 @@ export function createPastReader(db: Database): (pageId: number) => PastPage | n
        WHERE l.page_id = ? ORDER BY j.key`,
     )
     .pluck();
-  return (pageId) => {
+  return (pageId, withLinks) => {
     const row = read.get(pageId) as PastRow | undefined;
     if (row === undefined || row.wasRead === 0) return null;
     const { wasRead: _, noindex, nofollow, ...rest } = row;
@@ -31,7 +31,7 @@ export function createPastReader(db: Database): (pageId: number) => PastPage | n
       ...rest,
       noindex: noindex === 1,
       nofollow: nofollow === 1,
-      links: links.all(pageId) as string[],
+      links: withLinks ? (links.all(pageId) as string[]) : [],
     };
   };
 }

@@ -166,7 +166,7 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Stor
     closeWaiting: async (state, reason) => closing.closeWaiting(state, reason),
     lowerDepths: async (budget) => offers.lowerDepths(budget),
     requeue: async (pageIds, priority) => requeue(pageIds, priority),
-    past: async (pageId) => past(pageId),
+    past: async (pageId, withLinks = true) => past(pageId, withLinks),
     async decideMode(decision) {
       if (decision !== null) {
         setMode.run(decision.mode, decision.reason, session.runId);

@@ -141,10 +141,7 @@ export function createHostDesk(parts: CrawlParts, around: DeskSurroundings): Hos
     if (!mayHaveMore || isStopped || isTooBusy()) return false;
     mayHaveMore = false;
     if (hosts.size >= maxHosts && cancelSwap === null) await giveBackFurthest();
-    const wanted = leasesWanted(free);
-    // Asked again as soon as anything ends here.
-    if (wanted <= 0) mayHaveMore = true;
-    const count = Math.min(wanted, maxHosts - hosts.size);
+    const count = Math.min(leasesWanted(free), maxHosts - hosts.size);
     if (count <= 0) return false;
     const leases = await store.lease(owner, count, clock.now(), leaseMs);
     if (leases.length > 0) mayHaveMore = true;
@@ -165,10 +162,7 @@ export function createHostDesk(parts: CrawlParts, around: DeskSurroundings): Hos
   function leasesWanted(free: number): number {
     if (!store.isShared) return LEASES_AT_ONCE;
     const { delayMs, perHost } = parts.pace;
-    // A host that waits for the store or its robots.txt will want a request in a moment.
-    let left = free;
-    for (const { isWaiting, place } of hosts.values()) if (isWaiting && place === 'out') left--;
-    return Math.min(LEASES_AT_ONCE, delayMs > 0 ? left : Math.ceil(left / perHost));
+    return Math.min(LEASES_AT_ONCE, Math.max(1, delayMs > 0 ? free : Math.ceil(free / perHost)));
   }
 
   /** Room for hosts that may ask sooner: those that must wait longest, and have nothing open, go back to the store. */

@@ -145,14 +145,11 @@ export async function renew(
 }
 
 /** A fast host takes about so many rounds of pages while a group is written. */
-const LOW_ROUNDS = 16;
+const LOW_ROUNDS = 4;
 /** Small groups cost as many statements as large ones. */
 const REFILL_EVERY_MS = 40;
 /** A host that must rest anyway lets its pages be told with those of others. */
 const LONGEST_WAIT_MS = 200;
-/** One that could go now does so, too, where many are held: a commit for each of them would keep all of them waiting. */
-const SHORT_WAIT_MS = 50;
-const MANY_HOSTS = 16;
 
 interface WaitingRow extends Omit<WaitingPage, 'last'>, StoredLastVisit {
   retry_at: number | null;
@@ -162,8 +159,9 @@ const PAGE = `u.id AS "pageId", u.rank, u.priority, u.url, u.fetch_url AS "fetch
   u.retry_at`;
 const WITH_LAST = `SELECT ${PAGE}, ${LAST_COLUMNS} FROM url u ${lastJoins('u.id', 'u.host_id')}`;
 const WITHOUT = `SELECT ${PAGE}, NULL AS visited_at FROM url u`;
-const RETRIES = `WHERE u.host_id = $1 AND u.project_id = $2 AND u.state = 1 AND u.retry_at IS NOT NULL
-  ORDER BY u.retry_at, u.id LIMIT $3`;
+const isWaiting = 'WHERE u.host_id = $1 AND u.project_id = $2 AND u.state = 1';
+const HEAD = `${isWaiting} AND u.retry_at IS NULL ORDER BY u.rank, u.id LIMIT $3`;
+const RETRIES = `${isWaiting} AND u.retry_at IS NOT NULL ORDER BY u.retry_at, u.id LIMIT $3`;
 
 /** Takes the host's best waiting pages: retries that are due first. One at a time, because each may ask the database. */
 export function claim(session: Session, lease: HostLease, count: number, now: number): Promise<ClaimAnswer> {
@@ -185,7 +183,6 @@ async function claimNext(
   const { waiting } = holding;
   // Several at once: the host has no delay, and would wait for the database when its window is empty.
   const isFast = count > 1;
-  if (isFast) waiting.expectMany();
   const taken: WaitingPage[] = [];
   const take = (pages: WaitingPage[]) => {
     for (const { pageId } of pages) {
@@ -242,18 +239,22 @@ async function loadWindow(session: Session, holding: Holding): Promise<void> {
   const { lease, waiting, inFlight } = holding;
   const restMs = lease.state.notBefore - session.clock.now();
   if (restMs > LONGEST_WAIT_MS) await session.window.soon(LONGEST_WAIT_MS);
-  else if (session.held.size >= MANY_HOSTS) await session.window.soon(SHORT_WAIT_MS);
   else await session.window.flush();
   // Nothing stood behind the window, and what was found meanwhile is in it: the next time it is empty is soon enough.
   if (waiting.isWhole && waiting.size > 0) return;
   const from = session.isFirstRun ? WITHOUT : WITH_LAST;
+  const key = [lease.hostId, session.projectId];
   const { window } = waiting;
-  const { rows, nextRetryAt, counted } = await session.readHead<WaitingRow>(from, lease.hostId, window);
+  const [head, [retry]] = await session.attempt((sql) =>
+    Promise.all([
+      ask<WaitingRow>(sql, `${from} ${HEAD}`, [...key, window]),
+      ask<{ retry_at: number }>(sql, `SELECT u.retry_at FROM url u ${RETRIES}`, [...key, 1]),
+    ]),
+  );
   const isFree = ({ pageId }: WaitingRow) => !inFlight.has(pageId) && !takenMeanwhile.has(pageId);
-  const pages = rows.filter(isFree).map(waitingOf);
-  waiting.load(pages, rows.length < window, nextRetryAt);
-  const isEmpty = pages.length === 0 && nextRetryAt === null && inFlight.size === 0;
-  if (isEmpty && counted > 0) await repairCount(session, holding);
+  const pages = head.filter(isFree).map(waitingOf);
+  waiting.load(pages, head.length < window, retry?.retry_at ?? null);
+  if (pages.length === 0 && retry === undefined && inFlight.size === 0) await repairCount(session, holding);
 }
 
 async function dueRetries(
@@ -272,7 +273,7 @@ async function dueRetries(
   return due.map(waitingOf);
 }
 
-const LOCK_QUEUE = 'SELECT 1 FROM host_queue WHERE host_id = $1 AND project_id = $2 FOR UPDATE';
+const QUEUE_COUNT = 'SELECT waiting FROM host_queue WHERE host_id = $1 AND project_id = $2';
 const RECOUNT = `
 UPDATE host_queue SET waiting = (SELECT count(*) FROM url u
   WHERE u.host_id = $1 AND u.project_id = $2 AND u.state IN (1, 2)) WHERE host_id = $1 AND project_id = $2`;
@@ -280,9 +281,11 @@ UPDATE host_queue SET waiting = (SELECT count(*) FROM url u
 /** The pages themselves are the truth; a count that says otherwise would offer the host for lease for ever. */
 async function repairCount(session: Session, { lease }: Holding): Promise<void> {
   const key = [lease.hostId, session.projectId];
+  const [queue] = await session.attempt((sql) => ask<{ waiting: number }>(sql, QUEUE_COUNT, key));
+  if (queue === undefined || queue.waiting === 0) return;
   await transaction(session, async (tx) => {
     // Locked first: whoever adds pages meanwhile adds them to the count after us.
-    await ask(tx, LOCK_QUEUE, key);
+    await ask(tx, `${QUEUE_COUNT} FOR UPDATE`, key);
     await ask(tx, RECOUNT, key);
   });
 }

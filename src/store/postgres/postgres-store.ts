@@ -18,7 +18,6 @@ import { openForWriting } from './open-database.ts';
 import { markOrphans } from './orphans.ts';
 import { readPast } from './past-page.ts';
 import { readProjectSettings, saveProjectSettings } from './project-settings.ts';
-import { createHeadReader } from './read-heads.ts';
 import { readLedger } from './read-history.ts';
 import { reconsider, revise } from './reconsider.ts';
 import { requeue } from './requeue.ts';
@@ -195,7 +194,6 @@ function openSession(
     runId: 0,
     isFirstRun: false,
     waiting: 0,
-    readHead: createHeadReader(attempt, () => session.projectId),
     refilledAt: Number.NEGATIVE_INFINITY,
     mayLower: false,
     woken: new Set(),

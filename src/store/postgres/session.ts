@@ -4,7 +4,6 @@ import type { Clock } from '../../primitives/clock.ts';
 import type { HostLease, Reconsidered, StoredRobots, Verdict } from '../port.ts';
 import type { CommitWindow } from './commit-window.ts';
 import type { KnownUrls } from './known-urls.ts';
-import type { HeadReader } from './read-heads.ts';
 import { WaitingPages } from './waiting-pages.ts';
 
 /** A host leased here: the head of its queue, and what was taken from it. */
@@ -40,7 +39,6 @@ export interface Session {
   isFirstRun: boolean;
   /** Pages waiting in the project, for progress. */
   waiting: number;
-  readonly readHead: HeadReader;
   /** Monotonic time at which a window was last filled ahead of need. */
   refilledAt: number;
   /** Some pages' links may not have heard of a lowered depth. */

@@ -19,7 +19,6 @@ export interface WaitingPage {
 }
 
 const FIRST_WINDOW = 32;
-const FAST_WINDOW = 512;
 const LARGEST_WINDOW = 1024;
 
 export class WaitingPages {
@@ -40,11 +39,6 @@ export class WaitingPages {
   /** How many pages to ask the database for. */
   get window(): number {
     return this.#window;
-  }
-
-  /** The host has no delay: small windows would be empty before the next is here. */
-  expectMany(): void {
-    this.#window = Math.max(this.#window, FAST_WINDOW);
   }
 
   /** What the database answered; it was asked for one window from its queue's head. */

@@ -2,7 +2,7 @@
  * The link graph on PostgreSQL: the answers of sqlite/read-graph.ts, row for row. The partitions are merged by page id,
  * a statement a batch, so that no transaction stays open while a graph is built.
  */
-import { PAGE_STATES, pageStateName } from '../../frontier/page-state.ts';
+import { inStates, type RawGraphPage, withStateName } from '../graph-rows.ts';
 import { NO_DEPTH } from '../port.ts';
 import type { GraphFilter, GraphLinks, GraphPage } from '../read-side.ts';
 import type { Sql } from './connection.ts';
@@ -12,8 +12,6 @@ import { ask } from './session.ts';
 const PAGES_A_BATCH = 5000;
 /** A set of links may be a hundred kilobytes. */
 const SETS_A_BATCH = 500;
-
-type RawPage = Omit<GraphPage, 'state'> & { state: number };
 
 interface PackedLinks {
   page_id: number;
@@ -37,8 +35,8 @@ export function createGraphReader(sql: Sql) {
         LEFT JOIN fetched f ON f.page_id = u.id AND f.host_id = u.host_id
       ORDER BY u.id`;
     for (let after = 0; ; ) {
-      const rows = await ask<RawPage>(sql, text, [after, PAGES_A_BATCH, ...values]);
-      if (rows.length > 0) yield rows.map(named);
+      const rows = await ask<RawGraphPage>(sql, text, [after, PAGES_A_BATCH, ...values]);
+      if (rows.length > 0) yield rows.map(withStateName);
       if (rows.length < PAGES_A_BATCH) return;
       after = rows[rows.length - 1].id;
     }
@@ -61,15 +59,4 @@ export function createGraphReader(sql: Sql) {
   }
 
   return { graphPages, graphLinks };
-}
-
-function inStates({ states }: GraphFilter): string {
-  return states === undefined
-    ? ''
-    : `AND u.state IN (${states.map((state) => PAGE_STATES[state]).join(', ')})`;
-}
-
-/** In its place: a graph has many rows. */
-function named(row: RawPage): GraphPage {
-  return Object.assign(row, { state: pageStateName(row.state) }) as GraphPage;
 }

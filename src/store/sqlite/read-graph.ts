@@ -3,15 +3,13 @@
  * passes in flat memory and no batch pins the writer's log.
  */
 import type { Database } from 'better-sqlite3';
-import { PAGE_STATES, pageStateName } from '../../frontier/page-state.ts';
+import { inStates, type RawGraphPage, withStateName } from '../graph-rows.ts';
 import { NO_DEPTH } from '../port.ts';
 import type { GraphFilter, GraphLinks, GraphPage } from '../read-side.ts';
 
 const PAGES_A_BATCH = 1000;
 /** A set of links may be a hundred kilobytes. */
 const SETS_A_BATCH = 100;
-
-type RawPage = Omit<GraphPage, 'state'> & { state: number };
 
 interface PackedLinks {
   page_id: number;
@@ -35,8 +33,8 @@ export function createGraphReader(db: Database) {
        WHERE u.id > ? ${where} ${inStates(filter)} ORDER BY u.id LIMIT ?`,
     );
     for (let after = 0; ; ) {
-      const rows = read.all(after, ...values, PAGES_A_BATCH) as RawPage[];
-      if (rows.length > 0) yield rows.map(named);
+      const rows = read.all(after, ...values, PAGES_A_BATCH) as RawGraphPage[];
+      if (rows.length > 0) yield rows.map(withStateName);
       if (rows.length < PAGES_A_BATCH) return;
       after = rows[rows.length - 1].id;
     }
@@ -63,15 +61,4 @@ export function createGraphReader(db: Database) {
   }
 
   return { graphPages, graphLinks };
-}
-
-function inStates({ states }: GraphFilter): string {
-  return states === undefined
-    ? ''
-    : `AND u.state IN (${states.map((state) => PAGE_STATES[state]).join(', ')})`;
-}
-
-/** In its place: a graph has many rows. */
-function named(row: RawPage): GraphPage {
-  return Object.assign(row, { state: pageStateName(row.state) }) as GraphPage;
 }

@@ -15,9 +15,9 @@ export type FoundPage = PastPage;
 const MOST_LINKS = 500;
 const LONGEST_VALUE = 2000;
 
-/** A text that is not there on one side is compared with nothing: its hash says more than its absence. */
-export function comparePages(past: PastPage, found: FoundPage): PageChange | null {
-  const change: PageChange = {
+/** To be added to. */
+export function noChange(): PageChange {
+  return {
     parts: [],
     fields: [],
     linksAdded: [],
@@ -26,6 +26,11 @@ export function comparePages(past: PastPage, found: FoundPage): PageChange | nul
     wordsAdded: 0,
     wordsRemoved: 0,
   };
+}
+
+/** A text that is not there on one side is compared with nothing: its hash says more than its absence. */
+export function comparePages(past: PastPage, found: FoundPage): PageChange | null {
+  const change = noChange();
   const compare = (name: ChangePart, before: string | null, after: string | null) => {
     const [was, is] = [foldValue(before), foldValue(after)];
     if (was === is) return;

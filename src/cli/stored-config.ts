@@ -1,4 +1,5 @@
 /** The options that a run was made with, as they stand in the store, made into a configuration again. */
+import { COMMAND_OPTIONS } from '../config/command-options.ts';
 import { type Config, type ConfigSources, loadConfig } from '../config/load-config.ts';
 import { camelCase } from '../config/option-spec.ts';
 import { OPTION_NAMES, type OptionName } from '../config/option-table.ts';
@@ -7,21 +8,8 @@ import type { StoredRun } from '../store/read-side.ts';
 
 /** What belongs to a command and not to the crawl; the file and the list of URLs have been read long ago. */
 const OF_THE_COMMAND: ReadonlySet<OptionName> = new Set<OptionName>([
-  'config',
-  'db',
-  'store',
-  'urls',
-  'fresh',
-  'json',
-  'format',
-  'quiet',
-  'verbose',
-  'lease-seconds',
-  'drain-seconds',
-  'store-patience',
-  'metrics-port',
-  'metrics-host',
-  // A file from elsewhere must not be able to start programs or to send anything anywhere.
+  ...COMMAND_OPTIONS,
+  // A file from elsewhere must not be able to send anything anywhere, or spend what nobody here allowed.
   'budget',
   'host-budget',
   'hours',
@@ -29,10 +17,6 @@ const OF_THE_COMMAND: ReadonlySet<OptionName> = new Set<OptionName>([
   'webhook',
   'webhook-allow',
   'webhook-secret',
-  'webhook-secret-file',
-  'on-change',
-  // Its project has a name by now.
-  'isolated',
 ]);
 
 export async function configOfRun(

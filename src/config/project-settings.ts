@@ -3,35 +3,19 @@
  * command prints, or what may hold a password. Kept as one JSON object by option name, values as the table reads them.
  */
 import { sumiError } from '../errors.ts';
+import { COMMAND_OPTIONS } from './command-options.ts';
 import { loadConfig } from './load-config.ts';
 import { nearestName } from './nearest-name.ts';
 import { ALIASES, isOptionName, OPTION_NAMES, OPTIONS, type OptionName } from './option-table.ts';
 
 export type ProjectSettings = Readonly<Record<string, unknown>>;
 
-/** What belongs to a command, or says which project is meant. */
+/** Beside what no run keeps: which project is meant, and what one run of it is about. */
 const OF_THE_COMMAND: ReadonlySet<OptionName> = new Set<OptionName>([
-  'config',
-  'db',
-  'store',
+  ...COMMAND_OPTIONS,
   'project',
-  'isolated',
-  'fresh',
-  'urls',
   'start-urls',
   'meta',
-  'json',
-  'format',
-  'quiet',
-  'verbose',
-  'lease-seconds',
-  'drain-seconds',
-  'store-patience',
-  'metrics-port',
-  'metrics-host',
-  // Whoever can write to a shared store must not thereby run programs or read files on the machines of others.
-  'on-change',
-  'webhook-secret-file',
 ]);
 
 export interface SettingChanges {

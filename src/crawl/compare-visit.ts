@@ -4,7 +4,7 @@
  *
  * It never decides what is stored of a page, or whether it is asked again: that is read-page.ts and settle-answer.ts.
  */
-import { comparePages, type FoundPage } from '../change/compare-pages.ts';
+import { comparePages, type FoundPage, noChange } from '../change/compare-pages.ts';
 import { hasSameLinks, isSameHash, simhashDistance } from '../change/fingerprint.ts';
 import { changeFrequencyAfter } from '../change/revisit/change-frequency.ts';
 import type { KnownBy, PageChange, PastPage, VisitOutcome, VisitRecord } from '../change/visit-record.ts';
@@ -135,7 +135,7 @@ function findChange(past: PastPage, found: FoundPage, facts: PageFacts, last: La
   const change = comparePages(before, found);
   const isRedirect = past.redirectTo !== null || found.redirectTo !== null;
   if (isRedirect || (past.text !== null && found.text !== null) || !hasOtherText(facts, last)) return change;
-  const told = change ?? NO_CHANGE;
+  const told = change ?? noChange();
   return told.parts.includes('text') ? told : { ...told, parts: [...told.parts, 'text'] };
 }
 
@@ -145,13 +145,3 @@ function hasOtherText(facts: PageFacts, last: LastVisit): boolean {
   if (facts.textHash !== null || last.textHash !== null) return last.facetHash !== null;
   return last.contentHash !== null && !isSameHash(facts.contentHash, last.contentHash);
 }
-
-const NO_CHANGE: PageChange = {
-  parts: [],
-  fields: [],
-  linksAdded: [],
-  linksRemoved: [],
-  text: null,
-  wordsAdded: 0,
-  wordsRemoved: 0,
-};

@@ -24,8 +24,8 @@ import type { WaitingPage } from './waiting-pages.ts';
 import { LATE_MS, MARK_GAPS, PUT_BACK } from './workers.ts';
 
 const COLUMNS = `h.id, h.name, h.not_before, h.blocked_until, h.consecutive_429, h.adaptive_ms, h.average_ms, h.samples,
-  h.failures, h.probes, h.distrusted_until, h.announced, h.unannounced, h.fence, h.taken_over, h.lease_owner, COALESCE(q.requests, 0) AS requests, q.closed_state,
-  q.closed_reason`;
+  h.failures, h.probes, h.distrusted_until, h.announced, h.unannounced, h.fence, h.taken_over, h.lease_owner,
+  COALESCE(q.requests, 0) AS requests, q.closed_state, q.closed_reason`;
 const FREE_HOSTS = `
 SELECT ${COLUMNS} FROM host_queue q JOIN host h ON h.id = q.host_id
 WHERE q.project_id = $1 AND q.waiting > 0 AND q.leased_until <= $2 AND (h.lease_owner IS NULL OR h.lease_until <= $2)
@@ -181,8 +181,6 @@ async function claimNext(
   const { lease } = holding;
   if (holds(session, lease) === null) return { claims: [], nextRetryAt: null };
   const { waiting } = holding;
-  // Several at once: the host has no delay, and would wait for the database when its window is empty.
-  const isFast = count > 1;
   const taken: WaitingPage[] = [];
   const take = (pages: WaitingPage[]) => {
     for (const { pageId } of pages) {
@@ -205,7 +203,8 @@ async function claimNext(
   }
   session.waiting -= taken.length;
   session.window.touch();
-  if (isFast && waiting.size < LOW_ROUNDS * count) refill(session, holding);
+  // Several at once: the host has no delay, and would wait for the database when its window is empty.
+  if (count > 1 && waiting.size < LOW_ROUNDS * count) refill(session, holding);
   return { claims: taken.map((page) => claimOf(page, lease.host)), nextRetryAt: null };
 }
 

@@ -2,6 +2,7 @@
 import type { TransactionSql } from 'postgres';
 import { sumiError } from '../../errors.ts';
 import { PAGE_STATES, type PageStateCode } from '../../frontier/page-state.ts';
+import { PAGE_TABLES } from '../page-tables.ts';
 import type { JoinedRun, ModeDecision, RunEnd, RunRequest, RunStart } from '../port.ts';
 import { ask, type Session, transaction } from './session.ts';
 import { endVanished, LATE_MS, registerWorker } from './workers.ts';
@@ -254,17 +255,6 @@ async function refuseBusy(
   if (busy.length > 0) throw sumiError('project-in-use', { project, worker: busy[0].id });
 }
 
-const OF_PAGES = [
-  'fetched',
-  'page_text',
-  'link_set',
-  'link_change',
-  'page_depth',
-  'lowering',
-  'sitemap_entry',
-  'revisit',
-];
-
 async function clearProject(
   tx: TransactionSql,
   projectId: number,
@@ -273,7 +263,7 @@ async function clearProject(
 ): Promise<void> {
   await refuseBusy(tx, projectId, project, now);
   const pages = 'SELECT id FROM url WHERE project_id = $1';
-  for (const table of OF_PAGES)
+  for (const table of PAGE_TABLES)
     await ask(tx, `DELETE FROM ${table} WHERE page_id IN (${pages})`, [projectId]);
   await ask(tx, `DELETE FROM redirect_wait WHERE target_id IN (${pages})`, [projectId]);
   for (const table of ['visit', 'page_change'])

@@ -1,6 +1,7 @@
 /** The life of projects and runs: begin, go on after a crash, take part, be opened to be judged anew. */
 import type { Database } from 'better-sqlite3';
 import { PAGE_STATES } from '../../frontier/page-state.ts';
+import { PAGE_TABLES } from '../page-tables.ts';
 import { type JoinedRun, REQUEST_KINDS, type RunRequest, type RunStart } from '../port.ts';
 import type { KnownUrls } from './known-urls.ts';
 import type { Session } from './session.ts';
@@ -240,21 +241,10 @@ function clearProject(db: Database, projectId: number, now: number): void {
   ).run(projectId);
 }
 
-const OF_PAGES = [
-  'fetched',
-  'page_text',
-  'link_set',
-  'link_change',
-  'page_depth',
-  'lowering',
-  'sitemap_entry',
-  'revisit',
-];
-
 /** Drops what is kept of a project's pages and their history, but for the pages themselves. */
 export function clearPages(db: Database, projectId: number): void {
   const own = '(SELECT id FROM url WHERE project_id = ?)';
-  for (const table of OF_PAGES) db.prepare(`DELETE FROM ${table} WHERE page_id IN ${own}`).run(projectId);
+  for (const table of PAGE_TABLES) db.prepare(`DELETE FROM ${table} WHERE page_id IN ${own}`).run(projectId);
   db.prepare(`DELETE FROM redirect_wait WHERE target_id IN ${own}`).run(projectId);
   for (const table of ['visit', 'page_change']) {
     db.prepare(`DELETE FROM ${table} WHERE run_id IN (SELECT id FROM run WHERE project_id = ?)`).run(

@@ -1,0 +1,11 @@
+/** The tables that keep something of a page beside its own row, alike in both stores: cleared with the project's pages. */
+export const PAGE_TABLES = [
+  'fetched',
+  'page_text',
+  'link_set',
+  'link_change',
+  'page_depth',
+  'lowering',
+  'sitemap_entry',
+  'revisit',
+] as const;

@@ -88,8 +88,12 @@ function startFolder(folder: string, kind: Kind): Promise<Server> {
   });
   const answer = () =>
     new Promise<number>((resolve, reject) => {
-      child.once('message', (value) => resolve(value as number));
-      child.once('exit', (code) => reject(new Error(`the server ended with ${code}`)));
+      const onExit = (code: number | null) => reject(new Error(`the server ended with ${code}`));
+      child.once('exit', onExit);
+      child.once('message', (value) => {
+        child.off('exit', onExit);
+        resolve(value as number);
+      });
     });
   return answer().then((port) => ({
     origin: `http://127.0.0.1:${port}`,
@@ -100,7 +104,6 @@ function startFolder(folder: string, kind: Kind): Promise<Server> {
     },
     stop: () =>
       new Promise((resolve) => {
-        child.removeAllListeners('exit');
         child.once('exit', () => resolve());
         child.disconnect();
       }),

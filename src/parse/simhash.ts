@@ -38,6 +38,7 @@ function ideographLength(text: Uint8Array, at: number): number {
   return lead === 0xf0 && second >= 0xa0 && second <= 0xb3 ? 4 : 0;
 }
 
+/** A power of two. */
 const BLOCK = 512;
 const PLANES = 24;
 
@@ -113,11 +114,13 @@ export function createFingerprinter(): Fingerprinter {
     return bits >>> 0;
   }
 
-  return (text) => {
-    lowPlanes.fill(0);
-    highPlanes.fill(0);
+  /**
+   * Adds the features of all words and answers how many there were. Nothing may follow the loop but the answer: V8
+   * compiles the loop while the first text is read, without having seen what comes after it, and would fall back to
+   * slow code there at the end of every text.
+   */
+  function addWords(text: Uint8Array): number {
     let wordCount = 0;
-    let inBlock = 0;
     let previous = 0;
     let hash = 0;
     const length = text.length;
@@ -150,16 +153,21 @@ export function createFingerprinter(): Fingerprinter {
       const pair = (Math.imul(previous, 0x5bd1e995) ^ word) | 0;
       previous = word;
       const mixed = Math.imul(pair ^ (pair >>> 16), 0x7feb352d);
+      const inBlock = wordCount & (BLOCK - 1);
       lows[inBlock] = mixed ^ (mixed >>> 15);
       const other = Math.imul(pair ^ (pair >>> 13), 0x297a2d39);
       highs[inBlock] = other ^ (other >>> 16);
       wordCount++;
-      if (++inBlock === BLOCK) {
-        flush(BLOCK);
-        inBlock = 0;
-      }
+      if (inBlock === BLOCK - 1) flush(BLOCK);
     }
-    flush(inBlock);
+    return wordCount;
+  }
+
+  return (text) => {
+    lowPlanes.fill(0);
+    highPlanes.fill(0);
+    const wordCount = addWords(text);
+    flush(wordCount & (BLOCK - 1));
     return { wordCount, high: majority(highPlanes, wordCount), low: majority(lowPlanes, wordCount) };
   };
 }

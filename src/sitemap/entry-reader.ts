@@ -7,6 +7,7 @@
  */
 import { createResolver } from '../url/resolve.ts';
 import { parseLastmod } from './parse-lastmod.ts';
+import { type PlainEntry, readPlainEntry } from './plain-entries.ts';
 import {
   type Alternate,
   CHANGE_FREQUENCIES,
@@ -19,7 +20,7 @@ import {
 } from './sitemap-outcome.ts';
 import { type TagName, tagNameOf } from './tag-name.ts';
 import type { XmlHandler } from './xml-scanner.ts';
-import { attributeOf, RepeatedText, textBetween } from './xml-text.ts';
+import { attributeOf, ownText, RepeatedText, textBetween } from './xml-text.ts';
 
 const DEEPEST = 256;
 /** Images, videos and languages of one entry; a sitemap may have 1,000 images an entry. */
@@ -121,6 +122,23 @@ export class EntryReader implements XmlHandler {
   /** Text right inside an entry that has no loc: some sites leave that element out. */
   private get wantsBareText(): boolean {
     return this.entryDepth !== 0 && this.depth === this.entryDepth && this.entry.loc === '';
+  }
+
+  /** An entry may begin here, right inside the root element. */
+  get canTake(): boolean {
+    return this.kind === 'urlset' && this.depth === 1 && this.entryDepth === 0;
+  }
+
+  take(bytes: Buffer, latin1: string, from: number): number {
+    let at = from;
+    for (;;) {
+      const found = readPlainEntry(latin1, at);
+      if (found === null) return at;
+      at = found.end;
+      this.entry.loc = ownText(bytes, found.locStart, found.locEnd);
+      this.entry.fill(found);
+      this.endEntry();
+    }
   }
 
   open(bytes: Buffer, nameStart: number, nameEnd: number, tagEnd: number): void {
@@ -346,6 +364,7 @@ class EntryDraft {
   /** What was read before: many entries have the same. */
   private readonly priorities = new Map<string, number | null>();
   private readonly times = new Map<string, number | null>();
+  private readonly dates = new Map<string, string>();
 
   clear(): void {
     this.loc = this.permalink = this.bare = '';
@@ -377,6 +396,19 @@ class EntryDraft {
       default:
         this.lastmod = value;
     }
+  }
+
+  /** The texts are parts of a long one: those that are kept are copied, so that it can go. */
+  fill({ lastmod, changefreq, priority }: PlainEntry): void {
+    if (lastmod !== undefined) this.lastmod = this.dates.get(lastmod) ?? this.copyDate(lastmod);
+    if (changefreq !== undefined) this.add('changefreq', changefreq);
+    if (priority !== undefined) this.priority = this.priorityOf(priority);
+  }
+
+  private copyDate(lastmod: string): string {
+    const copy = Buffer.from(lastmod, 'latin1').toString('latin1');
+    if (this.dates.size < MOST_TIMES) this.dates.set(copy, copy);
+    return copy;
   }
 
   openPart(part: TagName): void {

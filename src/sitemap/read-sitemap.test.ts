@@ -50,6 +50,44 @@ describe('the entries of a sitemap', () => {
     }
   });
 
+  it('are the same whether they are written plainly, which is read at a glance, or not', async () => {
+    const fields = [
+      '<lastmod>2024-01-02</lastmod>',
+      '<lastmod> 2024-01-02T03:04:05+01:00\n</lastmod>',
+      '<lastmod>soon</lastmod>',
+      '<lastmod></lastmod>',
+      '<changefreq>Weekly</changefreq>',
+      '<changefreq>sometimes</changefreq>',
+      '<priority>0.7</priority>',
+      '<priority>17</priority>',
+      '<priority>high</priority>',
+    ];
+    const places = [
+      'https://example.com/a',
+      ' https://example.com/b\n',
+      '/c',
+      'd',
+      'https://[',
+      'HTTP://x.org',
+      '',
+    ];
+    const wholes = places.flatMap((place) => [
+      `<url><loc>${place}</loc></url>`,
+      ...fields.map((one) => `<url>\n<loc>${place}</loc>\n ${one}\n</url>\n`),
+      ...fields.flatMap((one) => fields.map((other) => `<url><loc>${place}</loc>${one}${other}</url>`)),
+      `<url>${fields[0]}<loc>${place}</loc></url>`,
+    ]);
+    const plain = await read(urlset(wholes.join('')));
+    // A blank inside the tags changes nothing but the way they are read.
+    const other = await read(urlset(wholes.join('').replaceAll('>', ' >')));
+    expect(wholes).toHaveLength(places.length * (1 + 9 + 81 + 1));
+    expect(plain.found).toEqual(other.found);
+    expect(plain.found).toHaveLength(4 * 92);
+    expect([plain.entries, plain.dropped, plain.problem]).toEqual([other.entries, other.dropped, null]);
+    const pieces = await read(urlset(wholes.join('')), { pieceBytes: 41 });
+    expect(pieces.found).toEqual(plain.found);
+  });
+
   it('have images, videos, news and languages, whatever the prefix', async () => {
     const { found } = await read(
       urlset(

@@ -18,6 +18,10 @@ export interface XmlHandler {
   documentType(name: string): void;
   /** Nothing more is to be read. */
   readonly isDone: boolean;
+  /** Between two elements that it may be able to read at a glance. */
+  readonly canTake: boolean;
+  /** Reads what it can from `at` on, of which `latin1` is the text, a letter a byte; answers where the rest begins. */
+  take(bytes: Buffer, latin1: string, at: number): number;
 }
 
 const MOST_HELD_BYTES = 64 * 1024;
@@ -57,7 +61,13 @@ export class XmlScanner {
     const bytes = this.join(piece);
     const handler = this.handler;
     let at = 0;
+    let latin1: string | null = null;
     while (at < bytes.length && !handler.isDone) {
+      if (handler.canTake && this.mode === 'content') {
+        latin1 ??= bytes.toString('latin1');
+        at = handler.take(bytes, latin1, at);
+        if (at === bytes.length) break;
+      }
       const next = this.mode === 'content' ? this.content(bytes, at) : this.passOver(bytes, at);
       if (next === MORE) break;
       at = next;

@@ -13,6 +13,11 @@ const NOT_ASCII = /[\x80-\xff]/;
 /** Without the search for the encoding that toString makes. */
 type Latin1 = Buffer & { latin1Slice(start: number, end: number): string };
 
+/** Text of plain bytes, as a string of its own and no part of a longer one. */
+export function ownText(bytes: Buffer, start: number, end: number): string {
+  return (bytes as Latin1).latin1Slice(start, end);
+}
+
 /** Text between two places, white space at both ends left out. `onBadBytes` hears of what is no UTF-8. */
 export function textBetween(
   bytes: Buffer,
@@ -26,7 +31,7 @@ export function textBetween(
   while (start < end && bytes[start] <= 0x20) start++;
   while (end > start && bytes[end - 1] <= 0x20) end--;
   if (start === end) return '';
-  let text = (bytes as Latin1).latin1Slice(start, end);
+  let text = ownText(bytes, start, end);
   // Almost every text is plain: one look tells, in code that is fast from the first call on.
   if (!UNPLAIN.test(text)) return text;
   if (NOT_ASCII.test(text)) {

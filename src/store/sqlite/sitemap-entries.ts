@@ -10,7 +10,7 @@ export function createSitemaps(session: Session, offers: Offers) {
   // Several sitemaps may name a page: the newest date is the page's, the rest is as read last.
   const put = db.prepare(
     `INSERT INTO sitemap_entry (page_id, lastmod, changefreq, priority, sitemap, first_seen, last_seen)
-     VALUES (@pageId, @lastmod, @changefreq, @priority, @sitemap, @now, @now)
+     VALUES (?, ?, ?, ?, ?, ?, ?)
      ON CONFLICT DO UPDATE SET lastmod = max(COALESCE(lastmod, excluded.lastmod), COALESCE(excluded.lastmod, lastmod)),
        changefreq = excluded.changefreq, priority = excluded.priority, sitemap = excluded.sitemap,
        last_seen = excluded.last_seen, lost_run = NULL`,
@@ -23,12 +23,14 @@ export function createSitemaps(session: Session, offers: Offers) {
 
   return {
     saveEntries(findings: readonly SitemapFinding[], now: number): { pageId: number; isNewer: boolean }[] {
-      const answers = findings.map(({ candidate, ...entry }) => {
+      const answers = findings.map(({ candidate, lastmod, changefreq, priority, sitemap }) => {
+        const knownBefore = session.known.size;
         const pageId = offers.offer(candidate, null);
-        const stored = dateOf.get(pageId) as number | null | undefined;
-        const isNewer = entry.lastmod !== null && !(stored != null && stored >= entry.lastmod);
-        put.run({ ...entry, pageId, now });
-        return { pageId, isNewer };
+        // A page that was not known has no entry.
+        const isNew = session.known.size > knownBefore;
+        const stored = isNew ? null : (dateOf.get(pageId) as number | null | undefined);
+        put.run(pageId, lastmod, changefreq, priority, sitemap, now, now);
+        return { pageId, isNewer: lastmod !== null && !(stored != null && stored >= lastmod) };
       });
       session.window.count();
       return answers;

@@ -80,13 +80,18 @@ export function isOfferedLater({ sitemaps }: Pick<CrawlParts, 'sitemaps'>, start
   return start.isBare || (sitemaps !== null && looksLikeSitemap(start.fetchUrl));
 }
 
+/** Whether there is anything to find out before the run can be over. */
+export function hasToDiscover({ sitemaps, startUrls }: Pick<CrawlParts, 'sitemaps' | 'startUrls'>): boolean {
+  return sitemaps !== null || startUrls.some(({ isBare }) => isBare);
+}
+
 /** Null when there is nothing to find out. */
 export function createSitemapDiscovery(
   parts: CrawlParts,
   around: DiscoverySurroundings,
 ): SitemapDiscovery | null {
   const { sitemaps, startUrls, store, clock, report } = parts;
-  if (sitemaps === null && !startUrls.some(({ isBare }) => isBare)) return null;
+  if (!hasToDiscover(parts)) return null;
   const { desk } = around;
   const pages = createPageLinks(around.onChange);
   let isStopped = false;

@@ -9,7 +9,7 @@ import type { KnownPage, Reconsidered, Revision, RunStart, Verdict } from '../st
 import type { NormalizedUrl } from '../url/normalize.ts';
 import { leastDepths, readMapGraph } from './compute-depths.ts';
 import { type LinkDiscovery, UNFOLLOWED_LINK } from './discover-links.ts';
-import { isOfferedLater } from './discover-sitemaps.ts';
+import { hasToDiscover, isOfferedLater } from './discover-sitemaps.ts';
 import type { CrawlParts, StartUrl } from './parts.ts';
 import { ASKED, isCutOff, revisePage } from './revise-page.ts';
 
@@ -28,6 +28,8 @@ export async function prepareRun(
   const judge = listenForLowered(parts);
   const { isStartUrl } = parts;
   const isNewRun = !start.resumed;
+  // Before there is a page that others could be done with.
+  if (hasToDiscover(parts)) await parts.store.keepOpen(true);
   await parts.modes.open(start);
   if (run.due !== undefined) await parts.store.requeue(run.due, DUE_PRIORITY);
   else if (start.knownUrls > 0 && (isNewRun || run.configChanged)) {

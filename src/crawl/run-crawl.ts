@@ -107,6 +107,7 @@ export function createCrawlLoop(parts: CrawlParts, discovers: boolean): CrawlLoo
       await giveTurns();
       if (failure !== null) throw failure.error;
       await sitemaps?.ended;
+      if (sitemaps !== null) await store.keepOpen(false);
       await desk.releaseAll();
       await budget.returnUnused();
     } finally {

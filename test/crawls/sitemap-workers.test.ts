@@ -66,6 +66,10 @@ describe('sitemaps with two workers on one run', () => {
     const first = await store.begin(web.origin);
     const second = await store.join(first.runId);
     await Promise.all([web.asked('/b.xml'), ...Array.from({ length: 20 }, (_, n) => web.asked(`/a/${n}`))]);
+    const waiting = 'SELECT 1 FROM host_queue WHERE waiting > 0';
+    while ((await store.rows(waiting)).length > 0);
+    // Nothing waits anywhere: whoever asks now is told that the run is not over.
+    expect(second).not.toBeNull();
     expect((await store.rows(`SELECT status FROM run WHERE id = ${first.runId}`))[0].status).toBe('running');
     sitemapOf(...Array.from({ length: 20 }, (_, n) => `/b/${n}`))(late.sitemap!);
     const [summary] = await Promise.all([first.finished, second?.finished]);

@@ -92,7 +92,9 @@ export function applyEffects(session: Session, effects: Effects): void {
   for (const { hostId, page } of effects.queued) {
     const holding = session.held.get(hostId);
     // A window that was loaded right after the commit may have brought it before the commit's answer did.
-    if (holding?.inFlight.has(page.pageId) === false) holding.waiting.queue(page);
+    const { pageId } = page;
+    if (holding !== undefined && !holding.inFlight.has(pageId) && !holding.unwritten.has(pageId))
+      holding.waiting.queue(page);
   }
   for (const { hostId, pageId, rank, hops } of effects.hurried)
     session.held.get(hostId)?.waiting.hurry(pageId, rank, hops);

@@ -144,8 +144,8 @@ export async function renew(
     if (session.held.get(hostId)?.lease.fence === fence) session.held.delete(hostId);
 }
 
-/** A fast host takes about so many rounds of pages while a group is written. */
-const LOW_ROUNDS = 4;
+/** A fast host takes hundreds of pages while a group is written: its window is filled again when so much of it is left. */
+const LOW_SHARE = 0.5;
 /** Small groups cost as many statements as large ones. */
 const REFILL_EVERY_MS = 40;
 /** A host that must rest anyway lets its pages be told with those of others. */
@@ -204,7 +204,7 @@ async function claimNext(
   session.waiting -= taken.length;
   session.window.touch();
   // Several at once: the host has no delay, and would wait for the database when its window is empty.
-  if (count > 1 && waiting.size < LOW_ROUNDS * count) refill(session, holding);
+  if (count > 1 && waiting.size < LOW_SHARE * waiting.window) refill(session, holding);
   return { claims: taken.map((page) => claimOf(page, lease.host)), nextRetryAt: null };
 }
 
@@ -212,6 +212,8 @@ async function claimNext(
 function refill(session: Session, holding: Holding): void {
   const now = session.clock.monotonic();
   if (holding.isRefilling || now - session.refilledAt < REFILL_EVERY_MS) return;
+  // Where nothing stands behind the window, only what was found since can fill it.
+  if (holding.waiting.isWhole && session.window.group.candidates.length === 0) return;
   session.refilledAt = now;
   holding.isRefilling = true;
   const more = holding.waiting.isWhole ? session.window.flush() : load(session, holding);
@@ -222,38 +224,52 @@ function refill(session: Session, holding: Holding): void {
     });
 }
 
-/** The head of the queue, from the database. What was claimed is told first, so that it is not found waiting. */
+/** More pages into the window: one load at a time. */
 function load(session: Session, holding: Holding): Promise<void> {
   holding.loading ??= loadWindow(session, holding).finally(() => {
     holding.loading = null;
-    holding.takenMeanwhile = null;
   });
   return holding.loading;
 }
 
 async function loadWindow(session: Session, holding: Holding): Promise<void> {
-  // Claimed, and perhaps settled, after the group was closed: the database cannot know.
-  const takenMeanwhile = new Set<number>();
-  holding.takenMeanwhile = takenMeanwhile;
-  const { lease, waiting, inFlight } = holding;
+  const { lease, waiting } = holding;
+  if (!waiting.isWhole) {
+    await readHead(session, holding);
+    if (waiting.size > 0) return;
+  }
+  // Nothing stands behind the window: what was found since comes with its commit.
   const restMs = lease.state.notBefore - session.clock.now();
   if (restMs > LONGEST_WAIT_MS) await session.window.soon(LONGEST_WAIT_MS);
   else await session.window.flush();
-  // Nothing stood behind the window, and what was found meanwhile is in it: the next time it is empty is soon enough.
-  if (waiting.isWhole && waiting.size > 0) return;
+  if (waiting.size > 0) return;
+  const isEmpty = await readHead(session, holding);
+  if (isEmpty && holding.inFlight.size + holding.unwritten.size === 0) await repairCount(session, holding);
+}
+
+/** The head of the queue, from the database; false when something waits there. It may not know yet what was claimed and settled. */
+async function readHead(session: Session, holding: Holding): Promise<boolean> {
+  const { lease, waiting, inFlight, unwritten } = holding;
+  const hidden = new Set([...inFlight.keys(), ...unwritten.keys()]);
+  holding.takenMeanwhile = hidden;
+  waiting.expect();
   const from = session.isFirstRun ? WITHOUT : WITH_LAST;
   const key = [lease.hostId, session.projectId];
-  const { window } = waiting;
-  const [head, [retry]] = await session.attempt((sql) =>
-    Promise.all([
-      ask<WaitingRow>(sql, `${from} ${HEAD}`, [...key, window]),
-      ask<{ retry_at: number }>(sql, `SELECT u.retry_at FROM url u ${RETRIES}`, [...key, 1]),
-    ]),
-  );
-  const isFree = ({ pageId }: WaitingRow) => !inFlight.has(pageId) && !takenMeanwhile.has(pageId);
-  const pages = head.filter(isFree).map(waitingOf);
-  waiting.load(pages, head.length < window, retry?.retry_at ?? null);
-  if (pages.length === 0 && retry === undefined && inFlight.size === 0) await repairCount(session, holding);
+  const wanted = waiting.window + hidden.size;
+  try {
+    const [head, [retry]] = await session.attempt((sql) =>
+      Promise.all([
+        ask<WaitingRow>(sql, `${from} ${HEAD}`, [...key, wanted]),
+        ask<{ retry_at: number }>(sql, `SELECT u.retry_at FROM url u ${RETRIES}`, [...key, 1]),
+      ]),
+    );
+    const pages = head.filter(({ pageId }) => !hidden.has(pageId)).map(waitingOf);
+    const now = session.clock.monotonic();
+    waiting.load(pages, head.length < wanted, retry?.retry_at ?? null, now);
+    return waiting.size === 0 && retry === undefined;
+  } finally {
+    holding.takenMeanwhile = null;
+  }
 }
 
 async function dueRetries(

@@ -113,6 +113,21 @@ describe('two workers on one run', () => {
     expect(await third.isDone()).toBe(true);
   });
 
+  it('do not take it for done while one of them knows of more, until he says so or is gone', async () => {
+    const { run, first, second } = await beginWithTwo();
+    const lease = await run.lease();
+    await run.visit(lease);
+    await first.release(lease);
+    await first.keepOpen(true);
+    expect([await first.isDone(), await second.isDone()]).toEqual([true, false]);
+    await first.keepOpen(false);
+    expect(await second.isDone()).toBe(true);
+    await first.keepOpen(true);
+    expect(await second.isDone()).toBe(false);
+    clock.advance(31_000);
+    expect(await second.isDone()).toBe(true);
+  });
+
   it('that end it at once tell each orphan once', async () => {
     const { run, first } = await beginWithTwo();
     const held = await run.lease();

@@ -30,6 +30,7 @@ import {
   finishRun,
   isDone,
   joinRun,
+  keepOpen,
   setPrepared,
 } from './runs.ts';
 import { saveDepths } from './save-depths.ts';
@@ -98,6 +99,7 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
     },
     finish: (status, now, error) => finishRun(session, status, now, error),
     isDone: () => isDone(session),
+    keepOpen: (isKept) => keepOpen(session, isKept),
     onWork(listener) {
       if (isPooled(address)) return;
       stopListening = listen(sql, WORK_CHANNEL, (runId) => {

@@ -304,6 +304,7 @@ export async function finishRun(
       Math.round(now),
       error,
     ]);
+    await ask(tx, CLOSE, [openKey(session.runId)]);
     await ask(tx, 'SELECT pg_notify($1, $2)', [RUN_CHANNEL, String(session.runId)]);
     return status;
   });
@@ -337,19 +338,32 @@ async function hasOthers(tx: TransactionSql, session: Session, now: number): Pro
   return others.length > 0;
 }
 
-/** No page waits or is in flight anywhere, and no lowered depth is still to be passed on. */
+const REST = `
+SELECT EXISTS (SELECT 1 FROM host_queue WHERE project_id = $1 AND waiting > 0) AS waits,
+  EXISTS (SELECT 1 FROM lowering WHERE project_id = $1) AS lowers,
+  EXISTS (SELECT 1 FROM meta m JOIN worker w ON w.id = m.value
+    WHERE m.key = $2 AND w.id <> $3 AND w.ended_at IS NULL AND w.seen_at > $4) AS is_kept`;
+
+/** No page waits or is in flight anywhere, no lowered depth is still to be passed on, nobody else keeps the run open. */
 export async function isDone(session: Session): Promise<boolean> {
   await session.window.flush();
-  const [{ waits, lowers }] = await session.attempt((sql) =>
-    ask<{ waits: boolean; lowers: boolean }>(
-      sql,
-      `SELECT EXISTS (SELECT 1 FROM host_queue WHERE project_id = $1 AND waiting > 0) AS waits,
-         EXISTS (SELECT 1 FROM lowering WHERE project_id = $1) AS lowers`,
-      [session.projectId],
-    ),
+  const late = Math.round(session.clock.now() - LATE_MS);
+  const values = [session.projectId, openKey(session.runId), session.owner, late];
+  const [{ waits, lowers, is_kept }] = await session.attempt((sql) =>
+    ask<{ waits: boolean; lowers: boolean; is_kept: boolean }>(sql, REST, values),
   );
   session.mayLower ||= lowers;
-  return !waits && !lowers;
+  return !waits && !lowers && !is_kept;
+}
+
+const openKey = (runId: number) => `open:${runId}`;
+const CLOSE = 'DELETE FROM meta WHERE key = $1';
+
+export async function keepOpen(session: Session, isKept: boolean): Promise<void> {
+  const key = openKey(session.runId);
+  await session.attempt((sql) =>
+    isKept ? ask(sql, PUT_META, [key, session.owner]) : ask(sql, CLOSE, [key]),
+  );
 }
 
 export interface StateCount {

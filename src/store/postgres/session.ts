@@ -12,6 +12,8 @@ export interface Holding {
   readonly waiting: WaitingPages;
   /** Pages claimed and not settled: whether the database has been told. */
   readonly inFlight: Map<number, { isTold: boolean }>;
+  /** Pages settled in a group that is not committed yet, by the group's number: the database may think that they wait. */
+  readonly unwritten: Map<number, number>;
   /** The claim that is being answered. */
   lastClaim: Promise<unknown>;
   isRefilling: boolean;
@@ -87,6 +89,7 @@ export function newHolding(lease: HostLease): Holding {
     lease,
     waiting: new WaitingPages(),
     inFlight: new Map(),
+    unwritten: new Map(),
     lastClaim: Promise.resolve(),
     isRefilling: false,
     loading: null,

@@ -62,6 +62,7 @@ export async function settle(
   };
   add(group, pending);
   holding.inFlight.delete(claim.pageId);
+  holding.unwritten.set(claim.pageId, group.number);
   if (requeue !== null) {
     session.waiting++;
     const { notBefore } = requeue;

@@ -19,12 +19,18 @@ export interface WaitingPage {
 }
 
 const FIRST_WINDOW = 32;
-const LARGEST_WINDOW = 1024;
+const LARGEST_WINDOW = 2048;
+const GROWTH = 4;
+/** A window should last about so long. */
+const LASTS_MS = 20_000;
 
 export class WaitingPages {
   #pages: WaitingPage[] = [];
   readonly #ids = new Set<number>();
   #isLoaded = false;
+  #loadedAt = Number.NEGATIVE_INFINITY;
+  /** What was queued while the database was being asked, and not taken since: its answer may not know of it. */
+  #arrived: Map<number, WaitingPage> | null = null;
   /** Grows with use: a host that is asked once a second needs no thousand pages in memory, a fast one does. */
   #window = FIRST_WINDOW;
   /** Nothing waits behind the window, as far as is known. */
@@ -41,17 +47,28 @@ export class WaitingPages {
     return this.#window;
   }
 
+  /** The database is being asked. */
+  expect(): void {
+    this.#arrived = new Map();
+  }
+
   /** What the database answered; it was asked for one window from its queue's head. */
-  load(pages: WaitingPage[], isWhole: boolean, nextRetryAt: number | null): void {
+  load(pages: WaitingPage[], isWhole: boolean, nextRetryAt: number | null, now: number): void {
     for (const page of pages) this.#add(page);
-    if (this.#isLoaded) this.#window = Math.min(this.#window * 2, LARGEST_WINDOW);
+    if (this.#isLoaded && now - this.#loadedAt < LASTS_MS)
+      this.#window = Math.min(this.#window * GROWTH, LARGEST_WINDOW);
     this.#isLoaded = true;
+    this.#loadedAt = now;
     this.isWhole = isWhole;
     this.nextRetryAt = nextRetryAt ?? Number.POSITIVE_INFINITY;
+    const arrived = this.#arrived;
+    this.#arrived = null;
+    for (const page of arrived?.values() ?? []) this.queue(page);
   }
 
   /** A page that was queued and is committed, or comes back: it is taken where it belongs before the window's end. */
   queue(page: WaitingPage): void {
+    this.#arrived?.set(page.pageId, page);
     if (!this.#isLoaded) return;
     const last = this.#pages.at(-1);
     if (!this.isWhole && (last === undefined || comesBefore(last, page))) return;
@@ -64,7 +81,10 @@ export class WaitingPages {
 
   take(count: number): WaitingPage[] {
     const taken = this.#pages.splice(0, count);
-    for (const { pageId } of taken) this.#ids.delete(pageId);
+    for (const { pageId } of taken) {
+      this.#ids.delete(pageId);
+      this.#arrived?.delete(pageId);
+    }
     return taken;
   }
 

@@ -38,6 +38,11 @@ const { Queued } = PAGE_STATES;
 export async function writeGroup(session: Session, group: Group): Promise<void> {
   const outcome = await transaction(session, (tx) => writeAll(tx, session, group));
   for (const { mark } of group.inFlight) mark.isTold = true;
+  for (const { claim, lease } of group.settlements) {
+    const unwritten = session.held.get(lease.hostId)?.unwritten;
+    // It may have been settled once more since.
+    if (unwritten?.get(claim.pageId) === group.number) unwritten.delete(claim.pageId);
+  }
   for (const lease of outcome.lost) {
     if (session.held.get(lease.hostId)?.lease.fence === lease.fence) session.held.delete(lease.hostId);
   }

@@ -138,6 +138,8 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Stor
       offers.flush();
       return isBusy.get({ project: session.projectId }) === 0;
     },
+    // Nobody else works on the file.
+    async keepOpen() {},
     onWork() {},
     async reservePages(count, limit) {
       const left = limit - totals().pages - session.permits;

@@ -14,7 +14,7 @@ import { isAllowed } from '../../frontier/page-transitions.ts';
 import type { FailedSource } from '../port.ts';
 import { refusalOf } from '../redirect-end.ts';
 import type { Effects } from './effects.ts';
-import { ask, recordset, rowsJson } from './session.ts';
+import { ask, recordset, rowsJson, together } from './session.ts';
 
 interface Place {
   id: number;
@@ -268,5 +268,5 @@ async function writeBook(
       hung.push({ t: target.id, g: target.hostId, s: id, h: hostId, n: hops });
   }
   write(HANG, hung);
-  await Promise.all(writes);
+  await together(writes);
 }

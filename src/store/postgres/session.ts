@@ -84,6 +84,26 @@ export function holds({ held }: Session, lease: HostLease): Holding | null {
   return holding?.lease.fence === lease.fence ? holding : null;
 }
 
+/**
+ * Several statements of one transaction, sent without waiting for each other. It ends when all of them have: one that
+ * goes on behind the back of a transaction that failed would speak in the next one on its connection.
+ */
+export async function together<T extends readonly unknown[]>(
+  work: readonly [...{ [K in keyof T]: Promise<T[K]> }],
+): Promise<T> {
+  await Promise.allSettled(work);
+  return (await Promise.all(work)) as unknown as T;
+}
+
+// PostgreSQL takes any list of ours for a hundred rows, and so reads tables of some ten thousand pages from end to end for
+// each group of a few. In a transaction, because that is all that a pooler leaves us.
+const BY_INDEX = "SELECT set_config('enable_seqscan', 'off', true)";
+
+/** In this transaction rows are found one by one, by their keys. */
+export async function findByIndex(tx: TransactionSql): Promise<void> {
+  await ask(tx, BY_INDEX, []);
+}
+
 export function newHolding(lease: HostLease): Holding {
   return {
     lease,

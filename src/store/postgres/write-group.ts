@@ -21,7 +21,7 @@ import {
 import type { Group, PendingSettlement } from './group.ts';
 import { addLowering, lower, type Resolved, reopen, writeCandidates } from './offers.ts';
 import { openRedirectBook } from './redirects.ts';
-import { ask, recordset, rowsJson, type Session, transaction } from './session.ts';
+import { ask, findByIndex, recordset, rowsJson, type Session, together, transaction } from './session.ts';
 import {
   notifyWork,
   writeFacts,
@@ -85,7 +85,8 @@ async function writeAll(tx: TransactionSql, session: Session, group: Group): Pro
   const effects = newEffects();
   const leases = leasesOf(group);
   const now = Math.round(session.clock.now());
-  const [counted, valid] = await Promise.all([
+  const [, counted, valid] = await together([
+    findByIndex(tx),
     ask(tx, COUNT_GROUP, [session.owner, group.number, now, countPages(group.settlements), session.runId]),
     ask<{ id: number }>(tx, LOCK_HOSTS, [
       rowsJson([...leases].map(({ hostId, fence }) => ({ h: hostId, f: fence }))),
@@ -96,14 +97,13 @@ async function writeAll(tx: TransactionSql, session: Session, group: Group): Pro
   const isOurs = (lease: HostLease) => ours.has(lease.hostId);
   const lost = [...leases].filter((lease) => !isOurs(lease));
   const settlements = group.settlements.filter(({ lease, isSuperseded }) => !isSuperseded && isOurs(lease));
-  const resolved = await resolveCandidates(tx, session, group, lost.length > 0 ? settlements : null, effects);
+  // New URLs come behind what is nobody else's: whoever finds the same ones waits from then on until we commit.
+  const [, resolved] = await together([
+    writeVisited(tx, session, group, settlements),
+    resolveCandidates(tx, session, group, lost.length > 0 ? settlements : null, effects),
+  ]);
   const pageOf = (target: number): number => (target > 0 ? target : resolved[-target - 1].id);
-  await Promise.all([
-    writeFacts(tx, session, settlements),
-    writeTouches(tx, session, settlements),
-    writeVisits(tx, session, settlements),
-    writePageChanges(tx, session, settlements),
-    writeTexts(tx, settlements),
+  await together([
     writeLinks(tx, session, settlements, (gathered) => {
       // Copies: a transaction that fails is tried again with what was gathered.
       const targets = gathered.targets.map(pageOf);
@@ -121,8 +121,6 @@ async function writeAll(tx: TransactionSql, session: Session, group: Group): Pro
       effects,
       [...leases].map(({ hostId }) => hostId),
     ),
-    writeRequests(tx, session, group.requests),
-    writeRobots(tx, group.robots),
     writeHosts(tx, session, group, isOurs),
     writeWaiting(tx, session, effects),
   ];
@@ -133,10 +131,28 @@ async function writeAll(tx: TransactionSql, session: Session, group: Group): Pro
   if (unclaimed.length > 0) writes.push(ask(tx, GIVE_BACK, [rowsJson(unclaimed)]));
   if (marked.length > 0) writes.push(ask(tx, MARK_IN_FLIGHT, [rowsJson(marked)]));
   if (hasWorkForOthers(session, effects) || group.released.length > 0) writes.push(notifyWork(tx, session));
-  await Promise.all(writes);
+  await together(writes);
   // Last, because every worker of the run waits for this row.
   await ask(tx, COUNT_RUN, [session.runId, countPages(settlements), group.bytes, group.requests.length]);
   return { effects, lost, isRepeat: false };
+}
+
+/** What names no other page. */
+async function writeVisited(
+  tx: TransactionSql,
+  session: Session,
+  group: Group,
+  settlements: PendingSettlement[],
+): Promise<void> {
+  await together([
+    writeFacts(tx, session, settlements),
+    writeTouches(tx, session, settlements),
+    writeVisits(tx, session, settlements),
+    writePageChanges(tx, session, settlements),
+    writeTexts(tx, settlements),
+    writeRequests(tx, session, group.requests),
+    writeRobots(tx, group.robots),
+  ]);
 }
 
 function countPages(settlements: PendingSettlement[]): number {

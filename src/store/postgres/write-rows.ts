@@ -2,7 +2,7 @@
 import type { TransactionSql } from 'postgres';
 import { type HostLease, REQUEST_KINDS, type RequestEntry } from '../port.ts';
 import type { Group, PendingLinks, PendingSettlement } from './group.ts';
-import { ask, recordset, rowsJson, type Session } from './session.ts';
+import { ask, recordset, rowsJson, type Session, together } from './session.ts';
 
 const FACTS: readonly [column: string, type: string][] = [
   ['page_id', 'int'],
@@ -107,7 +107,7 @@ export async function writeTexts(tx: TransactionSql, settlements: PendingSettlem
   const writes = [];
   if (texts.length > 0) writes.push(ask(tx, PUT_TEXTS, [rowsJson(texts)]));
   if (dropped.length > 0) writes.push(ask(tx, DROP_TEXTS, [rowsJson(dropped)]));
-  await Promise.all(writes);
+  await together(writes);
 }
 
 // Arrays as text, which PostgreSQL reads several times faster than JSON's.
@@ -157,7 +157,7 @@ export async function writeLinks(
   }
   const writes = [ask(tx, PUT_LINKS, [rowsJson(rows)])];
   if (changes.length > 0) writes.push(ask(tx, PUT_CHANGES, [rowsJson(changes), session.runId]));
-  await Promise.all(writes);
+  await together(writes);
 }
 
 interface OldLinks {
@@ -289,7 +289,7 @@ export async function writeHosts(
   const json = rowsJson(rows);
   const writes = [ask(tx, PUT_HOSTS, [json]), ask(tx, PUT_REQUEST_COUNTS, [json, session.projectId])];
   if (released.size > 0) writes.push(ask(tx, FREE_QUEUES, [json, session.projectId]));
-  await Promise.all(writes);
+  await together(writes);
 }
 
 /** The channel on which workers of a run hear of work. */

@@ -1,0 +1,45 @@
+import { describe, expect, it } from 'vitest';
+import { type WaitingPage, WaitingPages } from './waiting-pages.ts';
+
+const page = (pageId: number, rank = 1): WaitingPage => ({
+  ...{ pageId, rank, priority: rank, url: `https://a.test/${pageId}`, fetchUrl: null },
+  ...{ depth: 1, attempts: 0, hops: 0, last: null },
+});
+const idsOf = (pages: WaitingPage[]) => pages.map(({ pageId }) => pageId);
+const MINUTE = 60_000;
+
+describe('a window on a queue', () => {
+  it('keeps what is queued while the database is asked, whose answer does not know of it', () => {
+    const window = new WaitingPages();
+    window.expect();
+    window.queue(page(7));
+    window.load([page(3)], true, null, 0);
+    expect(idsOf(window.take(9))).toEqual([3, 7]);
+    // Not whole: what comes after the last is the database's matter, until its answer says that there is nothing more.
+    window.load([page(8)], false, null, 0);
+    window.expect();
+    window.queue(page(9));
+    expect(window.size).toBe(1);
+    window.load([], true, null, 0);
+    expect(idsOf(window.take(9))).toEqual([8, 9]);
+  });
+
+  it('gives nothing twice that was queued and taken while the database was asked', () => {
+    const window = new WaitingPages();
+    window.load([], true, null, 0);
+    window.expect();
+    window.queue(page(5));
+    expect(idsOf(window.take(1))).toEqual([5]);
+    window.load([], true, null, 0);
+    expect(window.size).toBe(0);
+  });
+
+  it('grows for a host that uses it up at once, and for no other', () => {
+    const [slow, fast] = [new WaitingPages(), new WaitingPages()];
+    const first = slow.window;
+    for (let n = 0; n < 5; n++) slow.load([], false, null, n * MINUTE);
+    for (let n = 0; n < 5; n++) fast.load([], false, null, n);
+    expect(slow.window).toBe(first);
+    expect(fast.window).toBeGreaterThan(8 * first);
+  });
+});

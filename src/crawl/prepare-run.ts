@@ -28,8 +28,6 @@ export async function prepareRun(
   const judge = listenForLowered(parts);
   const { isStartUrl } = parts;
   const isNewRun = !start.resumed;
-  // Before there is a page that others could be done with.
-  if (hasToDiscover(parts)) await parts.store.keepOpen(true);
   await parts.modes.open(start);
   if (run.due !== undefined) await parts.store.requeue(run.due, DUE_PRIORITY);
   else if (start.knownUrls > 0 && (isNewRun || run.configChanged)) {
@@ -51,6 +49,7 @@ export async function prepareRun(
   // Depths are worked out at the end; until then no reader may take those of the start URLs for those of an origin.
   if (parts.map !== null && start.knownUrls === 0) await parts.store.saveDepths(parts.map.origins, []);
   await offerStartUrls(parts);
+  if (!hasToDiscover(parts)) await parts.store.knowsNoMore();
 }
 
 /** Where pages are under the lists of this crawl; null when it makes no map. */

@@ -103,11 +103,12 @@ export function createCrawlLoop(parts: CrawlParts, discovers: boolean): CrawlLoo
   async function run(): Promise<LoopEnd> {
     const leaveSlots = slots.onFree(wake);
     sitemaps?.begin();
+    // At once: another who looks, too, may wait for it.
+    const looked = sitemaps?.ended.then(() => store.knowsNoMore()).catch(fail);
     try {
       await giveTurns();
       if (failure !== null) throw failure.error;
-      await sitemaps?.ended;
-      if (sitemaps !== null) await store.keepOpen(false);
+      await looked;
       await desk.releaseAll();
       await budget.returnUnused();
     } finally {

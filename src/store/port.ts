@@ -375,10 +375,13 @@ export interface Store {
   onLowered(judge: (row: Reconsidered) => Verdict): void;
   /** Ends the run; one that others are still at work on is only left. Answers the status the run has then. */
   finish(status: RunEnd, now: number, error: string | null): Promise<RunEnd | 'running'>;
-  /** True when no page of the run waits or is in flight, here or at any other worker, and no other keeps it open. */
+  /** True when no page of the run waits or is in flight, here or at any other worker, and no other knows of more. */
   isDone(): Promise<boolean>;
-  /** Only this worker knows where more pages may come from: others do not take the run for done until it says so, or is gone. */
-  keepOpen(isKept: boolean): Promise<void>;
+  /**
+   * Who begins a run, or goes on with it, knows where more pages may come from: others do not take the run for done until
+   * he says that he knows no more, or is gone.
+   */
+  knowsNoMore(): Promise<void>;
   /** Calls when another worker may have queued pages or given a host back. One listener. */
   onWork(listener: () => void): void;
   /** Permits for up to `count` more page GETs, so that all workers together stay within `limit`; 0 when none is left. */

@@ -113,17 +113,26 @@ describe('two workers on one run', () => {
     expect(await third.isDone()).toBe(true);
   });
 
-  it('do not take it for done while one of them knows of more, until he says so or is gone', async () => {
+  it('do not take it for done until who began it says that he knows of no more', async () => {
     const { run, first, second } = await beginWithTwo();
     const lease = await run.lease();
     await run.visit(lease);
     await first.release(lease);
-    await first.keepOpen(true);
     expect([await first.isDone(), await second.isDone()]).toEqual([true, false]);
-    await first.keepOpen(false);
+    await first.knowsNoMore();
     expect(await second.isDone()).toBe(true);
-    await first.keepOpen(true);
-    expect(await second.isDone()).toBe(false);
+  });
+
+  it('wait for each of those who began it, until he is gone', async () => {
+    const { run, first, second } = await beginWithTwo();
+    const third = await openWorker();
+    await beginRun({ open: async () => third, clock } as never, { owner: 'third' });
+    const lease = await run.lease();
+    await run.visit(lease);
+    await first.release(lease);
+    await third.knowsNoMore();
+    await first.flush();
+    expect([await third.isDone(), await second.isDone()]).toEqual([false, false]);
     clock.advance(31_000);
     expect(await second.isDone()).toBe(true);
   });

@@ -30,7 +30,7 @@ import {
   finishRun,
   isDone,
   joinRun,
-  keepOpen,
+  knowsNoMore,
   setPrepared,
 } from './runs.ts';
 import { saveDepths } from './save-depths.ts';
@@ -99,7 +99,7 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
     },
     finish: (status, now, error) => finishRun(session, status, now, error),
     isDone: () => isDone(session),
-    keepOpen: (isKept) => keepOpen(session, isKept),
+    knowsNoMore: () => knowsNoMore(session),
     onWork(listener) {
       if (isPooled(address)) return;
       stopListening = listen(sql, WORK_CHANNEL, (runId) => {

@@ -50,6 +50,7 @@ export async function beginRun(session: Session, request: RunRequest): Promise<R
     if (resumed && isChanged) await ask(tx, REOPEN_LIMITED, [projectId]);
     if (goesOn) await ask(tx, GO_ON, [runId, request.configHash, request.config, request.metadata]);
     await registerWorker(tx, session.owner, runId, now);
+    await ask(tx, PUT_META, [openKey(runId, session.owner), session.owner]);
     await ask(tx, 'SELECT pg_notify($1, $2)', [RUN_CHANNEL, String(runId)]);
     const done = resumed ? last : { pages: 0, requests: 0, bytes: 0 };
     return {
@@ -342,7 +343,7 @@ const REST = `
 SELECT EXISTS (SELECT 1 FROM host_queue WHERE project_id = $1 AND waiting > 0) AS waits,
   EXISTS (SELECT 1 FROM lowering WHERE project_id = $1) AS lowers,
   EXISTS (SELECT 1 FROM meta m JOIN worker w ON w.id = m.value
-    WHERE m.key = $2 AND w.id <> $3 AND w.ended_at IS NULL AND w.seen_at > $4) AS is_kept`;
+    WHERE starts_with(m.key, $2) AND w.id <> $3 AND w.ended_at IS NULL AND w.seen_at > $4) AS is_kept`;
 
 /** No page waits or is in flight anywhere, no lowered depth is still to be passed on, nobody else keeps the run open. */
 export async function isDone(session: Session): Promise<boolean> {
@@ -356,14 +357,12 @@ export async function isDone(session: Session): Promise<boolean> {
   return !waits && !lowers && !is_kept;
 }
 
-const openKey = (runId: number) => `open:${runId}`;
-const CLOSE = 'DELETE FROM meta WHERE key = $1';
+const openKey = (runId: number, owner = '') => `open:${runId}:${owner}`;
+const CLOSE = 'DELETE FROM meta WHERE starts_with(key, $1)';
 
-export async function keepOpen(session: Session, isKept: boolean): Promise<void> {
-  const key = openKey(session.runId);
-  await session.attempt((sql) =>
-    isKept ? ask(sql, PUT_META, [key, session.owner]) : ask(sql, CLOSE, [key]),
-  );
+export async function knowsNoMore(session: Session): Promise<void> {
+  const key = openKey(session.runId, session.owner);
+  await session.attempt((sql) => ask(sql, 'DELETE FROM meta WHERE key = $1', [key]));
 }
 
 export interface StateCount {

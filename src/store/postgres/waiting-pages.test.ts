@@ -34,6 +34,27 @@ describe('a window on a queue', () => {
     expect(window.size).toBe(0);
   });
 
+  it('puts in front what a redirect led to while the database was asked, wherever its answer has it', () => {
+    const window = new WaitingPages();
+    window.expect();
+    window.queue(page(9));
+    window.hurry(9, -1, 1);
+    window.hurry(4, -1, 2);
+    window.load([page(3), page(4)], true, null, 0);
+    expect(window.take(9).map(({ pageId, hops }) => [pageId, hops])).toEqual([
+      [4, 2],
+      [9, 1],
+      [3, 0],
+    ]);
+  });
+
+  it('remembers a retry that the answer does not know of', () => {
+    const window = new WaitingPages();
+    window.nextRetryAt = 500;
+    window.load([], true, null, 0);
+    expect(window.nextRetryAt).toBe(500);
+  });
+
   it('grows for a host that uses it up at once, and for no other', () => {
     const [slow, fast] = [new WaitingPages(), new WaitingPages()];
     const first = slow.window;

@@ -31,6 +31,8 @@ export class WaitingPages {
   #loadedAt = Number.NEGATIVE_INFINITY;
   /** What was queued while the database was being asked, and not taken since: its answer may not know of it. */
   #arrived: Map<number, WaitingPage> | null = null;
+  /** Pages that redirects lead to since the database is being asked: its answer may have them at their old place. */
+  #hurried = new Map<number, { rank: number; hops: number }>();
   /** Grows with use: a host that is asked once a second needs no thousand pages in memory, a fast one does. */
   #window = FIRST_WINDOW;
   /** Nothing waits behind the window, as far as is known. */
@@ -50,20 +52,23 @@ export class WaitingPages {
   /** The database is being asked. */
   expect(): void {
     this.#arrived = new Map();
+    this.#hurried.clear();
   }
 
   /** What the database answered; it was asked for one window from its queue's head. */
   load(pages: WaitingPage[], isWhole: boolean, nextRetryAt: number | null, now: number): void {
     for (const page of pages) this.#add(page);
-    if (this.#isLoaded && now - this.#loadedAt < LASTS_MS)
+    if (this.#isLoaded && !isWhole && now - this.#loadedAt < LASTS_MS)
       this.#window = Math.min(this.#window * GROWTH, LARGEST_WINDOW);
     this.#isLoaded = true;
     this.#loadedAt = now;
     this.isWhole = isWhole;
-    this.nextRetryAt = nextRetryAt ?? Number.POSITIVE_INFINITY;
+    // It may not know yet of one that was settled a moment ago.
+    this.nextRetryAt = Math.min(this.nextRetryAt, nextRetryAt ?? Number.POSITIVE_INFINITY);
     const arrived = this.#arrived;
     this.#arrived = null;
     for (const page of arrived?.values() ?? []) this.queue(page);
+    for (const [pageId, { rank, hops }] of this.#hurried) this.hurry(pageId, rank, hops);
   }
 
   /** A page that was queued and is committed, or comes back: it is taken where it belongs before the window's end. */
@@ -96,6 +101,7 @@ export class WaitingPages {
 
   /** A redirect leads to the page: it is the host's next. False when it is not in the window. */
   hurry(pageId: number, rank: number, hops: number): boolean {
+    if (this.#arrived !== null) this.#hurried.set(pageId, { rank, hops });
     if (!this.#ids.has(pageId)) return false;
     const at = this.#pages.findIndex((each) => each.pageId === pageId);
     const [page] = this.#pages.splice(at, 1);

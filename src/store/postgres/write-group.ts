@@ -1,6 +1,6 @@
 /**
  * Settling, the second half: one group becomes one transaction. First the leases: what was settled under one that was
- * lost is dropped whole. Then new URLs get their ids, then everything that names them is written.
+ * lost is dropped whole. Then what names no other page, then new URLs get their ids, then everything that names them.
  *
  * Safe to repeat: the worker's row counts the groups it has committed, so that a commit whose answer got lost is not
  * written twice.

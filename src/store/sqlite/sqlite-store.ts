@@ -139,7 +139,7 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Stor
       return isBusy.get({ project: session.projectId }) === 0;
     },
     // Nobody else works on the file.
-    async keepOpen() {},
+    async knowsNoMore() {},
     onWork() {},
     async reservePages(count, limit) {
       const left = limit - totals().pages - session.permits;

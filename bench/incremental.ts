@@ -267,7 +267,7 @@ export const scenario: Scenario = {
   name: 'incremental',
   about: 'a site of 5,000 pages again, 5 % changed: with ETags, from nginx, without validators',
   async run({ quick }) {
-    const [pages, rounds] = quick ? [1000, 1] : [5000, 3];
+    const [pages, rounds] = quick ? [1000, 1] : [5000, 5];
     const rows: Row[] = [];
     const cases = [
       ['etags', 'usual'],

@@ -1,6 +1,6 @@
 /**
  * One request on a host's next slot, for a page or for robots.txt: reserve, send, tell the host's clock how it went, and
- * a line for the request log. The slot is reserved before the request starts and counted from the moment it is sent.
+ * a line for the request log. The slot is reserved before the request starts and counted from the moment it is written.
  */
 import type { FetchRequest, Outcome } from '../fetch/fetcher.ts';
 import { retryAfterMs } from '../fetch/retry-after.ts';
@@ -61,6 +61,10 @@ export async function exchangeWith(
       sentAt = pace.sent();
       around.placed(host);
       return sentAt !== null;
+    },
+    onSent() {
+      pace.written();
+      if (pace.delayMs > 0) around.placed(host);
     },
   });
   const { head, failure } = outcome;

@@ -86,6 +86,11 @@ export class Exchange {
     this.stageMs = this.around.coarseMs();
   }
 
+  /** undici's name for it: the request's bytes are on their way. */
+  onRequestSent(): void {
+    this.request.onSent?.();
+  }
+
   onHeaders(status: number, raw: Buffer[]): boolean {
     if (status >= 200) this.onHead(readResponseHead(status, raw));
     return true;

@@ -293,7 +293,12 @@ else {
       const { port, versions } = await startH2();
       const fetcher = makeFetcher({ ca: cert, http2: true });
       const url = `https://site.test:${port}/`;
-      const head = await fetcher.fetch({ url, method: 'HEAD', maxBytes: 100 });
+      let written = 0;
+      const onSent = () => {
+        written += 1;
+      };
+      const head = await fetcher.fetch({ url, method: 'HEAD', maxBytes: 100, onSent });
+      expect(written).toBe(1);
       expect(head).toMatchObject({ failure: null, body: null, head: { status: 200 } });
       expect(await get(fetcher, url, () => false)).toMatchObject({ failure: 'not-sent', sentAt: null });
       const refused = await fetcher.fetch({ url, method: 'GET', maxBytes: 100, wantsBody: () => false });

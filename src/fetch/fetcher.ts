@@ -18,11 +18,10 @@ export interface FetchRequest {
   onPiece?: (bytes: Uint8Array, head: ResponseHead) => boolean;
   /** Decides on the answer's headers whether the body is wanted (2xx only); false closes the connection. */
   wantsBody?: (head: ResponseHead) => boolean;
-  /**
-   * Called in the moment the request is written to an open connection: here the host's clock counts from.
-   * False keeps the request from being sent (a lost lease).
-   */
+  /** Called right before the request is written to an open connection; false keeps it from being sent (a lost lease). */
   onSend?: () => boolean;
+  /** Called right after it was written: here the host's clock counts from, however busy the machine was in between. */
+  onSent?: () => void;
 }
 
 /** The header fields the crawler uses, each null when absent; repeated fields joined by ", ". */

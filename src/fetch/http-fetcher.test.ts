@@ -314,6 +314,20 @@ describe('onSend', () => {
     expect([calls, seen.requests, seen.connections]).toEqual([3, 3, 1]);
   });
 
+  it('is followed by onSent once the request is written, and only then', async () => {
+    const { url } = await serveRaw((socket) => socket.write(hello));
+    const fetcher = makeFetcher({ perHost: 1 });
+    for (const isAllowed of [true, false, true]) {
+      const told: string[] = [];
+      const onSend = () => {
+        told.push('onSend');
+        return isAllowed;
+      };
+      await get(fetcher, url, { onSend, onSent: () => told.push('onSent') });
+      expect(told).toEqual(isAllowed ? ['onSend', 'onSent'] : ['onSend']);
+    }
+  });
+
   it('is not called for a host that cannot be reached', async () => {
     const server = createNetServer();
     const url = await listen(server);

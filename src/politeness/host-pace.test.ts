@@ -71,6 +71,17 @@ describe('a host’s slots', () => {
     expect(pace.readyAt() - clock.monotonic()).toBe(950);
   });
 
+  it('counts from the moment after writing: what lay between asking and writing is not taken from the delay', () => {
+    const { clock, pace, state } = open();
+    pace.reserve();
+    const sentAt = pace.sent();
+    clock.advance(40); // the machine had other things to do
+    pace.written();
+    pace.ended(sentAt, OK);
+    expect(pace.readyAt() - clock.monotonic()).toBe(1000);
+    expect(state.notBefore - clock.now()).toBe(1000);
+  });
+
   it('gives no slot while one is reserved but unsent, however many may run at once', () => {
     const { clock, pace } = open({ perHost: 5 });
     pace.reserve();

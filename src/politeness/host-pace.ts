@@ -2,7 +2,7 @@
  * The clock of one host, held by its lease holder: when the next request may start, and what each answer does to that.
  *
  * Promises: a slot is reserved before a request starts; while there is a delay, the next slot is counted from the moment
- * the request before it was really sent, and no slot is given while one is reserved but unsent, so that two requests
+ * the request before it was really written, and no slot is given while one is reserved but unsent, so that two requests
  * are never closer than the delay, however busy the machine is. Blocks (429, Retry-After, the breaker) hold for all.
  * Never waits itself: it only says when. What must survive a restart lives in the lease's HostState, in wall time.
  */
@@ -135,6 +135,12 @@ export class HostPace {
     this.#lastSent = now;
     this.#setNextSlot(Math.max(this.#nextSlot, now + this.delayMs));
     return this.#wall(now);
+  }
+
+  /** Right after sending: what a busy machine put between the two is not taken from the delay. */
+  written(): void {
+    this.#lastSent = this.#clock.monotonic();
+    this.#setNextSlot(Math.max(this.#nextSlot, this.#lastSent + this.delayMs));
   }
 
   /** The request is over. Answers the wall time until which its answer blocks the host, or null. */

@@ -25,16 +25,17 @@ export interface HostRow {
 }
 
 /** The lease after the host was taken: `row` is how it was before. */
-export function leaseOf(row: HostRow, until: number): HostLease {
+export function leaseOf(row: HostRow, until: number, clockErrorMs = 0): HostLease {
   return {
     hostId: row.id,
     host: row.name,
     fence: row.fence + 1,
     until,
+    clockErrorMs,
     takenOver: row.taken_over === 1 || row.lease_owner !== null,
     closed: row.closed_state === null ? null : { state: row.closed_state, reason: row.closed_reason ?? '' },
     state: {
-      notBefore: row.not_before,
+      notBefore: row.not_before + clockErrorMs,
       blockedUntil: row.blocked_until,
       consecutive429: row.consecutive_429,
       adaptiveMs: row.adaptive_ms,

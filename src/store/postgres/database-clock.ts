@@ -6,6 +6,8 @@
 import type { Clock } from '../../primitives/clock.ts';
 
 export interface DatabaseClock extends Clock {
+  /** By how much the time may be wrong now. */
+  readonly errorMs: number;
   /**
    * `askedAt` is the monotonic time at which the question left; the answer is taken to be from half-way. One that took
    * long says little: it only counts where it proves the time wrong, or nothing better is known. Answers by how much
@@ -21,7 +23,11 @@ export function createDatabaseClock(clock: Clock): DatabaseClock {
   let offset = clock.now() - clock.monotonic();
   let errorMs = Number.POSITIVE_INFINITY;
   let setAt = clock.monotonic();
+  const errorNow = (monotonic: number) => errorMs + DRIFT * (monotonic - setAt);
   return {
+    get errorMs() {
+      return errorNow(clock.monotonic());
+    },
     now: () => clock.monotonic() + offset,
     monotonic: () => clock.monotonic(),
     after: (delayMs, callback) => clock.after(delayMs, callback),
@@ -29,7 +35,7 @@ export function createDatabaseClock(clock: Clock): DatabaseClock {
       const now = clock.monotonic();
       const heard = databaseTime - (askedAt + now) / 2;
       const heardError = (now - askedAt) / 2;
-      errorMs += DRIFT * (now - setAt);
+      errorMs = errorNow(now);
       setAt = now;
       if (heardError <= errorMs || Math.abs(heard - offset) > heardError + errorMs) {
         offset = heard;

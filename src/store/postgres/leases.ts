@@ -98,7 +98,7 @@ async function takeAll(
   for (const each of robots) rememberRobots(session, each);
   session.hosts.remember(new Map(rows.map(({ name, id }) => [name, id])));
   return rows.map((row) => {
-    const taken = leaseOf(row, until);
+    const taken = leaseOf(row, until, session.clock.errorMs);
     session.held.set(taken.hostId, newHolding(taken));
     return taken;
   });

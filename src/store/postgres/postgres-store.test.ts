@@ -17,13 +17,13 @@ const clock = new FakeClock();
 let address: string;
 let workers: PostgresStore[];
 
-async function openWorker(): Promise<PostgresStore> {
+async function openWorker(readTime = async () => clock.now()): Promise<PostgresStore> {
   const store = await openPostgresStore({
     address,
     clock,
     // Two that wait for each other may have to try again.
     patienceMs: 10_000,
-    readTime: async () => clock.now(),
+    readTime,
     onFailure(error) {
       throw error;
     },
@@ -111,6 +111,29 @@ describe('two workers on one run', () => {
     expect(await second.requeue([pageId], 0)).toBe(0);
     await third.settle(held, processed(claims[0]));
     expect(await third.isDone()).toBe(true);
+  });
+
+  it('hand a host over with what their clocks may be wrong by on top of its delay', async () => {
+    const { run, first } = await beginWithTwo();
+    const lease = await run.lease();
+    expect(lease.clockErrorMs).toBe(0);
+    const notBefore = clock.now() + 5000;
+    lease.state.notBefore = notBefore;
+    await first.release(lease);
+    await first.flush();
+    const slow = async () => {
+      clock.advance(20);
+      return clock.now();
+    };
+    const third = await openWorker(slow);
+    expect(await third.join(run.start.runId, 'third')).not.toBeNull();
+    const taken = (await third.leaseHost('third', HOST, clock.now(), LEASE_MS))!;
+    expect(taken.clockErrorMs).toBe(10);
+    expect(taken.state.notBefore).toBe(notBefore + 10);
+    await third.release(taken);
+    await third.flush();
+    const again = (await first.leaseHost('me', HOST, clock.now(), LEASE_MS))!;
+    expect(Math.floor(again.state.notBefore)).toBe(notBefore + 20);
   });
 
   it('do not take it for done until who began it says that he knows of no more', async () => {

@@ -1,8 +1,8 @@
 /** What the parts of the PostgreSQL adapter share while a run is worked on: the connection, the leases, what is remembered. */
 import type { Sql, TransactionSql } from 'postgres';
-import type { Clock } from '../../primitives/clock.ts';
 import type { HostLease, Reconsidered, StoredRobots, Verdict } from '../port.ts';
 import type { CommitWindow } from './commit-window.ts';
+import type { DatabaseClock } from './database-clock.ts';
 import type { KnownUrls } from './known-urls.ts';
 import { WaitingPages } from './waiting-pages.ts';
 
@@ -24,7 +24,7 @@ export interface Holding {
 
 export interface Session {
   readonly sql: Sql;
-  readonly clock: Clock;
+  readonly clock: DatabaseClock;
   readonly window: CommitWindow;
   readonly known: KnownUrls;
   /** The uuid under which a URL is unique. */

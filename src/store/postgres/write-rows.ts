@@ -268,7 +268,7 @@ export async function writeHosts(
     const { hostId, state } = lease;
     return {
       h: hostId,
-      n: Math.round(state.notBefore),
+      n: Math.ceil(state.notBefore + lease.clockErrorMs),
       b: Math.round(state.blockedUntil),
       c: state.consecutive429,
       a: state.adaptiveMs,

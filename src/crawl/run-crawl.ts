@@ -100,6 +100,19 @@ export function createCrawlLoop(parts: CrawlParts, discovers: boolean): CrawlLoo
     endSleep();
   }
 
+  /**
+   * Until something happens, and then until all has been heard that came with it: requests that leave together wake the
+   * server once, and one by one each of them would.
+   */
+  function sleep(): Promise<void> {
+    return new Promise((resolve) => {
+      endSleep = () => {
+        endSleep = () => {};
+        setImmediate(resolve);
+      };
+    });
+  }
+
   async function run(): Promise<LoopEnd> {
     const leaveSlots = slots.onFree(wake);
     sitemaps?.begin();
@@ -134,9 +147,7 @@ export function createCrawlLoop(parts: CrawlParts, discovers: boolean): CrawlLoo
       if (hasSlot && (await findMore())) continue;
       if (inFlight === 0 && (isStopped || (isOver() && (await isOverForAll())))) break;
       if (isAwake) continue;
-      await new Promise<void>((resolve) => {
-        endSleep = resolve;
-      });
+      await sleep();
     }
     schedule.stop();
     sitemaps?.stop();

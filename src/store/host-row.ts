@@ -24,6 +24,11 @@ export interface HostRow {
   closed_reason: string | null;
 }
 
+/** A slot as it is handed over: later by what a clock may be wrong by. 0: the host was never asked. */
+export function handedOver(notBefore: number, clockErrorMs: number): number {
+  return notBefore === 0 ? 0 : notBefore + clockErrorMs;
+}
+
 /** The lease after the host was taken: `row` is how it was before. */
 export function leaseOf(row: HostRow, until: number, clockErrorMs = 0): HostLease {
   return {
@@ -35,7 +40,7 @@ export function leaseOf(row: HostRow, until: number, clockErrorMs = 0): HostLeas
     takenOver: row.taken_over === 1 || row.lease_owner !== null,
     closed: row.closed_state === null ? null : { state: row.closed_state, reason: row.closed_reason ?? '' },
     state: {
-      notBefore: row.not_before + clockErrorMs,
+      notBefore: handedOver(row.not_before, clockErrorMs),
       blockedUntil: row.blocked_until,
       consecutive429: row.consecutive_429,
       adaptiveMs: row.adaptive_ms,

@@ -1,3 +1,5 @@
+import { on, once } from 'node:events';
+import { createConnection, type Socket } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import {
   beginRun,
@@ -40,6 +42,31 @@ async function beginWithTwo() {
   const second = await openWorker();
   expect(await second.join(run.start.runId, 'other')).not.toBeNull();
   return { run, first, second };
+}
+
+/** A connection on which somebody has changed something, and was stopped in the middle of the next statement. */
+async function stopMidStatement(change: string): Promise<Socket> {
+  const { hostname, port, username, pathname } = new URL(address);
+  const socket = createConnection(Number(port), hostname);
+  const text = (value: string) => Buffer.from(`${value}\0`);
+  const send = (type: string, ...parts: Buffer[]) => {
+    const body = Buffer.concat(parts);
+    const length = Buffer.alloc(4);
+    length.writeInt32BE(body.length + 4);
+    socket.write(Buffer.concat([Buffer.from(type), length, body]));
+  };
+  const heard = async (type: string) => {
+    for await (const [chunk] of on(socket, 'data')) if ((chunk as Buffer).includes(type)) return;
+  };
+  const who = ['user', username, 'database', pathname.slice(1), 'application_name', 'sumi'];
+  send('', Buffer.from([0, 3, 0, 0]), ...who.map(text), Buffer.from([0]));
+  await heard('Z');
+  send('Q', text(`BEGIN; ${change}`));
+  await heard('UPDATE 1');
+  send('P', text('named'), text('SELECT 1 WHERE 1 = $1'), Buffer.from([0, 0]));
+  send('D', Buffer.from('S'), text('named'));
+  send('H');
+  return socket;
 }
 
 beforeEach(async () => {
@@ -134,6 +161,27 @@ describe('two workers on one run', () => {
     await third.flush();
     const again = (await first.leaseHost('me', HOST, clock.now(), LEASE_MS))!;
     expect(Math.floor(again.state.notBefore)).toBe(notBefore + 20);
+  });
+
+  it('go on with the hosts of one that was stopped in the middle of a statement', async () => {
+    const { first } = await beginWithTwo();
+    // As if the first had a group under way that waits for the stopped one: it has the worker's row.
+    const change = `UPDATE worker SET pages = pages; UPDATE host SET fence = fence WHERE name = '${HOST}'`;
+    const stopped = await stopMidStatement(change);
+    try {
+      const ended = once(stopped, 'close');
+      expect(await first.leaseHost('me', HOST, clock.now(), LEASE_MS)).toBeNull();
+      // The second one is not heard of any more.
+      clock.advance(11_000);
+      let lease = null;
+      while (lease === null) {
+        await first.heartbeat({ hosts: 0, pages: 0 });
+        lease = await first.leaseHost('me', HOST, clock.now(), LEASE_MS);
+      }
+      await ended;
+    } finally {
+      stopped.destroy();
+    }
   });
 
   it('do not take it for done until who began it says that he knows of no more', async () => {

@@ -84,17 +84,33 @@ export async function endVanished(tx: TransactionSql, now: number): Promise<void
   ]);
 }
 
-/** Pages a second since the last time it was heard of. */
+// Pages a second since the last time it was heard of. Never waits: a group of ours that has the row, and says so itself,
+// may wait for somebody who is stopped, and whose locks are freed from here.
 const HEARTBEAT = `
 UPDATE worker SET hosts = $3, pages_per_second = CASE
     WHEN told_at = 0 THEN $4 * 1000.0 / greatest(1, $2 - started_at)
     WHEN $2 > told_at THEN ($4 - told_pages) * 1000.0 / ($2 - told_at) ELSE pages_per_second END,
-  told_pages = $4, told_at = $2, seen_at = $2 WHERE id = $1`;
+  told_pages = $4, told_at = $2, seen_at = $2
+WHERE id = (SELECT id FROM worker WHERE id = $1 FOR NO KEY UPDATE SKIP LOCKED)`;
 
 export async function heartbeat(session: Session, report: WorkerReport): Promise<void> {
   const now = Math.round(session.clock.now());
   await session.attempt((sql) => ask(sql, HEARTBEAT, [session.owner, now, report.hosts, report.pages]));
+  await session.attempt((sql) => ask(sql, FREE_LOCKS, [now - FORGOTTEN_MS, now - SILENT_MS]));
 }
+
+/** Two of its heartbeats did not come. */
+const SILENT_MS = 10_000;
+const FORGOTTEN_MS = 120_000;
+// One that is stopped in the middle of saying a statement holds its locks for ever: the server, which waits for the rest,
+// counts that neither as an idle transaction nor as time of the statement. So others end its connection. Looked for only
+// while somebody is silent; the role may end what is its own.
+const FREE_LOCKS = `
+SELECT pg_terminate_backend(a.pid) FROM pg_stat_activity a
+WHERE EXISTS (SELECT 1 FROM worker w WHERE w.ended_at IS NULL AND w.seen_at BETWEEN $1 AND $2)
+  AND a.datname = current_database() AND a.usename = current_user
+  AND a.application_name = current_setting('application_name') AND a.state = 'active' AND a.wait_event = 'ClientRead'
+  AND a.state_change < clock_timestamp() - interval '2 seconds'`;
 
 /** The worker leaves: what it still holds is free, after a rest. */
 export async function endWorker(session: Session): Promise<void> {

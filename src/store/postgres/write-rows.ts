@@ -1,5 +1,6 @@
 /** The rows of a group, a statement a table: each takes all its rows in one JSON parameter. */
 import type { TransactionSql } from 'postgres';
+import { handedOver } from '../host-row.ts';
 import { type HostLease, REQUEST_KINDS, type RequestEntry } from '../port.ts';
 import type { Group, PendingLinks, PendingSettlement } from './group.ts';
 import { ask, recordset, rowsJson, type Session, together } from './session.ts';
@@ -268,7 +269,7 @@ export async function writeHosts(
     const { hostId, state } = lease;
     return {
       h: hostId,
-      n: Math.ceil(state.notBefore + lease.clockErrorMs),
+      n: Math.ceil(handedOver(state.notBefore, lease.clockErrorMs)),
       b: Math.round(state.blockedUntil),
       c: state.consecutive429,
       a: state.adaptiveMs,

@@ -2,6 +2,7 @@
 // not take its judge along. Talks to start-site.ts over IPC; ends when its parent does.
 import { respondFromGraph, type Site, serveSite } from '../src/demo/serve-site.ts';
 import { createSiteGraph, type SiteGraphOptions } from '../src/demo/site-graph.ts';
+import { earliestArrivals, startBeats } from '../test/faults/beats.ts';
 import { createTerrainWeb, type TerrainWeb, type TerrainWebOptions } from './terrain-web.ts';
 
 export type WebOptions = SiteGraphOptions | TerrainWebOptions;
@@ -9,6 +10,8 @@ export type WebOptions = SiteGraphOptions | TerrainWebOptions;
 /** What the parent gets of a request. */
 export interface SeenRequest {
   atMs: number;
+  /** The earliest moment at which it can have arrived: a busy server sees requests late. */
+  earliestMs: number;
   host: number;
   method: string;
   path: string;
@@ -22,6 +25,7 @@ export type Order =
   | { id: number; kind: 'log' }
   | { id: number; kind: 'forget' };
 
+const beats = startBeats();
 let site: Site | undefined;
 let waiting: { id: number; requests: number }[] = [];
 
@@ -66,8 +70,10 @@ async function obey(order: Order): Promise<void> {
     // Two turns of the loop: what a killed crawler had written is read from the sockets first.
     setImmediate(() => setImmediate(() => reply(order.id, site!.log.length)));
   } else if (order.kind === 'log') {
-    const seen: SeenRequest[] = site!.log.map(({ atMs, host, method, path, status }) => ({
+    const arrivals = earliestArrivals(site!.log, beats);
+    const seen: SeenRequest[] = site!.log.map(({ atMs, host, method, path, status }, i) => ({
       atMs,
+      earliestMs: arrivals[i],
       host,
       method,
       path,

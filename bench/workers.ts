@@ -164,9 +164,9 @@ interface LogVerdict {
 function judgeLog(log: readonly SeenRequest[], delayMs: number): LogVerdict {
   const [last, seen] = [new Map<number, number>(), new Set<string>()];
   const verdict = { pages: 0, twice: 0, shortGaps: 0, smallestGapMs: Number.POSITIVE_INFINITY };
-  for (const { host, path, atMs } of log) {
+  for (const { host, path, atMs, earliestMs } of log) {
     const gapMs = atMs - (last.get(host) ?? Number.NEGATIVE_INFINITY);
-    last.set(host, atMs);
+    last.set(host, earliestMs);
     verdict.smallestGapMs = Math.min(verdict.smallestGapMs, gapMs);
     if (gapMs < 0.95 * delayMs) verdict.shortGaps++;
     if (path === '/robots.txt') continue;
@@ -204,7 +204,7 @@ async function politely(server: PostgresServer, quick: boolean): Promise<Row[]> 
             's',
           ),
           atMost('... violations by sumi audit', audit.violations, 0),
-          atMost('... gaps under 0.95 s in the server log', log.shortGaps, 0),
+          atMost('... gaps under 0.95 s in the server log, what it saw late aside', log.shortGaps, 0),
           atLeast('... pages', log.pages, pages),
           atMost('... pages fetched twice', log.twice, 0),
           shown('... first to last request', log.spanS, 's'),

@@ -1,4 +1,5 @@
 /** Runs a crawl under the eyes of the terminal, and turns how it ended into an exit code or an error. */
+import { setFlagsFromString } from 'node:v8';
 import type { Config } from '../config/load-config.ts';
 import { PROGRAM_VERSION } from '../config/program.ts';
 import { type CrawlHandle, startCrawl } from '../crawl/start-crawl.ts';
@@ -7,6 +8,7 @@ import type { EventListener, SummaryEvent } from '../report/events.ts';
 import type { LoopReading } from '../report/metrics.ts';
 import { openReadSide } from '../store/open-store.ts';
 import { findPages } from './find-pages.ts';
+import { patientCompiler } from './patient-compiler.ts';
 import { watchCrawl } from './watch-crawl.ts';
 
 export interface CrawlHooks {
@@ -28,7 +30,7 @@ export async function crawlToEnd(
     const noteStart: EventListener = (event) => {
       if (event.type === 'run') isResumed = event.resumed;
     };
-    const listeners = hooks === undefined ? view.listeners : [noteStart, ...view.listeners];
+    const listeners = [noteStart, patientCompiler(config.mode, setFlagsFromString), ...view.listeners];
     handle = await startCrawl({ config, startUrls, listeners });
     view.started(handle);
     hooks?.started(handle, isResumed, view.say);

@@ -11,6 +11,20 @@ export interface Beats {
   earliest(atMs: number, turns: number): number;
 }
 
+/** For each request of a server's log, in its order, the earliest moment at which it can have arrived. */
+export function earliestArrivals(
+  log: readonly { host: number; atMs: number; remotePort: number }[],
+  beats: Beats,
+): number[] {
+  const connections = new Set<string>();
+  return log.map(({ host, atMs, remotePort }) => {
+    const connection = `${host} ${remotePort}`;
+    const turns = connections.has(connection) ? 1 : 2;
+    connections.add(connection);
+    return beats.earliest(atMs, turns);
+  });
+}
+
 export function startBeats(): Beats {
   const times: number[] = [performance.now()];
   setInterval(() => times.push(performance.now()), EVERY_MS).unref();

@@ -3,7 +3,7 @@ import { expect } from 'vitest';
 import type { LoggedRequest } from '../../src/demo/serve-site.ts';
 import type { Running } from '../cli/run-sumi.ts';
 import type { FakeWeb } from '../web/fake-web.ts';
-import type { Beats } from './beats.ts';
+import { type Beats, earliestArrivals } from './beats.ts';
 import { type CrewStore, isOwnedBy, type LeaseChange } from './crew.ts';
 
 /** What a gap may fall short of the delay: sending and being seen are two moments. */
@@ -13,13 +13,10 @@ const TOLERANCE = 0.95;
 export function expectPolite(web: FakeWeb, beats: Beats, delayMs: number): void {
   const short: string[] = [];
   const last = new Map<number, { earliestMs: number; path: string }>();
-  const connections = new Set<string>();
-  for (const { host, atMs, path, remotePort } of web.log) {
-    const connection = `${host} ${remotePort}`;
-    const turns = connections.has(connection) ? 1 : 2;
-    connections.add(connection);
+  const arrivals = earliestArrivals(web.log, beats);
+  for (const [i, { host, atMs, path }] of web.log.entries()) {
     const before = last.get(host);
-    last.set(host, { earliestMs: beats.earliest(atMs, turns), path });
+    last.set(host, { earliestMs: arrivals[i], path });
     const gapMs = atMs - (before?.earliestMs ?? Number.NEGATIVE_INFINITY);
     if (gapMs < TOLERANCE * delayMs)
       short.push(`host ${host}: ${path} ${Math.round(gapMs)} ms after ${before!.path}`);

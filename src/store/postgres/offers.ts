@@ -13,7 +13,7 @@ import { lastVisitOf, type StoredLastVisit } from '../visit-rows.ts';
 import { applyEffects, type Effects, lockQueues, newEffects, queueEffect, writeWaiting } from './effects.ts';
 import type { Group, PendingCandidate } from './group.ts';
 import { LAST_COLUMNS, lastJoins } from './last-visit.ts';
-import { ask, recordset, rowsJson, type Session, transaction } from './session.ts';
+import { ask, findByKey, recordset, rowsJson, type Session, together, transaction } from './session.ts';
 
 const { Queued, Processed, Skipped, DepthExceeded } = PAGE_STATES;
 
@@ -65,23 +65,27 @@ export interface Resolved {
 }
 
 const COLUMNS = 'o int, h int, i uuid, s smallint, p int, d int, u text, f text, r text, e int';
+// LIMIT, so that each is found by its key: as a join, the whole project would be read as long as PostgreSQL has not
+// counted it.
+const KNOWN = `CROSS JOIN LATERAL (SELECT k.id, k.depth, k.state FROM url k
+    WHERE k.host_id = c.h AND k.project_id = $2 AND k.identity = c.i LIMIT 1) u`;
 const MAKE_URLS = `
 WITH c AS (SELECT * FROM ${recordset(1, COLUMNS, 'c')}),
-  old AS (SELECT c.o, u.id, u.depth, u.state FROM c
-    JOIN url u ON u.host_id = c.h AND u.project_id = $2 AND u.identity = c.i),
+  old AS (SELECT c.o, u.id, u.depth, u.state FROM c ${KNOWN}),
   fresh AS (SELECT nextval('url_id')::int AS id, n.* FROM (
     SELECT c.* FROM c WHERE NOT EXISTS (SELECT 1 FROM old WHERE old.o = c.o) ORDER BY c.o) n),
   made AS (INSERT INTO url (id, host_id, project_id, identity, state, priority, rank, depth, discovered_run,
       discovered_at, referrer_id, url, fetch_url, reason)
     SELECT id, h, $2, i, s, p, p, d, $3, $4, e, u, f, r FROM fresh ORDER BY h, i
-    ON CONFLICT (host_id, project_id, identity) DO NOTHING RETURNING id)
-SELECT o, id, depth, state, false AS "isNew" FROM old
-UNION ALL SELECT f.o, f.id, f.d, f.s, true FROM fresh f JOIN made USING (id)`;
+    ON CONFLICT (host_id, project_id, identity) DO NOTHING RETURNING id, identity, depth, state)
+SELECT o, NULL::uuid AS identity, id, depth, state, false AS "isNew" FROM old
+UNION ALL SELECT NULL, identity, id, depth, state, true FROM made`;
 const FIND_URLS = `
-SELECT c.o, u.id, u.depth, u.state, false AS "isNew" FROM ${recordset(1, COLUMNS, 'c')}
-JOIN url u ON u.host_id = c.h AND u.project_id = $2 AND u.identity = c.i`;
+SELECT c.o, NULL::uuid AS identity, u.id, u.depth, u.state, false AS "isNew"
+FROM ${recordset(1, COLUMNS, 'c')} ${KNOWN}`;
 
-type FoundRow = Omit<Resolved, 'hostId'> & { o: number };
+/** Known pages come with their place in the list, new ones with their identity: to find their places is for us to do, at no cost. */
+type FoundRow = Omit<Resolved, 'hostId'> & { o: number | null; identity: string | null };
 
 /** Finds or makes the rows of the candidates. New ones get ids in the order of discovery. */
 export async function writeCandidates(
@@ -111,15 +115,18 @@ export async function writeCandidates(
   }));
   const { projectId, runId } = session;
   const now = Math.round(session.clock.now());
-  const found = await ask<FoundRow>(tx, MAKE_URLS, [rowsJson(rows), projectId, runId, now]);
-  if (found.length < rows.length) {
-    // Another worker made them between our look and our insert.
-    const seen = new Set(found.map(({ o }) => o));
-    const missing = rows.filter(({ o }) => !seen.has(o));
-    found.push(...(await ask<FoundRow>(tx, FIND_URLS, [rowsJson(missing), projectId])));
-  }
+  const places = new Map(rows.map(({ i, o }) => [i, o]));
   const resolved: Resolved[] = new Array(rows.length);
-  for (const { o, ...row } of found) resolved[o] = { ...row, hostId: rows[o].h! };
+  const place = (found: readonly FoundRow[]) => {
+    for (const { o, identity, ...row } of found) {
+      const at = o ?? places.get(identity!)!;
+      resolved[at] = { ...row, hostId: rows[at].h! };
+    }
+  };
+  place(await ask<FoundRow>(tx, MAKE_URLS, [rowsJson(rows), projectId, runId, now]));
+  // Another worker made these between our look and our insert.
+  const missing = rows.filter(({ o }) => resolved[o] === undefined);
+  if (missing.length > 0) place(await ask<FoundRow>(tx, FIND_URLS, [rowsJson(missing), projectId]));
   for (const [o, page] of resolved.entries()) {
     const { candidate } = candidates[o];
     effects.learned.push({ url: candidate.url, ...page });
@@ -207,9 +214,10 @@ interface LoweredRow {
 const LOWER = `
 WITH v AS (SELECT * FROM ${recordset(1, 'i int, d int', 'v')}),
   o AS (SELECT u.id, u.host_id, u.depth AS was, v.d FROM v JOIN url u ON u.id = v.i AND u.depth > v.d
-    WHERE u.project_id = $2 ORDER BY u.id FOR UPDATE OF u)
-UPDATE url u SET depth = o.d FROM o JOIN host h ON h.id = o.host_id WHERE u.id = o.id AND u.host_id = o.host_id
-RETURNING u.id, u.host_id AS "hostId", h.name AS host, o.was, o.d AS depth, u.state, u.url, u.fetch_url AS "fetchUrl"`;
+    ORDER BY u.id FOR UPDATE OF u)
+UPDATE url u SET depth = o.d FROM o WHERE u.id = o.id AND u.host_id = o.host_id
+RETURNING u.id, u.host_id AS "hostId", (SELECT h.name FROM host h WHERE h.id = u.host_id) AS host, o.was, o.d AS depth,
+  u.state, u.url, u.fetch_url AS "fetchUrl"`;
 const ADD_LOWERING = `
 INSERT INTO lowering (page_id, host_id, project_id) SELECT i, h, $2 FROM ${recordset(1, 'i int, h int', 'r')}
 ORDER BY i ON CONFLICT DO NOTHING`;
@@ -223,7 +231,7 @@ export async function lower(
 ): Promise<void> {
   if (shorter.size === 0) return;
   const wanted = [...shorter].map(([i, d]) => ({ i, d }));
-  const rows = await ask<LoweredRow>(tx, LOWER, [rowsJson(wanted), session.projectId]);
+  const rows = await ask<LoweredRow>(tx, LOWER, [rowsJson(wanted)]);
   for (const [id, depth] of shorter) effects.shortest.push({ id, depth });
   for (const { id, hostId, depth } of rows) effects.lowered.push({ id, hostId, depth });
   const read = rows.filter(({ state }) => state === Processed);
@@ -273,7 +281,10 @@ export async function lowerDepths(session: Session, budget: number): Promise<str
     await session.window.flush();
     const { effects, count } = await transaction(session, async (tx) => {
       const effects = newEffects();
-      const pages = await ask<TellingRow>(tx, TAKE_LOWERING, [session.projectId, budget]);
+      const [, pages] = await together([
+        findByKey(tx),
+        ask<TellingRow>(tx, TAKE_LOWERING, [session.projectId, budget]),
+      ]);
       const shorter = new Map<number, number>();
       const note = (id: number, depth: number) => {
         if (depth < (shorter.get(id) ?? NO_DEPTH + 1)) shorter.set(id, depth);

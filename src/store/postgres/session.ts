@@ -99,9 +99,18 @@ export async function together<T extends readonly unknown[]>(
 // each group of a few. In a transaction, because that is all that a pooler leaves us.
 const BY_INDEX = "SELECT set_config('enable_seqscan', 'off', true)";
 
-/** In this transaction rows are found one by one, by their keys. */
+/** From here on, in this transaction, no table is read from end to end. */
 export async function findByIndex(tx: TransactionSql): Promise<void> {
   await ask(tx, BY_INDEX, []);
+}
+
+// Without these it reads the whole of an index in place of the table, as long as there are some ten thousand pages.
+const BY_KEY = `SELECT set_config('enable_seqscan', 'off', true), set_config('enable_hashjoin', 'off', true),
+  set_config('enable_mergejoin', 'off', true), set_config('enable_material', 'off', true)`;
+
+/** From here on, in this transaction, rows are found one by one, by their keys. Not for lists of new URLs, which are long. */
+export async function findByKey(tx: TransactionSql): Promise<void> {
+  await ask(tx, BY_KEY, []);
 }
 
 export function newHolding(lease: HostLease): Holding {

@@ -21,7 +21,16 @@ import {
 import type { Group, PendingSettlement } from './group.ts';
 import { addLowering, lower, type Resolved, reopen, writeCandidates } from './offers.ts';
 import { openRedirectBook } from './redirects.ts';
-import { ask, findByIndex, recordset, rowsJson, type Session, together, transaction } from './session.ts';
+import {
+  ask,
+  findByIndex,
+  findByKey,
+  recordset,
+  rowsJson,
+  type Session,
+  together,
+  transaction,
+} from './session.ts';
 import {
   notifyWork,
   writeFacts,
@@ -72,9 +81,12 @@ WHERE w.last_group < excluded.last_group RETURNING id`;
 const LOCK_HOSTS = `
 SELECT h.id FROM ${recordset(1, 'h int, f bigint', 'r')} JOIN host h ON h.id = r.h AND h.fence = r.f
 ORDER BY h.id FOR NO KEY UPDATE OF h`;
+// Asked for its state here, a page would be looked for in the index of what waits, where all that has waited stands until
+// the next vacuum.
 const MARK_IN_FLIGHT = `
-UPDATE url u SET state = ${PAGE_STATES.Fetching}, retry_at = NULL FROM ${recordset(1, 'i int, h int', 'r')}
-WHERE u.id = r.i AND u.host_id = r.h AND u.state = ${Queued}`;
+UPDATE url u SET state = CASE u.state WHEN ${Queued} THEN ${PAGE_STATES.Fetching} ELSE u.state END,
+  retry_at = CASE u.state WHEN ${Queued} THEN NULL ELSE u.retry_at END
+FROM ${recordset(1, 'i int, h int', 'r')} WHERE u.id = r.i AND u.host_id = r.h`;
 const GIVE_BACK = `
 UPDATE url u SET state = ${Queued}, retry_at = NULL FROM ${recordset(1, 'i int, h int', 'r')}
 WHERE u.id = r.i AND u.host_id = r.h AND u.state IN (1, 2)`;
@@ -104,6 +116,7 @@ async function writeAll(tx: TransactionSql, session: Session, group: Group): Pro
   ]);
   const pageOf = (target: number): number => (target > 0 ? target : resolved[-target - 1].id);
   await together([
+    findByKey(tx),
     writeLinks(tx, session, settlements, (gathered) => {
       // Copies: a transaction that fails is tried again with what was gathered.
       const targets = gathered.targets.map(pageOf);

@@ -12,6 +12,7 @@ import {
 } from '../../../test/contracts/store/harness.ts';
 import { FakeClock } from '../../../test/fake-clock.ts';
 import { sharedPostgres } from '../../../test/servers/shared-postgres.ts';
+import { connect, disconnect } from './connection.ts';
 import { openPostgresStore, type PostgresStore } from './postgres-store.ts';
 import { openPostgresReadSide } from './read-side.ts';
 
@@ -45,7 +46,7 @@ async function beginWithTwo() {
 }
 
 /** A connection on which somebody has changed something, and was stopped in the middle of the next statement. */
-async function stopMidStatement(change: string): Promise<Socket> {
+async function stopMidStatement(program: string, change: string): Promise<Socket> {
   const { hostname, port, username, pathname } = new URL(address);
   const socket = createConnection(Number(port), hostname);
   const text = (value: string) => Buffer.from(`${value}\0`);
@@ -58,7 +59,7 @@ async function stopMidStatement(change: string): Promise<Socket> {
   const heard = async (type: string) => {
     for await (const [chunk] of on(socket, 'data')) if ((chunk as Buffer).includes(type)) return;
   };
-  const who = ['user', username, 'database', pathname.slice(1), 'application_name', 'sumi'];
+  const who = ['user', username, 'database', pathname.slice(1), 'application_name', program];
   send('', Buffer.from([0, 3, 0, 0]), ...who.map(text), Buffer.from([0]));
   await heard('Z');
   send('Q', text(`BEGIN; ${change}`));
@@ -67,6 +68,17 @@ async function stopMidStatement(change: string): Promise<Socket> {
   send('D', Buffer.from('S'), text('named'));
   send('H');
   return socket;
+}
+
+async function connectionsOf(program: string): Promise<number> {
+  const sql = connect(address, { max: 1, applicationName: 'test' });
+  try {
+    const [{ n }] = await sql`SELECT count(*)::int AS n FROM pg_stat_activity
+      WHERE datname = current_database() AND application_name = ${program}`;
+    return n;
+  } finally {
+    await disconnect(sql);
+  }
 }
 
 beforeEach(async () => {
@@ -167,7 +179,8 @@ describe('two workers on one run', () => {
     const { first } = await beginWithTwo();
     // As if the first had a group under way that waits for the stopped one: it has the worker's row.
     const change = `UPDATE worker SET pages = pages; UPDATE host SET fence = fence WHERE name = '${HOST}'`;
-    const stopped = await stopMidStatement(change);
+    const reader = await stopMidStatement('sumi reading', 'UPDATE project SET name = name');
+    const stopped = await stopMidStatement('sumi', change);
     try {
       const ended = once(stopped, 'close');
       expect(await first.leaseHost('me', HOST, clock.now(), LEASE_MS)).toBeNull();
@@ -179,8 +192,10 @@ describe('two workers on one run', () => {
         lease = await first.leaseHost('me', HOST, clock.now(), LEASE_MS);
       }
       await ended;
+      expect(await connectionsOf('sumi reading')).toBe(1);
     } finally {
       stopped.destroy();
+      reader.destroy();
     }
   });
 

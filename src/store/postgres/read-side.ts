@@ -72,7 +72,9 @@ const ERROR_STATES = [
 ].join(', ');
 
 export async function openPostgresReadSide(address: string): Promise<ReadSide> {
-  const sql = await openForReading(address, { max: CONNECTIONS, applicationName: 'sumi', isReadOnly: true });
+  // Not under the workers' name: one that reads slowly is none that was stopped (see FREE_LOCKS in workers.ts).
+  const options = { max: CONNECTIONS, applicationName: 'sumi reading', isReadOnly: true };
+  const sql = await openForReading(address, options);
   const links = createLinkReader(sql, BATCH);
   const side: ReadSide = {
     projects: () => ask<ProjectRow>(sql, 'SELECT id, name AS project FROM project ORDER BY id'),

@@ -208,7 +208,7 @@ async function politely(server: PostgresServer, quick: boolean): Promise<Row[]> 
           atLeast('... pages', log.pages, pages),
           atMost('... pages fetched twice', log.twice, 0),
           shown('... first to last request', log.spanS, 's'),
-          shown('... smallest gap', log.smallestGapMs / 1000, 's'),
+          shown('... smallest gap, likewise', log.smallestGapMs / 1000, 's'),
           shown('... pages a worker', shares.map(({ pages: n }) => n).join(', ')),
         ];
       }),

@@ -5,7 +5,7 @@
  */
 import type { EventListener } from '../report/events.ts';
 
-/** Bytes of bytecode that a function runs between two looks at how hot it is; V8's own number is 135,168. */
+/** Bytes of bytecode that a function runs between two looks at how hot it is; V8's own number is 67,584. */
 const PATIENT = '--interrupt-budget=600000';
 
 export function patientCompiler(wanted: string, setFlags: (flags: string) => void): EventListener {

@@ -62,10 +62,7 @@ export async function exchangeWith(
       around.placed(host);
       return sentAt !== null;
     },
-    onSent() {
-      pace.written();
-      if (pace.delayMs > 0) around.placed(host);
-    },
+    onSent: () => pace.written(),
   });
   const { head, failure } = outcome;
   if (head !== null && claim !== null) around.report.counters.answers++;

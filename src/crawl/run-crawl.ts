@@ -48,6 +48,8 @@ export interface CrawlLoop {
 /** `discovers`: this loop finds out what the start URLs and their hosts' sitemaps are; one loop of a run does. */
 export function createCrawlLoop(parts: CrawlParts, discovers: boolean): CrawlLoop {
   const { store, clock, limits, policy, slots } = parts;
+  const alarm = createAlarm();
+  const wake = alarm.ring;
   const budget = createBudget(limits.maxPages, {
     store,
     // Many at once spare the store; of few, no worker keeps more than it can use from the others.
@@ -91,28 +93,6 @@ export function createCrawlLoop(parts: CrawlParts, discovers: boolean): CrawlLoo
   let isAtLimit = false;
   let cancelDrain: () => void = () => {};
   let failure: { error: unknown } | null = null;
-  let isAwake = false;
-  let endSleep: () => void = () => {};
-
-  /** Also heard while the loop waits for the store, so that nothing that happens meanwhile is slept over. */
-  function wake(): void {
-    isAwake = true;
-    endSleep();
-  }
-
-  /**
-   * Until something happens, and then until all has been heard that came with it: requests that leave together wake the
-   * server once, and one by one each of them would.
-   */
-  function sleep(): Promise<void> {
-    return new Promise((resolve) => {
-      endSleep = () => {
-        endSleep = () => {};
-        setImmediate(resolve);
-      };
-    });
-  }
-
   async function run(): Promise<LoopEnd> {
     const leaveSlots = slots.onFree(wake);
     sitemaps?.begin();
@@ -137,7 +117,7 @@ export function createCrawlLoop(parts: CrawlParts, discovers: boolean): CrawlLoo
   async function giveTurns(): Promise<void> {
     for (;;) {
       if (failure !== null) break;
-      isAwake = false;
+      alarm.reset();
       const hasSlot = !isStopped && slots.free > 0;
       const host = hasSlot ? schedule.next() : null;
       if (host !== null) {
@@ -146,8 +126,7 @@ export function createCrawlLoop(parts: CrawlParts, discovers: boolean): CrawlLoo
       }
       if (hasSlot && (await findMore())) continue;
       if (inFlight === 0 && (isStopped || (isOver() && (await isOverForAll())))) break;
-      if (isAwake) continue;
-      await sleep();
+      await alarm.sleep();
     }
     schedule.stop();
     sitemaps?.stop();
@@ -362,6 +341,35 @@ export function createCrawlLoop(parts: CrawlParts, discovers: boolean): CrawlLoo
     },
     get now() {
       return { inFlight, hosts: desk.size, cooling: schedule.cooling };
+    },
+  };
+}
+
+/** What the loop sleeps on. */
+function createAlarm() {
+  let hasRung = false;
+  let endSleep = () => {};
+  return {
+    /** Also heard while the loop waits for the store, so that nothing that happens meanwhile is slept over. */
+    ring(): void {
+      hasRung = true;
+      endSleep();
+    },
+    reset(): void {
+      hasRung = false;
+    },
+    /**
+     * Until something happens, and then until all has been heard that came with it: requests that leave together wake
+     * a server on the same machine once, and one by one each of them would.
+     */
+    async sleep(): Promise<void> {
+      if (hasRung) return;
+      await new Promise<void>((resolve) => {
+        endSleep = () => {
+          endSleep = () => {};
+          setImmediate(resolve);
+        };
+      });
     },
   };
 }

@@ -86,9 +86,14 @@ export class Exchange {
     this.stageMs = this.around.coarseMs();
   }
 
-  /** undici's name for it: the request's bytes are on their way. */
-  onRequestSent(): void {
+  /** The request's bytes are on their way. */
+  onWritten(): void {
     this.request.onSent?.();
+  }
+
+  /** undici's name for it; over HTTP/2 they leave in an immediate of Node's own, which comes before ours. */
+  onRequestSent(): void {
+    setImmediate(() => this.onWritten());
   }
 
   onHeaders(status: number, raw: Buffer[]): boolean {

@@ -156,7 +156,7 @@ export class Http1Client implements OriginClient {
     this.isWritten = true;
     this.reader.begin(this.method);
     this.socket!.write(this.request, 'latin1');
-    exchange.onRequestSent();
+    exchange.onWritten();
   }
 
   /** Given to each exchange in turn. Before the request is written it has no effect: write() sees that itself. */

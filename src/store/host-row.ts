@@ -24,23 +24,17 @@ export interface HostRow {
   closed_reason: string | null;
 }
 
-/** A slot as it is handed over: later by what a clock may be wrong by. 0: the host was never asked. */
-export function handedOver(notBefore: number, clockErrorMs: number): number {
-  return notBefore === 0 ? 0 : notBefore + clockErrorMs;
-}
-
 /** The lease after the host was taken: `row` is how it was before. */
-export function leaseOf(row: HostRow, until: number, clockErrorMs = 0): HostLease {
+export function leaseOf(row: HostRow, until: number): HostLease {
   return {
     hostId: row.id,
     host: row.name,
     fence: row.fence + 1,
     until,
-    clockErrorMs,
     takenOver: row.taken_over === 1 || row.lease_owner !== null,
     closed: row.closed_state === null ? null : { state: row.closed_state, reason: row.closed_reason ?? '' },
     state: {
-      notBefore: handedOver(row.not_before, clockErrorMs),
+      notBefore: row.not_before,
       blockedUntil: row.blocked_until,
       consecutive429: row.consecutive_429,
       adaptiveMs: row.adaptive_ms,

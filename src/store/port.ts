@@ -80,8 +80,6 @@ export interface HostLease {
   /** Wall time until which the lease holds unless renewed. */
   until: number;
   state: HostState;
-  /** By how much the shared time may be wrong here. Counted into a slot that is handed over, by who gives and who takes. */
-  clockErrorMs: number;
   /** The previous holder vanished: wait one full delay before the first request. */
   takenOver: boolean;
   /** Set when the host was closed for this run: its waiting pages get this state and reason. */

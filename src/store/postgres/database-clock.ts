@@ -8,6 +8,8 @@ import type { Clock } from '../../primitives/clock.ts';
 export interface DatabaseClock extends Clock {
   /** By how much the time may be wrong now. */
   readonly errorMs: number;
+  /** What is added to the monotonic time: it moves when the time is set. */
+  readonly offset: number;
   /**
    * `askedAt` is the monotonic time at which the question left; the answer is taken to be from half-way. One that took
    * long says little: it only counts where it proves the time wrong, or nothing better is known. Answers by how much
@@ -27,6 +29,9 @@ export function createDatabaseClock(clock: Clock): DatabaseClock {
   return {
     get errorMs() {
       return errorNow(clock.monotonic());
+    },
+    get offset() {
+      return offset;
     },
     now: () => clock.monotonic() + offset,
     monotonic: () => clock.monotonic(),

@@ -12,6 +12,7 @@ import { LAST_COLUMNS, lastJoins } from './last-visit.ts';
 import {
   ask,
   type Holding,
+  handedOver,
   holds,
   newHolding,
   recordset,
@@ -98,7 +99,10 @@ async function takeAll(
   for (const each of robots) rememberRobots(session, each);
   session.hosts.remember(new Map(rows.map(({ name, id }) => [name, id])));
   return rows.map((row) => {
-    const taken = leaseOf(row, until, session.clock.errorMs);
+    const taken = leaseOf(row, until);
+    session.offsets.set(taken, session.clock.offset);
+    taken.state.notBefore = handedOver(session, taken, row.not_before);
+    taken.state.blockedUntil = handedOver(session, taken, row.blocked_until);
     session.held.set(taken.hostId, newHolding(taken));
     return taken;
   });

@@ -190,6 +190,7 @@ function openSession(
     identityOf: createUrlIdentity(hashKey),
     hosts: createHostIds(),
     held: new Map(),
+    offsets: new WeakMap(),
     robots: new Map(),
     owner: '',
     projectId: 0,

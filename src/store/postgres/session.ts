@@ -32,6 +32,8 @@ export interface Session {
   readonly hosts: HostIds;
   /** The hosts leased here, by id. */
   readonly held: Map<number, Holding>;
+  /** The clock's offset when a lease was taken: its host's times are counted with that one as long as it is held. */
+  readonly offsets: WeakMap<HostLease, number>;
   /** robots.txt of the hosts leased here lately, by origin. */
   readonly robots: Map<string, StoredRobots>;
   owner: string;
@@ -111,6 +113,15 @@ const BY_KEY = `SELECT set_config('enable_seqscan', 'off', true), set_config('en
 /** From here on, in this transaction, rows are found one by one, by their keys. Not for lists of new URLs, which are long. */
 export async function findByKey(tx: TransactionSql): Promise<void> {
   await ask(tx, BY_KEY, []);
+}
+
+/**
+ * A time of a host as another worker may rely on it: later by what the clock may be wrong by. Who gives the host back
+ * counts that in, and who takes it does. 0 is none.
+ */
+export function handedOver({ clock, offsets }: Session, lease: HostLease, at: number): number {
+  const moved = clock.offset - (offsets.get(lease) ?? clock.offset);
+  return at === 0 ? 0 : at + moved + clock.errorMs;
 }
 
 export function newHolding(lease: HostLease): Holding {

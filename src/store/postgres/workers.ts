@@ -3,9 +3,9 @@
  * a worker whose process is known to be dead, because it ran under this very kernel, ends at once.
  */
 import { readFileSync, readlinkSync } from 'node:fs';
-import type { TransactionSql } from 'postgres';
+import type { Sql, TransactionSql } from 'postgres';
 import { REQUEST_KINDS, type WorkerReport } from '../port.ts';
-import { ask, recordset, rowsJson, type Session, transaction } from './session.ts';
+import { ask, recordset, rowsJson, type Session, together, transaction } from './session.ts';
 
 /** Not heard of for so long, a worker does not count as being at work. */
 export const LATE_MS = 30_000;
@@ -84,33 +84,61 @@ export async function endVanished(tx: TransactionSql, now: number): Promise<void
   ]);
 }
 
-// Pages a second since the last time it was heard of. Never waits: a group of ours that has the row, and says so itself,
-// may wait for somebody who is stopped, and whose locks are freed from here.
+/** Pages a second since the last time it was heard of. */
 const HEARTBEAT = `
 UPDATE worker SET hosts = $3, pages_per_second = CASE
     WHEN told_at = 0 THEN $4 * 1000.0 / greatest(1, $2 - started_at)
     WHEN $2 > told_at THEN ($4 - told_pages) * 1000.0 / ($2 - told_at) ELSE pages_per_second END,
-  told_pages = $4, told_at = $2, seen_at = $2
-WHERE id = (SELECT id FROM worker WHERE id = $1 FOR NO KEY UPDATE SKIP LOCKED)`;
+  told_pages = $4, told_at = $2, seen_at = $2 WHERE id = $1`;
+const WAIT_A_MOMENT = "SELECT set_config('lock_timeout', '1000', true)";
+const LOCK_NOT_AVAILABLE = '55P03';
+const INSUFFICIENT_PRIVILEGE = '42501';
 
+/** A group of ours has the row, and may wait for a worker that is stopped: then this one is left out. */
 export async function heartbeat(session: Session, report: WorkerReport): Promise<void> {
   const now = Math.round(session.clock.now());
-  await session.attempt((sql) => ask(sql, HEARTBEAT, [session.owner, now, report.hosts, report.pages]));
-  await session.attempt((sql) => ask(sql, FREE_LOCKS, [now - FORGOTTEN_MS, now - SILENT_MS]));
+  await freeLocks(session, now);
+  await session.attempt(
+    unless(LOCK_NOT_AVAILABLE, (sql) =>
+      sql.begin((tx) =>
+        together([
+          ask(tx, WAIT_A_MOMENT, []),
+          ask(tx, HEARTBEAT, [session.owner, now, report.hosts, report.pages]),
+        ]),
+      ),
+    ),
+  );
 }
 
 /** Two of its heartbeats did not come. */
 const SILENT_MS = 10_000;
-const FORGOTTEN_MS = 120_000;
-// One that is stopped in the middle of saying a statement holds its locks for ever: the server, which waits for the rest,
-// counts that neither as an idle transaction nor as time of the statement. So others end its connection. Looked for only
-// while somebody is silent; the role may end what is its own.
+// Looked for only while somebody is silent.
 const FREE_LOCKS = `
 SELECT pg_terminate_backend(a.pid) FROM pg_stat_activity a
-WHERE EXISTS (SELECT 1 FROM worker w WHERE w.ended_at IS NULL AND w.seen_at BETWEEN $1 AND $2)
+WHERE EXISTS (SELECT 1 FROM worker w JOIN run r ON r.id = w.run_id AND r.status = 'running'
+    WHERE w.ended_at IS NULL AND w.seen_at < $1)
   AND a.datname = current_database() AND a.usename = current_user
   AND a.application_name = current_setting('application_name') AND a.state = 'active' AND a.wait_event = 'ClientRead'
   AND a.state_change < clock_timestamp() - interval '2 seconds'`;
+
+/**
+ * A worker that is stopped in the middle of saying a statement holds its locks for ever: the server, which waits for the
+ * rest, counts that neither as an idle transaction nor as time of the statement. So others end its connection. A role may
+ * end what is its own, unless somebody took that right away: then its locks wait for it.
+ */
+async function freeLocks(session: Session, now: number): Promise<void> {
+  await session.attempt(unless(INSUFFICIENT_PRIVILEGE, (sql) => ask(sql, FREE_LOCKS, [now - SILENT_MS])));
+}
+
+function unless(code: string, work: (sql: Sql) => Promise<unknown>): (sql: Sql) => Promise<void> {
+  return async (sql) => {
+    try {
+      await work(sql);
+    } catch (error) {
+      if ((error as { code?: string }).code !== code) throw error;
+    }
+  };
+}
 
 /** The worker leaves: what it still holds is free, after a rest. */
 export async function endWorker(session: Session): Promise<void> {

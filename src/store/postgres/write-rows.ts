@@ -1,9 +1,8 @@
 /** The rows of a group, a statement a table: each takes all its rows in one JSON parameter. */
 import type { TransactionSql } from 'postgres';
-import { handedOver } from '../host-row.ts';
 import { type HostLease, REQUEST_KINDS, type RequestEntry } from '../port.ts';
 import type { Group, PendingLinks, PendingSettlement } from './group.ts';
-import { ask, recordset, rowsJson, type Session, together } from './session.ts';
+import { ask, handedOver, recordset, rowsJson, type Session, together } from './session.ts';
 
 const FACTS: readonly [column: string, type: string][] = [
   ['page_id', 'int'],
@@ -269,8 +268,8 @@ export async function writeHosts(
     const { hostId, state } = lease;
     return {
       h: hostId,
-      n: Math.ceil(handedOver(state.notBefore, lease.clockErrorMs)),
-      b: Math.round(state.blockedUntil),
+      n: Math.floor(handedOver(session, lease, state.notBefore)),
+      b: Math.floor(handedOver(session, lease, state.blockedUntil)),
       c: state.consecutive429,
       a: state.adaptiveMs,
       v: state.averageMs,

@@ -1,8 +1,9 @@
 import { once } from 'node:events';
 import { readdirSync, readFileSync } from 'node:fs';
-import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
+import { type AddressInfo, createServer, type Server, Socket } from 'node:net';
 import { join } from 'node:path';
-import { afterEach, describe, expect, it } from 'vitest';
+import { Writable } from 'node:stream';
+import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { FakeClock } from '../../test/fake-clock.ts';
 import { seededRandom } from '../../test/seeded-random.ts';
 import { systemClock } from '../primitives/clock.ts';
@@ -343,6 +344,27 @@ describe('a connection', () => {
     expect(refused.every(({ failure }) => failure === 'not-sent')).toBe(true);
     expect(textOf(await get(fetcher, url))).toBe('hello');
     expect([seen.sockets.length, seen.reads.length]).toEqual([1, 1]);
+  });
+
+  it('tells that a request is sent once it is written, and only then', async () => {
+    const { url } = await serve((socket) => socket.write(hello));
+    const fetcher = makeFetcher({ perHost: 1 });
+    let told: string[] = [];
+    const write = vi.spyOn(Socket.prototype, 'write');
+    write.mockImplementation(function (this: Socket, ...given: unknown[]) {
+      if (String(given[0]).startsWith('GET ')) told.push('write');
+      return Writable.prototype.write.apply(this, given as never);
+    } as never);
+    onTestFinished(() => write.mockRestore());
+    for (const isAllowed of [true, false, true]) {
+      told = [];
+      const onSend = () => {
+        told.push('onSend');
+        return isAllowed;
+      };
+      await get(fetcher, url, { onSend, onSent: () => told.push('onSent') });
+      expect(told).toEqual(isAllowed ? ['onSend', 'write', 'onSent'] : ['onSend']);
+    }
   });
 
   it('survives a caller whose functions throw', async () => {

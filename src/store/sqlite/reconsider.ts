@@ -17,48 +17,35 @@ interface KnownRow extends KnownPage {
   storedDepth: number;
 }
 
-/** In the order of the columns: as arrays, because an object for each row costs more than finding it. */
+/** The columns in their order: as an array, because an object for each row costs more than finding it. */
 type KnownValues = readonly [
-  ...[
-    number,
-    string,
-    string | null,
-    string,
-    KnownPage['state'],
-    string | null,
-    number,
-    number,
-    number,
-    number,
-  ],
-  number | null,
+  pageId: number,
+  url: string,
+  fetchUrl: string | null,
+  host: string,
+  state: KnownPage['state'],
+  reason: string | null,
+  hops: number,
+  depth: number,
+  hostRequests: number,
+  wasRead: number,
+  /** Of a page without a depth of its own. */
+  referrerDepth: number | null,
 ];
 
-function knownRowOf([
-  pageId,
-  url,
-  fetchUrl,
-  host,
-  state,
-  reason,
-  hops,
-  storedDepth,
-  hostRequests,
-  wasRead,
-  referrerDepth,
-]: KnownValues): KnownRow {
+function knownRowOf(values: KnownValues): KnownRow {
   return {
-    pageId,
-    url,
-    fetchUrl: fetchUrl ?? url,
-    host,
-    state,
-    reason,
-    hops,
-    storedDepth,
-    hostRequests,
-    wasRead: wasRead === 1,
-    depth: storedDepth === NO_DEPTH ? (referrerDepth ?? -1) + 1 : storedDepth,
+    pageId: values[0],
+    url: values[1],
+    fetchUrl: values[2] ?? values[1],
+    host: values[3],
+    state: values[4],
+    reason: values[5],
+    hops: values[6],
+    storedDepth: values[7],
+    hostRequests: values[8],
+    wasRead: values[9] === 1,
+    depth: values[7] === NO_DEPTH ? (values[10] ?? -1) + 1 : values[7],
   };
 }
 

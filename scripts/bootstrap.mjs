@@ -11,7 +11,10 @@ const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const LOCK = join(root, '.bootstrap-lock');
 const INSTALLED = join(root, 'node_modules', '.sumi-installed');
 const BUILT = join(root, 'dist', '.built');
-const BUILDERS = ['build.mjs', 'bundle-page.mjs', 'repair-driver.mjs', 'start-command.cjs', 'cache-code.cjs'];
+const BUILDERS = [
+  ...['build.mjs', 'bundle-page.mjs', 'compile-kernel.mjs', 'repair-driver.mjs'],
+  ...['start-command.cjs', 'cache-code.cjs'],
+];
 const SCRIPTS = BUILDERS.map((name) => `scripts/${name}`);
 const SOURCES = ['src', 'package.json', ...SCRIPTS, 'tsconfig.json', 'tsconfig.build.json'];
 const [MAJOR, MINOR] = [20, 19];

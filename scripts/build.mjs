@@ -1,5 +1,5 @@
-// Builds the command (dist/sumi.cjs, and dist/sumi.js for who imports it), the library (dist/index.js) and the type
-// declarations. Everything but the native module is bundled, because one file loads faster than a hundred. The command
+// Builds the command (dist/sumi.cjs, and dist/sumi.js for who imports it), the library (dist/index.js), the scanner's
+// loops (dist/kernel.wasm) and the type declarations. Everything but the native module is bundled, because one file loads faster than a hundred. The command
 // is a script and not a module, as only scripts can be loaded with what V8 made of them before: see
 // docs/decisions/0020-code-cache.md. The result takes the place of the old one in one step at the end, so that nobody
 // ever sees half a build.
@@ -17,6 +17,7 @@ import { dirname, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 import { pagesPlugin } from './bundle-page.mjs';
+import { compileKernel } from './compile-kernel.mjs';
 import { repairDriverPlugin } from './repair-driver.mjs';
 
 const { version } = JSON.parse(readFileSync('package.json', 'utf8'));
@@ -119,7 +120,7 @@ async function writeTypes() {
 }
 
 try {
-  await Promise.all([buildCommand(), buildLibrary()]);
+  await Promise.all([buildCommand(), buildLibrary(), compileKernel(`${fresh}/kernel.wasm`)]);
   copyFileSync(`${here}/start-command.cjs`, `${fresh}/sumi.cjs`);
   writeFileSync(`${fresh}/sumi.js`, "#!/usr/bin/env node\nimport './sumi.cjs';\n");
   for (const name of ['sumi.cjs', 'sumi.js']) chmodSync(`${fresh}/${name}`, 0o755);

@@ -64,6 +64,8 @@ const PARTS: Record<string, { uses: string[]; types?: string[] }> = {
   politeness: { uses: ['primitives', 'url'], types: ['frontier', 'fetch', 'store'] },
   fetch: { uses: ['primitives', 'url'] },
   parse: { uses: ['primitives', 'url'] },
+  // AssemblyScript: what it shares with its caller is constants alone.
+  'parse/kernel': { uses: ['parse'] },
   change: { uses: ['primitives', 'url'], types: ['frontier', 'parse', 'store'] },
   // The plan of revisits: numbers in, numbers out.
   'change/revisit': { uses: [], types: ['change'] },

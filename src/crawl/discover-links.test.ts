@@ -90,6 +90,43 @@ describe('links of a page', () => {
     ]);
   });
 
+  it('that stand on a page many times are judged once', () => {
+    const { read } = open();
+    const { urls, candidates } = read(
+      anchors(['#a', '/b', '#b', '', '/b#c', 'c', '#d', '/b']),
+      'https://a.test/d/page',
+    );
+    expect(candidates.map(({ url }) => url)).toEqual([
+      'https://a.test/d/page',
+      'https://a.test/b',
+      'https://a.test/d/c',
+    ]);
+    expect(urls.map((url) => url!.slice('https://a.test'.length))).toEqual([
+      '/d/page',
+      '/b',
+      '/d/page',
+      '/d/page',
+      '/b',
+      '/d/c',
+      '/d/page',
+      '/b',
+    ]);
+  });
+
+  it('that stand on a page with other flags are judged for each', () => {
+    const { read } = open();
+    const html =
+      '<a rel=nofollow href="/b">1</a><a href="/b">2</a><a rel=nofollow href="#">3</a><a href="#">4</a>';
+    const { candidates } = read(html, 'https://a.test/');
+    expect(candidates.map(({ url, onlyNofollow }) => [url, onlyNofollow])).toEqual([
+      ['https://a.test/b', true],
+      ['https://a.test/b', false],
+      ['https://a.test/', true],
+      ['https://a.test/', false],
+    ]);
+    expect(read(anchors(['/b']), 'https://a.test/').candidates).toEqual([]);
+  });
+
   it('keep their flags and, where wanted, their anchor text', () => {
     const { read } = open({}, { keepAnchors: true });
     const { flags, anchors: texts } = read(

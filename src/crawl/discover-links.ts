@@ -8,7 +8,7 @@ import { PAGE_STATES } from '../frontier/page-state.ts';
 import { LINK_FLAGS, type LinkList } from '../parse/parsed-page.ts';
 import type { LinkKind, Scope } from '../scope/classify.ts';
 import { type LinkTargets, UNFOLLOWED } from '../store/port.ts';
-import { type HrefCache, MISS, NO_PAGE } from '../url/href-cache.ts';
+import { type HrefCache, MISS, NO_PAGE, PENDING } from '../url/href-cache.ts';
 import type { NormalizedUrl, Normalizer } from '../url/normalize.ts';
 
 export interface DiscoverOptions {
@@ -25,18 +25,20 @@ export interface DiscoverOptions {
 /** Pages are found by sitemaps alone. */
 export const UNFOLLOWED_LINK = 'scope: links are not followed';
 
-/** An href that the cache did not know: what it needs to learn it once the candidate has an id. */
-export interface Miss {
-  base: number;
-  hash: number;
-  href: Uint8Array;
+/** The hrefs that the cache did not know, one a candidate: it is told what they mean once the candidates have ids. */
+export interface Misses {
+  /** The number that the first one is pending by; each next one's is one less. */
+  readonly first: number;
+  /** Where the cache keeps them. */
+  readonly slots: readonly number[];
 }
+
+export const NO_MISSES: Misses = { first: PENDING, slots: [] };
 
 export interface Discovery {
   links: LinkTargets;
   candidates: Candidate[];
-  /** One a candidate. Copies, because the page's own bytes may be gone when the ids are known. */
-  misses: Miss[];
+  misses: Misses;
 }
 
 export interface LinkDiscovery {
@@ -45,7 +47,7 @@ export interface LinkDiscovery {
   readonly isBySitemap: boolean;
   /** The links are valid until the next call. */
   discover(list: LinkList, baseUrl: string, depth: number, pageIsNofollow: boolean): Discovery;
-  remember(misses: Miss[], candidateIds: number[]): void;
+  remember(misses: Misses, candidateIds: number[]): void;
   judge(
     found: NormalizedUrl,
     depth: number,
@@ -61,10 +63,14 @@ const COLON = 0x3a;
 const AMPERSAND = 0x26;
 const SPACE = 0x20;
 const MAX_FOLDERS = 10_000;
+/** The cache keeps numbers of 32 bits. */
+const LAST_PENDING = -(2 ** 30);
 
 export function createLinkDiscovery(options: DiscoverOptions): LinkDiscovery {
   const { cache, normalizer, scope } = options;
   const basesFor = createBases(cache);
+  /** The number that the next new href is pending by. Larger ones are of pages before. */
+  let nextPending = PENDING;
   const links: LinkTargets = {
     count: 0,
     targets: new Int32Array(256),
@@ -100,16 +106,26 @@ export function createLinkDiscovery(options: DiscoverOptions): LinkDiscovery {
     }
     const anchors: string[] | null = options.keepAnchors ? [] : null;
     const candidates: Candidate[] = [];
-    const misses: Miss[] = [];
+    const first = nextPending;
+    const slots: number[] = [];
     const bases = basesFor(baseUrl);
     let kept = 0;
+    /** The flags by which each candidate was judged: a link with others is judged anew. */
+    const judgedBy: number[] = [];
+    /** The first link of the page to itself: `#part` may stand there a thousand times. */
+    let self = -1;
     for (let i = 0; i < count; i++) {
       let linkFlags = pageIsNofollow ? flags[i] | LINK_FLAGS.nofollow : flags[i];
       if (linkFlags & LINK_FLAGS.nofollow && options.respectNofollow) linkFlags |= UNFOLLOWED;
       if (linkFlags & LINK_FLAGS.canonical && !options.followCanonical) continue;
-      const base = baseFor(bases, bytes, hrefStart[i], hrefEnd[i]);
+      const isSelf = hrefStart[i] === hrefEnd[i];
+      const base = isSelf ? 0 : baseFor(bases, bytes, hrefStart[i], hrefEnd[i]);
       let target = base === 0 ? MISS : cache.find(base, bytes, hrefStart[i], hrefEnd[i], hrefHash[i]);
       if (target === NO_PAGE) continue;
+      if (target <= MISS) {
+        const index = isSelf ? self : first - target;
+        target = index >= 0 && judgedBy[index] === linkFlags ? -index - 1 : MISS;
+      }
       if (target === MISS) {
         const found = normalizer.normalize(list.hrefText(i), baseUrl);
         if (found === null) {
@@ -117,18 +133,28 @@ export function createLinkDiscovery(options: DiscoverOptions): LinkDiscovery {
           continue;
         }
         const kind = linkFlags & LINK_FLAGS.canonical ? 'canonical' : 'link';
+        const index = candidates.length;
         candidates.push(judge(found, depth, kind, (linkFlags & LINK_FLAGS.nofollow) !== 0, false));
-        misses.push({ base, hash: hrefHash[i], href: bytes.slice(hrefStart[i], hrefEnd[i]) });
-        target = -candidates.length;
+        judgedBy.push(linkFlags);
+        if (isSelf) self = index;
+        const slot =
+          base === 0 ? -1 : cache.put(base, bytes, hrefStart[i], hrefEnd[i], hrefHash[i], first - index);
+        slots.push(slot);
+        target = -index - 1;
       }
       links.targets[kept] = target;
       links.flags[kept] = linkFlags;
       if (anchors !== null) anchors.push(list.anchorText(i));
       kept++;
     }
+    nextPending -= candidates.length;
+    if (nextPending < LAST_PENDING) {
+      cache.clear();
+      nextPending = PENDING;
+    }
     links.count = kept;
     links.anchors = anchors;
-    return { links, candidates, misses };
+    return { links, candidates, misses: { first, slots } };
   }
 
   return {
@@ -136,12 +162,10 @@ export function createLinkDiscovery(options: DiscoverOptions): LinkDiscovery {
     isBySitemap: options.unfollowed === UNFOLLOWED_LINK,
     judge,
     discover,
-    remember(misses, candidateIds) {
-      for (let i = 0; i < misses.length; i++) {
-        const { base, hash, href } = misses[i];
-        const pageId = candidateIds[i];
+    remember({ first, slots }, candidateIds) {
+      for (let i = 0; i < slots.length; i++) {
         // 0: the store will only know the id when it commits, and tells it with a later page.
-        if (base !== 0 && pageId !== 0) cache.put(base, href, 0, href.length, hash, pageId);
+        if (candidateIds[i] !== 0) cache.settle(slots[i], first - i, candidateIds[i]);
       }
     },
   };
@@ -208,9 +232,11 @@ function createBases(cache: HrefCache): (baseUrl: string) => Bases {
   };
 }
 
-/** What the meaning of an href depends on; 0 when it is the whole URL of the page, which the cache does not serve. */
+/**
+ * What the meaning of an href that is not empty depends on; 0 when it is the whole URL of the page, which the cache does
+ * not serve.
+ */
 function baseFor(bases: Bases, bytes: Uint8Array, start: number, end: number): number {
-  if (start === end) return 0;
   const first = bytes[start];
   if (first === SLASH) return start + 1 < end && bytes[start + 1] === SLASH ? bases.scheme : bases.origin;
   // A reference or a control character may turn out to be a question mark.

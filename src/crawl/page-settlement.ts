@@ -4,11 +4,11 @@ import type { Claim, LastVisit } from '../frontier/candidate.ts';
 import { PAGE_STATES, type PageState } from '../frontier/page-state.ts';
 import type { ToldLink } from '../report/events.ts';
 import type { Settlement } from '../store/port.ts';
-import type { Miss } from './discover-links.ts';
+import { type Misses, NO_MISSES } from './discover-links.ts';
 import type { KeptBody } from './keep-body.ts';
 
 export interface PageSettlement extends Settlement {
-  misses: Miss[];
+  misses: Misses;
   body: KeptBody | null;
   /** Null unless an output sink wants them. */
   toldLinks: ToldLink[] | null;
@@ -35,7 +35,7 @@ export function bareSettlement(claim: Claim, state: PageState, reason: string | 
     candidates: [],
     redirect: null,
     countsAsPage: false,
-    misses: [],
+    misses: NO_MISSES,
     body: null,
     toldLinks: null,
     found: null,

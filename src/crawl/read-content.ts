@@ -1,13 +1,17 @@
 /** Makes what a program's own content parser found look like a parsed page, so that one road serves both. */
 
 import type { LinkList, ParsedPage } from '../parse/parsed-page.ts';
-import { createFingerprinter } from '../parse/simhash.ts';
+import { createFingerprinter, type Fingerprinter } from '../parse/simhash.ts';
 import type { ContentInput, ContentParser } from './parts.ts';
+
+/** Made by the first page that has a parser of its own: most crawls have none. */
+let fingerprinter: Fingerprinter | null = null;
 
 export function readContent(parse: ContentParser, input: ContentInput): ParsedPage {
   const found = parse(input);
   const text = Buffer.from((found.text ?? '').replace(/\s+/g, ' ').trim());
-  const fingerprint = createFingerprinter()(text);
+  fingerprinter ??= createFingerprinter();
+  const fingerprint = fingerprinter(text);
   return {
     title: found.title ?? null,
     h1: found.h1 ?? null,

@@ -1,57 +1,44 @@
 /**
- * The attributes that the scanner reads, and where their offsets stand while a tag is read. Names are told apart by the
- * hash of `tag-names.ts`, values by their bytes in any case: no string is made.
+ * The attributes that the scanner reads, and how their values are compared: by their bytes in any case, no string is
+ * made. Where their offsets stand: kernel-layout.ts.
  */
 
-import { hashName } from './tag-names.ts';
+import * as at from './kernel-layout.ts';
+import { buildSlots, hashName } from './tag-names.ts';
 
-/** Where an attribute's offsets stand in `spans`; name to charset in the order of `metas`. */
-export const ATTRIBUTE = {
-  name: 0,
-  httpEquiv: 2,
-  content: 4,
-  charset: 6,
-  href: 8,
-  rel: 10,
-  download: 12,
-  alt: 14,
-  lang: 16,
-  encoding: 18,
-  font: 20,
-} as const;
-export const SPAN_COUNT = 22;
 /** Numbers a meta: its pairs of offsets from name to charset. */
 export const META_WIDTH = 8;
 
-const ATTRIBUTE_NAMES: [string, number][] = [
-  ['href', ATTRIBUTE.href],
-  ['rel', ATTRIBUTE.rel],
-  ['download', ATTRIBUTE.download],
-  ['name', ATTRIBUTE.name],
-  ['http-equiv', ATTRIBUTE.httpEquiv],
-  ['content', ATTRIBUTE.content],
-  ['charset', ATTRIBUTE.charset],
-  ['alt', ATTRIBUTE.alt],
-  ['lang', ATTRIBUTE.lang],
-  ['encoding', ATTRIBUTE.encoding],
-  ['color', ATTRIBUTE.font],
-  ['face', ATTRIBUTE.font],
-  ['size', ATTRIBUTE.font],
+const ATTRIBUTES: [string, number][] = [
+  ['', 0],
+  ['href', at.HREF],
+  ['rel', at.REL],
+  ['download', at.DOWNLOAD],
+  ['name', at.NAME],
+  ['http-equiv', at.HTTP_EQUIV],
+  ['content', at.CONTENT],
+  ['charset', at.CHARSET],
+  ['alt', at.ALT],
+  ['lang', at.LANG],
+  ['encoding', at.ENCODING],
+  ['color', at.FONT],
+  ['face', at.FONT],
+  ['size', at.FONT],
 ];
-const ATTRIBUTE_HASHES = Int32Array.from(ATTRIBUTE_NAMES, ([name]) => hashName(name));
-const ATTRIBUTE_SLOTS = Int8Array.from(ATTRIBUTE_NAMES, ([, slot]) => slot);
 
-/** The slot of an attribute by the hash of its name, -1 for one that nobody asks for. */
-export function attributeSlot(hash: number): number {
-  for (let i = 0; i < ATTRIBUTE_HASHES.length; i++)
-    if (ATTRIBUTE_HASHES[i] === hash) return ATTRIBUTE_SLOTS[i];
-  return -1;
+/** By slot: the hash of the name and where its offsets stand. */
+export function attributeTable(): { multiplier: number; hashes: Int32Array; spans: Uint8Array } {
+  const byIndex = Int32Array.from(ATTRIBUTES, ([name]) => hashName(name));
+  const { multiplier, slots } = buildSlots(byIndex, at.ATTRIBUTE_SHIFT);
+  return {
+    multiplier,
+    hashes: Int32Array.from(slots, (index) => byIndex[index]),
+    spans: slots.map((index) => ATTRIBUTES[index][1]),
+  };
 }
 
 const TEXT_HTML = Buffer.from('text/html');
 const XHTML = Buffer.from('application/xhtml+xml');
-const MAIN_VALUE = Buffer.from('main');
-export const ROLE_NAME = Buffer.from('role');
 
 /** True when the span is `lower` in any case. */
 export function isSameName(bytes: Uint8Array, start: number, end: number, lower: Uint8Array): boolean {
@@ -66,10 +53,4 @@ export function isSameName(bytes: Uint8Array, start: number, end: number, lower:
 /** True for the values of encoding that make annotation-xml hold HTML. */
 export function isHtmlType(bytes: Uint8Array, start: number, end: number): boolean {
   return isSameName(bytes, start, end, TEXT_HTML) || isSameName(bytes, start, end, XHTML);
-}
-
-/** The value as written, with its quotes if it has any. */
-export function isMainValue(bytes: Uint8Array, start: number, end: number): boolean {
-  const isQuoted = bytes[start] === 0x22 || bytes[start] === 0x27;
-  return isSameName(bytes, isQuoted ? start + 1 : start, isQuoted ? end - 1 : end, MAIN_VALUE);
 }

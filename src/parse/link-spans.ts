@@ -1,14 +1,20 @@
 /**
- * Collects the links of a page as spans of its bytes: trimmed, without fragment, hashed, with the flags of their rel.
- * Leaves out what is no page (javascript:, mailto:, tel:, data:). Makes no string for a link until asked.
+ * The links of a page as spans of its bytes: trimmed, without fragment, hashed, with the flags of their rel. Plain
+ * anchors are found by the kernel, all others are added here. Leaves out what is no page (javascript:, mailto:, tel:,
+ * data:). Makes no string for a link until asked.
  */
 
-import { createTextFolder, type TextFolder } from './fold-text.ts';
+import { createTextFolder } from './fold-text.ts';
+import { ADDED, HREF_IS_PLAIN, IS_DISGUISED, LINK_COUNT, OPEN_ANCHOR } from './kernel-layout.ts';
 import { LINK_FLAGS, type LinkList } from './parsed-page.ts';
+import type { ScanKernel } from './scan-kernel.ts';
 import { hashName } from './tag-names.ts';
 
 export interface LinkSpans extends LinkList {
-  reset(bytes: Uint8Array): void;
+  /** Before a page is read. */
+  reset(): void;
+  /** After it was read: tells where the links stand. */
+  settle(): void;
   addAnchor(hrefStart: number, hrefEnd: number, relStart: number, relEnd: number, textStart: number): void;
   addArea(
     hrefStart: number,
@@ -20,6 +26,8 @@ export interface LinkSpans extends LinkList {
   ): void;
   /** Only for the relations that name pages: canonical, alternate, next, prev. */
   addLink(hrefStart: number, hrefEnd: number, relStart: number, relEnd: number): void;
+  /** An anchor that the kernel found and left out, as its href may hide what it is: added if it is a page. */
+  addDisguised(textStart: number): void;
   /** The text of the open anchor, if one is open, ends here. */
   closeAnchor(at: number): void;
 }
@@ -39,7 +47,6 @@ const ANCHOR_FLAGS = LINK_FLAGS.nofollow | LINK_FLAGS.ugc | LINK_FLAGS.sponsored
 const PAGE_FLAGS = LINK_FLAGS.canonical | LINK_FLAGS.alternate | LINK_FLAGS.next | LINK_FLAGS.prev;
 
 const NO_PAGE = /^(?:javascript|mailto|tel|data):/i;
-const NO_PAGE_NAMES = ['javascript:', 'mailto:', 'tel:', 'data:'].map((name) => Buffer.from(name));
 
 function readRel(bytes: Uint8Array, start: number, end: number): number {
   let flags = 0;
@@ -53,129 +60,100 @@ function readRel(bytes: Uint8Array, start: number, end: number): number {
   return flags;
 }
 
-function isNumericReference(bytes: Uint8Array, hash: number, end: number): boolean {
-  if (bytes[hash - 1] !== 0x26 || hash + 1 >= end) return false;
-  const byte = bytes[hash + 1];
-  if (byte >= 0x30 && byte <= 0x39) return true;
-  if ((byte | 32) !== 0x78 || hash + 2 >= end) return false;
-  const digit = bytes[hash + 2];
-  return (digit >= 0x30 && digit <= 0x39) || ((digit | 32) >= 0x61 && (digit | 32) <= 0x66);
-}
+export function createLinkSpans(kernel: ScanKernel): LinkSpans {
+  const folder = createTextFolder();
 
-function startsWithNoPage(bytes: Uint8Array, start: number, end: number): boolean {
-  const first = bytes[start] | 32;
-  if (first !== 0x6a && first !== 0x6d && first !== 0x74 && first !== 0x64) return false;
-  for (const name of NO_PAGE_NAMES) {
-    if (end - start < name.length) continue;
-    let i = 0;
-    while (i < name.length && (bytes[start + i] | 32) === (name[i] | 32)) i++;
-    if (i === name.length && bytes[start + i - 1] === 0x3a) return true;
-  }
-  return false;
-}
-
-export function createLinkSpans(folder: TextFolder = createTextFolder()): LinkSpans {
-  let capacity = 2048;
-  let textStart = new Int32Array(capacity);
-  let textEnd = new Int32Array(capacity);
-  let kinds = new Uint8Array(capacity);
-  let openAnchor = -1;
-
-  function grow(): void {
-    capacity *= 2;
-    const wider = (old: Int32Array): Int32Array<ArrayBuffer> => {
-      const more = new Int32Array(capacity);
-      more.set(old);
-      return more;
-    };
-    const widerBytes = (old: Uint8Array): Uint8Array<ArrayBuffer> => {
-      const more = new Uint8Array(capacity);
-      more.set(old);
-      return more;
-    };
-    self.hrefStart = wider(self.hrefStart);
-    self.hrefEnd = wider(self.hrefEnd);
-    self.hrefHash = wider(self.hrefHash);
-    self.flags = widerBytes(self.flags);
-    textStart = wider(textStart);
-    textEnd = wider(textEnd);
-    kinds = widerBytes(kinds);
+  function anchorFlags(relStart: number, relEnd: number): number {
+    return relStart < 0 ? 0 : readRel(kernel.bytes, relStart, relEnd) & ANCHOR_FLAGS;
   }
 
-  /** False when the href is no page. */
-  function add(hrefStart: number, hrefEnd: number, flags: number, kind: number): boolean {
-    const bytes = self.bytes;
-    let start = hrefStart;
-    let end = hrefEnd;
-    while (start < end && bytes[start] <= 0x20 && bytes[start] !== 0) start++;
-    while (end > start && bytes[end - 1] <= 0x20 && bytes[end - 1] !== 0) end--;
-    if (startsWithNoPage(bytes, start, end)) return false;
-    let hash = 0x811c9dc5 | 0;
-    let isPastScheme = false;
-    let isDisguised = false;
-    for (let p = start; p < end; p++) {
-      const byte = bytes[p];
-      if (byte === 0x23 && !isNumericReference(bytes, p, end)) {
-        end = p;
-        break;
-      }
-      if (byte === 0x2f || byte === 0x3f || byte === 0x3a) isPastScheme = true;
-      else if (!isPastScheme && (byte === 0x26 || byte < 0x20)) isDisguised = true;
-      hash = Math.imul(hash ^ byte, 0x01000193);
-    }
-    if (isDisguised && NO_PAGE.test(folder.href(bytes, start, end))) return false;
-    if (self.count === capacity) grow();
-    const i = self.count++;
-    self.hrefStart[i] = start;
-    self.hrefEnd[i] = end;
-    self.hrefHash[i] = hash;
-    self.flags[i] = flags;
-    kinds[i] = kind;
-    textStart[i] = textEnd[i] = 0;
+  /** Adds the link behind the last one, whose text is that span, if it is a page. */
+  function addIfPage(textStart: number, textEnd: number): boolean {
+    const { state } = kernel;
+    const i = state[LINK_COUNT];
+    if (NO_PAGE.test(folder.href(kernel.bytes, kernel.hrefStarts[i], kernel.hrefEnds[i]))) return false;
+    state[LINK_COUNT]++;
+    kernel.textStarts[i] = textStart;
+    kernel.textEnds[i] = textEnd;
     return true;
+  }
+
+  function add(
+    hrefStart: number,
+    hrefEnd: number,
+    flags: number,
+    kind: number,
+    textStart: number,
+    textEnd: number,
+  ): boolean {
+    const verdict = kernel.addLink(hrefStart, hrefEnd, flags, kind);
+    if (verdict === IS_DISGUISED) return addIfPage(textStart, textEnd);
+    if (verdict !== ADDED) return false;
+    const i = kernel.state[LINK_COUNT] - 1;
+    kernel.textStarts[i] = textStart;
+    kernel.textEnds[i] = textEnd;
+    return true;
+  }
+
+  function openAnchor(): void {
+    kernel.state[OPEN_ANCHOR] = kernel.state[LINK_COUNT] - 1;
   }
 
   const self: LinkSpans = {
     count: 0,
-    bytes: new Uint8Array(1),
-    hrefStart: new Int32Array(capacity),
-    hrefEnd: new Int32Array(capacity),
-    hrefHash: new Int32Array(capacity),
-    flags: new Uint8Array(capacity),
-    reset(bytes) {
-      self.bytes = bytes;
-      self.count = 0;
-      openAnchor = -1;
+    bytes: kernel.bytes,
+    hrefStart: kernel.hrefStarts,
+    hrefEnd: kernel.hrefEnds,
+    hrefHash: kernel.hrefHashes,
+    flags: kernel.linkFlags,
+    reset() {
+      kernel.state[LINK_COUNT] = 0;
+      kernel.state[OPEN_ANCHOR] = -1;
+    },
+    settle() {
+      self.count = kernel.state[LINK_COUNT];
+      self.bytes = kernel.bytes;
+      self.hrefStart = kernel.hrefStarts;
+      self.hrefEnd = kernel.hrefEnds;
+      self.hrefHash = kernel.hrefHashes;
+      self.flags = kernel.linkFlags;
     },
     addAnchor(hrefStart, hrefEnd, relStart, relEnd, start) {
-      const flags = relStart < 0 ? 0 : readRel(self.bytes, relStart, relEnd) & ANCHOR_FLAGS;
-      if (!add(hrefStart, hrefEnd, flags, KIND.anchor)) return;
-      openAnchor = self.count - 1;
-      textStart[openAnchor] = textEnd[openAnchor] = start;
+      if (add(hrefStart, hrefEnd, anchorFlags(relStart, relEnd), KIND.anchor, start, start)) openAnchor();
     },
     addArea(hrefStart, hrefEnd, relStart, relEnd, altStart, altEnd) {
-      const flags = relStart < 0 ? 0 : readRel(self.bytes, relStart, relEnd) & ANCHOR_FLAGS;
-      if (!add(hrefStart, hrefEnd, flags, KIND.area) || altStart < 0) return;
-      textStart[self.count - 1] = altStart;
-      textEnd[self.count - 1] = altEnd;
+      const hasAlt = altStart >= 0;
+      const flags = anchorFlags(relStart, relEnd);
+      add(hrefStart, hrefEnd, flags, KIND.area, hasAlt ? altStart : 0, hasAlt ? altEnd : 0);
     },
     addLink(hrefStart, hrefEnd, relStart, relEnd) {
-      const flags = readRel(self.bytes, relStart, relEnd);
+      const flags = readRel(kernel.bytes, relStart, relEnd);
       if ((flags & PAGE_FLAGS) === 0 || (flags & STYLESHEET) !== 0) return;
-      add(hrefStart, hrefEnd, flags, KIND.link);
+      add(hrefStart, hrefEnd, flags, KIND.link, 0, 0);
+    },
+    addDisguised(textStart) {
+      if (addIfPage(textStart, textStart)) openAnchor();
     },
     closeAnchor(at) {
-      if (openAnchor < 0) return;
-      textEnd[openAnchor] = at;
-      openAnchor = -1;
+      const open = kernel.state[OPEN_ANCHOR];
+      if (open < 0) return;
+      kernel.textEnds[open] = at;
+      kernel.state[OPEN_ANCHOR] = -1;
     },
-    hrefText: (index) => folder.href(self.bytes, self.hrefStart[index], self.hrefEnd[index]),
+    hrefText(index) {
+      const start = kernel.hrefStarts[index];
+      const end = kernel.hrefEnds[index];
+      if ((kernel.linkKinds[index] & HREF_IS_PLAIN) !== 0) return kernel.bytes.toString('latin1', start, end);
+      return folder.href(kernel.bytes, start, end);
+    },
     anchorText(index) {
-      const start = textStart[index];
-      let end = Math.min(textEnd[index], start + LONGEST_ANCHOR_BYTES);
+      const start = kernel.textStarts[index];
+      const textEnd = kernel.textEnds[index];
+      let end = Math.min(textEnd, start + LONGEST_ANCHOR_BYTES);
       // Not inside a character.
-      while (end < textEnd[index] && (self.bytes[end] & 0xc0) === 0x80) end--;
-      if (kinds[index] === KIND.anchor) return folder.markup(self.bytes, start, end);
+      while (end < textEnd && (self.bytes[end] & 0xc0) === 0x80) end--;
+      if ((kernel.linkKinds[index] & ~HREF_IS_PLAIN) === KIND.anchor)
+        return folder.markup(self.bytes, start, end);
       return folder.plain(self.bytes, start, end);
     },
   };

@@ -15,6 +15,7 @@ import { type MimeType, parseMimeType } from './mime-type.ts';
 import { LINK_FLAGS, type PageParser, type ParsedPage, type ParseInput } from './parsed-page.ts';
 import { addRobotsContent, addRobotsHeader } from './robots-directives.ts';
 import { createHtmlScanner } from './scan-html.ts';
+import { createScanKernel } from './scan-kernel.ts';
 import { createFingerprinter } from './simhash.ts';
 import type { TextMode } from './text-regions.ts';
 
@@ -30,9 +31,10 @@ function foldPlainText(bytes: Uint8Array, length: number): Uint8Array {
 /** `all` keeps navigation, headers and footers in the text. */
 export function createPageParser(textMode: TextMode = 'main'): PageParser {
   const readUtf8 = createUtf8Reader();
-  const scanner = createHtmlScanner();
+  const kernel = createScanKernel();
+  const scanner = createHtmlScanner(kernel);
   const folder = createTextFolder();
-  const fingerprint = createFingerprinter();
+  const fingerprint = createFingerprinter(kernel);
   /** A crawl meets few different Content-Type values. */
   const types = new Map<string, MimeType | null>();
   let agentToken = '';
@@ -118,7 +120,8 @@ export function createPageParser(textMode: TextMode = 'main'): PageParser {
     const body = readUtf8(input.bytes, input.length, type);
     page.charset = body.charset;
     if (type?.essence === 'text/plain') {
-      scanner.result.links.reset(body.bytes);
+      scanner.result.links.reset();
+      scanner.result.links.settle();
       page.text = foldPlainText(body.bytes, body.length);
     } else {
       page.text = readHtml(body.bytes, body.length);

@@ -75,19 +75,6 @@ export function findScriptEnd(bytes: Uint8Array, from: number, end: number): num
   return end;
 }
 
-/** The offset after the comment whose `<!--` begins at `at`; `end` when it never closes. */
-export function skipComment(bytes: Uint8Array, at: number, end: number): number {
-  let p = at + 4;
-  if (bytes[p] === GREATER_THAN) return p + 1;
-  if (bytes[p] === DASH && bytes[p + 1] === GREATER_THAN) return p + 2;
-  for (; p < end; p++) {
-    if (bytes[p] !== DASH || bytes[p + 1] !== DASH) continue;
-    if (bytes[p + 2] === GREATER_THAN) return p + 3;
-    if (bytes[p + 2] === 0x21 && bytes[p + 3] === GREATER_THAN) return p + 4;
-  }
-  return end;
-}
-
 const CDATA_OPEN = Buffer.from('[CDATA[');
 
 /** True when a CDATA section opens at `at`, after its `<!`. */

@@ -312,6 +312,106 @@ describe(`the scanner against parse5 (SUMI_SEED=${seed})`, () => {
   });
 });
 
+describe(`the text against parse5 (SUMI_SEED=${seed})`, () => {
+  const PIECES_OF_TEXT = [
+    ...[
+      ' ',
+      '  ',
+      '\t',
+      '\r\n',
+      '\f',
+      ' \n ',
+      '\u00a0',
+      '\u3000',
+      '\u2003',
+      '\u202f',
+      '&nbsp;',
+      '&emsp;',
+      '&#32;',
+    ],
+    ...[
+      '&amp;',
+      '&lt;',
+      '&gt;',
+      '&quot;',
+      '&#39;',
+      '&lt',
+      '&gt1',
+      '&amp',
+      '&quo;',
+      '&copy',
+      '&notit;',
+      '&#8217;',
+      '&#x41;',
+    ],
+    ...[
+      'a',
+      'word',
+      'Â',
+      'é',
+      '東京',
+      '‐',
+      'ã',
+      '😀',
+      '<b>',
+      '</b>',
+      '<!-- c -->',
+      'fifteen letters',
+      'sixteen letters.',
+    ],
+  ];
+
+  /** One piece of text, without tags that break words: parse5 does not say where those stand. */
+  function text(random: Random): string {
+    return Array.from({ length: 1 + random(40) }, () => pick(random, PIECES_OF_TEXT)).join('');
+  }
+
+  function textOf(html: string): string {
+    const parts: string[] = [];
+    const visit = (node: DefaultTreeAdapterTypes.Node): void => {
+      if ('value' in node) parts.push(node.value);
+      if ('childNodes' in node) for (const child of node.childNodes) visit(child);
+    };
+    visit(parse(html, { scriptingEnabled: false }));
+    return parts.join('');
+  }
+
+  it('has the same characters, white space folded', () => {
+    for (let i = 0; i < 3_000; i++) {
+      const html = text(createRandom(Math.imul(seed, 17) + i));
+      const expected = textOf(html)
+        .replace(/[ \t\n\f\r\u00a0\u2000-\u200a\u2028\u2029\u202f\u3000]+/g, ' ')
+        .trim();
+      expect(scan(html).text, `seed ${seed}, text ${i}: ${JSON.stringify(html)}`).toBe(expected);
+    }
+  });
+});
+
+describe('a page', () => {
+  it('of any size is read whole, and one after it as if it were the first', () => {
+    const link = (n: number): string => `<a href="/page-${n}">page ${n}</a> `;
+    const large = Array.from({ length: 60_000 }, (_, n) => link(n)).join('');
+    expect(large.length).toBeGreaterThan(1_000_000);
+    const first = scan(large);
+    expect(first.hrefs.size).toBe(60_000);
+    expect(first.text.endsWith('page 59999')).toBe(true);
+    expect(scan(link(1))).toEqual({ hrefs: new Set(['/page-1']), title: null, text: 'page 1' });
+  });
+
+  it('of nothing but the shortest links has them all', () => {
+    const body = Buffer.from('<a href>'.repeat(300_000));
+    expect(scanner.scan(Buffer.concat([body, Buffer.of(0)]), body.length, 'main').links.count).toBe(300_000);
+  });
+
+  it('does not see what stood where it ends', () => {
+    scan('x'.repeat(100).concat('<a href="/old">--></a>'.repeat(20)));
+    expect(scan('<a href="/new" title="').hrefs).toEqual(new Set());
+    expect(scan('<a href="/new">new').hrefs).toEqual(new Set(['/new']));
+    expect(scan('a <!-- never closed').text).toBe('a');
+    expect(scan('a &l').text).toBe('a &l');
+  });
+});
+
 describe('the text of a page', () => {
   it('is that of <main> alone when there is one', () => {
     expect(scan('<header>top<main>a <b>b</b>c<nav>n</nav><p>d</main><footer>f</footer>').text).toBe('a bc d');

@@ -36,7 +36,38 @@ describe('the word count', () => {
   });
 });
 
+/** The same, feature by feature and bit by bit, for texts of plain words. */
+function slowly(words: readonly string[]): TextFingerprint {
+  const counts = new Array<number>(64).fill(0);
+  let previous = 0;
+  for (const text of words) {
+    let hash = 0;
+    for (const byte of Buffer.from(text)) hash = (((hash << 5) | (hash >>> 27)) + byte + 1) | 0;
+    const word = Math.imul(hash ^ (hash >>> 15), 0x2c1b3c6d);
+    const pair = Math.imul(previous, 0x5bd1e995) ^ word;
+    previous = word;
+    const mixed = Math.imul(pair ^ (pair >>> 16), 0x7feb352d);
+    const other = Math.imul(pair ^ (pair >>> 13), 0x297a2d39);
+    const low = mixed ^ (mixed >>> 15);
+    const high = other ^ (other >>> 16);
+    for (let bit = 0; bit < 32; bit++) {
+      counts[bit] += (low >>> bit) & 1;
+      counts[32 + bit] += (high >>> bit) & 1;
+    }
+  }
+  const half = (from: number): number =>
+    counts.slice(from, from + 32).reduce((bits, n, bit) => bits + (n * 2 > words.length ? 2 ** bit : 0), 0);
+  return { wordCount: words.length, high: half(32), low: half(0) };
+}
+
 describe('the simhash', () => {
+  it('has the bits that most of the pairs of words have, for any number of words', () => {
+    for (const count of [0, 1, 2, 7, 8, 9, 511, 512, 513, 1023, 1024, 5000]) {
+      const words = makeText(count + 1, count);
+      expect(of(words.join(' ')), `${count} words`).toEqual(slowly(words));
+    }
+  });
+
   it('is the same for the same words in other case and punctuation', () => {
     expect(distance(of('The quick, brown fox!'), of('the QUICK brown fox'))).toBe(0);
   });

@@ -4,20 +4,22 @@
  * An unknown name has id 0: it breaks words and is otherwise passed over.
  */
 
+import { ACTS, HAS_ATTRIBUTES, IS_BEFORE_FRAMESET, IS_INLINE, IS_RAW, IS_SPECIAL } from './kernel-layout.ts';
+
 /** What the scanner has to do at a tag of that name, as bits of `TAG_FLAGS`. */
 export const FLAG = {
   /** Does not break a word: `<b>H</b>ello` is one word. */
-  inline: 1,
+  inline: IS_INLINE,
   /** Has attributes worth reading. */
-  attributes: 2,
+  attributes: HAS_ATTRIBUTES,
   /** Needs a case in the scanner's switch. */
-  act: 4,
+  act: ACTS,
   /** Its content is text up to its own end tag. */
-  raw: 8,
+  raw: IS_RAW,
   /** Opens an entry on the stack of special elements (svg, math, template, select). */
-  special: 16,
+  special: IS_SPECIAL,
   /** May stand before a frameset. */
-  beforeFrameset: 32,
+  beforeFrameset: IS_BEFORE_FRAMESET,
   /** Ends svg and math content when met inside it. */
   breaksOut: 64,
   /** Never has content. */
@@ -63,27 +65,29 @@ export function hashName(name: string): number {
   return hash;
 }
 
-export const TAG_HASH = Int32Array.from(NAMES, hashName);
+export const TAG_HASHES = Int32Array.from(NAMES, hashName);
 export const TAG_FLAGS = Uint8Array.from(FLAGS);
-export const TAG_SLOT_SHIFT = 20;
 
-/** The first odd multiplier that puts every name into a slot of its own. */
-function buildSlots(): { multiplier: number; slots: Uint8Array } {
+/** A table of `2 ** (32 - shift)` slots, each hash in one of its own, at `hash * multiplier >>> shift`. */
+export interface SlotTable {
+  multiplier: number;
+  /** Index of the hash that stands there; 0 where none does. */
+  slots: Uint8Array;
+}
+
+/** Tries odd multipliers until every hash but the first, which stands for none, has its own slot. */
+export function buildSlots(hashes: Int32Array, shift: number): SlotTable {
   for (let multiplier = 0x9e3779b1; ; multiplier += 2) {
-    const slots = new Uint8Array(1 << (32 - TAG_SLOT_SHIFT));
+    const slots = new Uint8Array(2 ** (32 - shift));
     let isFree = true;
-    for (let id = 1; id < NAMES.length && isFree; id++) {
-      const slot = Math.imul(TAG_HASH[id], multiplier) >>> TAG_SLOT_SHIFT;
+    for (let id = 1; id < hashes.length && isFree; id++) {
+      const slot = Math.imul(hashes[id], multiplier) >>> shift;
       isFree = slots[slot] === 0;
       slots[slot] = id;
     }
-    if (isFree) return { multiplier, slots };
+    if (isFree) return { multiplier: multiplier | 0, slots };
   }
 }
-
-const built = buildSlots();
-export const TAG_SLOTS = built.slots;
-export const TAG_MULTIPLIER = built.multiplier | 0;
 
 /** The id of a known name, 0 for an unknown one. */
 export function tagId(name: string): number {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { seededRandom } from '../../test/seeded-random.ts';
-import { HrefCache, MISS, NO_PAGE } from './href-cache.ts';
+import { HrefCache, MISS, NO_PAGE, PENDING } from './href-cache.ts';
 
 const encode = (text: string) => new TextEncoder().encode(text);
 
@@ -48,6 +48,27 @@ describe('the href cache', () => {
     put(base, 'x', 1);
     put(base, 'x', 2);
     expect(find(base, 'x')).toBe(1);
+  });
+
+  it('learns what became of an href that was pending, unless something else stands there by then', () => {
+    const { cache, find } = open();
+    const base = cache.newBase();
+    const put = (href: string, value: number): number =>
+      cache.put(base, encode(href), 0, href.length, hashOf(encode(href)), value);
+    const slot = put('x', PENDING - 5);
+    expect(find(base, 'x')).toBe(PENDING - 5);
+    cache.settle(slot, PENDING - 4, 1);
+    expect(find(base, 'x')).toBe(PENDING - 5);
+    expect(put('x', PENDING - 6)).toBe(slot);
+    cache.settle(slot, PENDING - 5, 2);
+    expect(find(base, 'x')).toBe(PENDING - 6);
+    cache.settle(slot, PENDING - 6, 3);
+    expect(find(base, 'x')).toBe(3);
+    expect(put('y'.repeat(20_000), PENDING)).toBe(-1);
+    cache.settle(-1, PENDING, 4);
+    cache.clear();
+    cache.settle(slot, 3, 5);
+    expect(find(base, 'x')).toBe(MISS);
   });
 
   it('never takes one href for another, though their hashes are chosen to be equal', () => {

@@ -7,6 +7,8 @@
 export const MISS = 0;
 /** The href is known not to lead to a page (malformed, or not http). */
 export const NO_PAGE = -1;
+/** From here down: not known yet, but met on the page that is being read, which says what its numbers mean. */
+export const PENDING = -2;
 
 const SLOTS = 1 << 17;
 const MAX_ENTRIES = (SLOTS * 5) / 8;
@@ -31,18 +33,20 @@ export class HrefCache {
     return ++this.#lastBase;
   }
 
-  /** The page id, NO_PAGE, or MISS. */
+  /** The page id, NO_PAGE, MISS, or a number that was put as pending. */
   find(base: number, bytes: Uint8Array, start: number, end: number, hash: number): number {
     const length = end - start;
     let slot = (Math.imul(hash ^ Math.imul(base, 0x9e3779b1), 0x85ebca6b) >>> 15) & (SLOTS - 1);
     for (let probe = 0; probe < MAX_PROBES; probe++) {
-      if (this.#value[slot] === MISS) break;
+      const value = this.#value[slot];
+      if (value === MISS) break;
       if (
         this.#base[slot] === base &&
         this.#length[slot] === length &&
         this.#isEqual(slot, bytes, start, length)
       ) {
-        return this.#value[slot];
+        this.#slot = slot;
+        return value;
       }
       slot = (slot + 1) & (SLOTS - 1);
     }
@@ -50,15 +54,17 @@ export class HrefCache {
     return MISS;
   }
 
-  /** Remembers a miss. Call with the same arguments, any time after the miss. */
-  put(base: number, bytes: Uint8Array, start: number, end: number, hash: number, value: number): void {
-    if (end - start > MAX_HREF_BYTES) return;
+  /** Remembers a miss, or one that is pending, and answers where; -1 where there is no room for it. */
+  put(base: number, bytes: Uint8Array, start: number, end: number, hash: number, value: number): number {
+    if (end - start > MAX_HREF_BYTES) return -1;
     if (this.#entries >= MAX_ENTRIES || this.#used + (end - start) > ARENA_BYTES) {
       this.clear();
     }
-    if (this.find(base, bytes, start, end, hash) !== MISS) return;
+    const known = this.find(base, bytes, start, end, hash);
     const slot = this.#slot;
-    if (this.#value[slot] !== MISS) return;
+    if (known <= PENDING) this.#value[slot] = value;
+    if (known !== MISS) return slot;
+    if (this.#value[slot] !== MISS) return -1;
     this.#arena.set(bytes.subarray(start, end), this.#used);
     this.#base[slot] = base;
     this.#start[slot] = this.#used;
@@ -66,6 +72,12 @@ export class HrefCache {
     this.#value[slot] = value;
     this.#used += end - start;
     this.#entries++;
+    return slot;
+  }
+
+  /** What became of the pending href that was put there, if it is still the one that stands there. */
+  settle(slot: number, pending: number, pageId: number): void {
+    if (slot >= 0 && this.#value[slot] === pending) this.#value[slot] = pageId;
   }
 
   clear(): void {

@@ -1,0 +1,498 @@
+/**
+ * Reads HTML up to what needs more than the kernel knows: text, tags of no account and plain anchors pass here, all
+ * else is told to the caller (scan-html.ts), who acts on it and lets the kernel go on. Addresses inside, offsets outside.
+ * The byte behind the last one must be 0.
+ */
+
+import {
+  ACTS,
+  ADDED,
+  AFTER,
+  ANCHOR,
+  AT,
+  ATTRIBUTE_HASHES,
+  ATTRIBUTE_MULTIPLIER,
+  ATTRIBUTE_SHIFT,
+  ATTRIBUTE_SLOTS,
+  BYTES,
+  DOWNLOAD,
+  END,
+  HAS_ATTRIBUTES,
+  HAS_BODY,
+  HAS_MAIN_ROLE,
+  HREF,
+  HREF_ENDS,
+  HREF_HASHES,
+  HREF_IS_PLAIN,
+  HREF_STARTS,
+  IS_BEFORE_FRAMESET,
+  IS_DISGUISED,
+  IS_END_TAG,
+  IS_FRAMESET,
+  IS_INLINE,
+  IS_MUTE,
+  IS_SELF_CLOSING,
+  IS_SPECIAL,
+  LINK_COUNT,
+  LINK_FLAGS,
+  LINK_KINDS,
+  MAIN_HASH,
+  NAME_ENDS,
+  NO_PAGE,
+  OPEN_ANCHOR,
+  PLAIN,
+  REL,
+  SIZE,
+  SPAN_COUNT,
+  SPANS,
+  STATE,
+  STOPPED_AT_DISGUISE,
+  STOPPED_AT_END,
+  STOPPED_AT_ODDITY,
+  STOPPED_AT_REFERENCE,
+  STOPPED_AT_TAG,
+  TAG_FLAGS,
+  TAG_HASH,
+  TAG_HASHES,
+  TAG_ID,
+  TAG_MULTIPLIER,
+  TAG_SHIFT,
+  TAG_SLOTS,
+  TELLS_ALL,
+  TEXT,
+  TEXT_ENDS,
+  TEXT_KINDS,
+  TEXT_STARTS,
+  WHITE,
+} from '../kernel-layout';
+import { get, set } from './state';
+
+const LT: u32 = 0x3c;
+const GT: u32 = 0x3e;
+const SLASH: u32 = 0x2f;
+const EQUALS: u32 = 0x3d;
+const SPACE: u32 = 0x20;
+const AMPERSAND: u32 = 0x26;
+const DASH: u32 = 0x2d;
+const SEMICOLON: u32 = 0x3b;
+const DOUBLE_QUOTE: u32 = 0x22;
+const SINGLE_QUOTE: u32 = 0x27;
+
+/** Of the page being read. */
+let base: i32 = 0;
+let end: i32 = 0;
+/** Where the next byte of text goes. */
+let out: i32 = 0;
+let hasBody: i32 = 0;
+let isSelfClosing: i32 = 0;
+let hasMainRole: i32 = 0;
+
+function at(p: i32): u32 {
+  return load<u8>(p);
+}
+
+function isWhite(byte: u32): bool {
+  return load<u8>(TEXT_KINDS + byte) === WHITE;
+}
+
+/** Whether the byte ends a name or value of that kind: the 0 behind the page does, one inside it does not. */
+function ends(byte: u32, p: i32, kind: u32): bool {
+  return (load<u8>(NAME_ENDS + byte) & kind) !== 0 && (byte !== 0 || p >= end);
+}
+
+/** Length of a space of Unicode at `p`, 0 for none: as in fold-text.ts. */
+function wideSpaceLength(p: i32): i32 {
+  const lead = at(p);
+  const second = at(p + 1);
+  if (lead === 0xc2) return second === 0xa0 ? 2 : 0;
+  if (second !== 0x80) return 0;
+  const last = at(p + 2);
+  if (lead === 0xe3) return last === 0x80 ? 3 : 0;
+  if (lead !== 0xe2) return 0;
+  return (last >= 0x80 && last <= 0x8a) || last === 0xa8 || last === 0xa9 || last === 0xaf ? 3 : 0;
+}
+
+function four(a: u32, b: u32, c: u32, d: u32): u32 {
+  return a | (b << 8) | (c << 16) | (d << 24);
+}
+
+/** The character of the commonest references, by the bytes after their `&`; 0 for all others. */
+function commonReference(p: i32): u32 {
+  const next = load<u32>(p);
+  if ((next & 0xffffff) === four(0x6c, 0x74, SEMICOLON, 0)) return LT;
+  if ((next & 0xffffff) === four(0x67, 0x74, SEMICOLON, 0)) return GT;
+  if (next === four(0x61, 0x6d, 0x70, SEMICOLON)) return AMPERSAND;
+  if (next === four(0x71, 0x75, 0x6f, 0x74) && at(p + 4) === SEMICOLON) return DOUBLE_QUOTE;
+  if (next === four(0x23, 0x33, 0x39, SEMICOLON)) return SINGLE_QUOTE;
+  return 0;
+}
+
+/** Sixteen times the same byte. */
+function splat(byte: u32): v128 {
+  return i8x16.splat(<i8>byte);
+}
+
+/** Which of the sixteen bytes are more than text as it is. A single space is text, one behind another is not. */
+function stopsIn(bytes: v128, before: v128): i32 {
+  const doubled = v128.and(i8x16.eq(bytes, splat(SPACE)), i8x16.eq(before, splat(SPACE)));
+  const control = i8x16.lt_u(bytes, splat(SPACE));
+  const markup = v128.or(i8x16.eq(bytes, splat(LT)), i8x16.eq(bytes, splat(AMPERSAND)));
+  const wide = v128.or(i8x16.eq(bytes, splat(0xc2)), i8x16.eq(v128.and(bytes, splat(0xfe)), splat(0xe2)));
+  return i8x16.bitmask(v128.or(v128.or(doubled, control), v128.or(markup, wide)));
+}
+
+/** Text up to the next `<`, a reference that is not known here, or the end. Returns where that stands. */
+function readText(from: i32): i32 {
+  let p = from;
+  let o = out;
+  for (;;) {
+    // A space at first may be the second one; all others stand behind the byte that was written.
+    if (at(p) !== SPACE || at(o - 1) !== SPACE) {
+      const bytes = v128.load(p);
+      const before = v128.load(p - 1);
+      const stops = stopsIn(bytes, i8x16.replace_lane(before, 0, 0));
+      v128.store(o, bytes);
+      const plain = ctz(stops | 0x10000);
+      p += plain;
+      o += plain;
+      if (plain === 16) continue;
+    }
+    const b = at(p);
+    const kind: u32 = load<u8>(TEXT_KINDS + b);
+    if (kind === PLAIN) {
+      store<u8>(o++, b);
+      p++;
+    } else if (kind === WHITE) {
+      if (at(o - 1) !== SPACE) store<u8>(o++, SPACE);
+      p++;
+    } else if (b === LT) {
+      break;
+    } else if (b === 0) {
+      if (p >= end) break;
+      p++;
+    } else if (b === AMPERSAND) {
+      const known = commonReference(p + 1);
+      if (known === 0) break;
+      do p++;
+      while (at(p) !== SEMICOLON);
+      p++;
+      store<u8>(o++, known);
+    } else {
+      const wide = wideSpaceLength(p);
+      if (wide > 0) {
+        p += wide;
+        hasBody = 1;
+        if (at(o - 1) !== SPACE) store<u8>(o++, SPACE);
+      } else {
+        store<u8>(o++, b);
+        p++;
+      }
+    }
+  }
+  out = o;
+  return p;
+}
+
+/** Behind the quoted value whose quote stands at `from`; `end` when it never closes. */
+function skipQuoted(from: i32, quote: u32): i32 {
+  for (let p = from + 1; p < end; p += 16) {
+    const found = i8x16.bitmask(i8x16.eq(v128.load(p), splat(quote)));
+    if (found !== 0) {
+      const close = p + ctz(found);
+      return close < end ? close + 1 : end;
+    }
+  }
+  return end;
+}
+
+/** True for `main` in any case, with or without quotes. */
+function isMainValue(start: i32, stop: i32): bool {
+  const isQuoted = at(start) === DOUBLE_QUOTE || at(start) === SINGLE_QUOTE;
+  const from = isQuoted ? start + 1 : start;
+  const to = isQuoted ? stop - 1 : stop;
+  return to - from === 4 && (load<u32>(from) | 0x20202020) === four(0x6d, 0x61, 0x69, 0x6e);
+}
+
+/** Passes over attributes that nobody asks for, but for role=main. Returns where the `>` stands, or the end. */
+function skipAttributes(from: i32): i32 {
+  let p = from;
+  let b = at(p);
+  while (b !== GT) {
+    if (isWhite(b)) {
+      b = at(++p);
+      continue;
+    }
+    if (b === SLASH) {
+      b = at(++p);
+      isSelfClosing = i32(b === GT);
+      continue;
+    }
+    if (b === 0 && p >= end) return end;
+    const nameStart = p;
+    b = at(++p);
+    while (!ends(b, p, 2)) b = at(++p);
+    const nameLength = p - nameStart;
+    while (isWhite(b)) b = at(++p);
+    if (b !== EQUALS) continue;
+    b = at(++p);
+    while (isWhite(b)) b = at(++p);
+    const valueStart = p;
+    if (b === DOUBLE_QUOTE || b === SINGLE_QUOTE) {
+      p = skipQuoted(p, b);
+      if (p >= end) return end;
+      b = at(p);
+    } else {
+      while (!ends(b, p, 4)) b = at(++p);
+    }
+    if (nameLength === 4 && (load<u32>(nameStart) | 0x20202020) === four(0x72, 0x6f, 0x6c, 0x65)) {
+      hasMainRole |= i32(isMainValue(valueStart, p));
+    }
+  }
+  return p;
+}
+
+/** Keeps the first of the attributes of that name, if anybody asks for it. */
+function noteAttribute(hash: i32, valueStart: i32, valueEnd: i32): void {
+  const slot = (hash * get(ATTRIBUTE_MULTIPLIER)) >>> ATTRIBUTE_SHIFT;
+  if (load<i32>(ATTRIBUTE_HASHES + (slot << 2)) !== hash) return;
+  const span = STATE + ((SPANS + <i32>load<u8>(ATTRIBUTE_SLOTS + slot)) << 2);
+  if (load<i32>(span) >= 0) return;
+  store<i32>(span, valueStart - base);
+  store<i32>(span + 4, valueEnd - base);
+}
+
+/** As `skipAttributes`, and notes what the attributes say. */
+function readAttributes(from: i32): i32 {
+  memory.fill(STATE + (SPANS << 2), 0xff, SPAN_COUNT << 2);
+  let p = from;
+  let b = at(p);
+  while (b !== GT) {
+    if (isWhite(b)) {
+      b = at(++p);
+      continue;
+    }
+    if (b === SLASH) {
+      b = at(++p);
+      isSelfClosing = i32(b === GT);
+      continue;
+    }
+    if (b === 0 && p >= end) return end;
+    // A `=` in front belongs to the name.
+    let hash: i32 = b | 32;
+    b = at(++p);
+    while (!ends(b, p, 2)) {
+      hash = hash * 61 + (b | 32);
+      b = at(++p);
+    }
+    let valueStart = p;
+    let valueEnd = p;
+    while (isWhite(b)) b = at(++p);
+    if (b === EQUALS) {
+      b = at(++p);
+      while (isWhite(b)) b = at(++p);
+      valueStart = p;
+      if (b === DOUBLE_QUOTE || b === SINGLE_QUOTE) {
+        p = skipQuoted(p, b);
+        if (p >= end) return end;
+        valueStart++;
+        valueEnd = p - 1;
+        b = at(p);
+      } else {
+        while (!ends(b, p, 4)) b = at(++p);
+        valueEnd = p;
+      }
+    }
+    noteAttribute(hash, valueStart, valueEnd);
+  }
+  return p;
+}
+
+function isHexDigit(byte: u32): bool {
+  return byte - 0x30 < 10 || (byte | 32) - 0x61 < 6;
+}
+
+/** Whether the `#` at `p` belongs to a reference such as `&#35;` and begins no fragment. */
+function isNumericReference(p: i32, stop: i32): bool {
+  if (at(p - 1) !== AMPERSAND || p + 1 >= stop) return false;
+  if (at(p + 1) - 0x30 < 10) return true;
+  return (at(p + 1) | 32) === 0x78 && p + 2 < stop && isHexDigit(at(p + 2));
+}
+
+/** javascript:, mailto:, tel:, data:, in any case. */
+function isNoPage(p: i32, stop: i32): bool {
+  const length = stop - p;
+  if (length < 4) return false;
+  const first = load<u32>(p) | 0x20202020;
+  if (first === four(0x74, 0x65, 0x6c, 0x3a)) return at(p + 3) === 0x3a;
+  if (first === four(0x64, 0x61, 0x74, 0x61)) return length >= 5 && at(p + 4) === 0x3a;
+  if (first === four(0x6d, 0x61, 0x69, 0x6c)) {
+    return length >= 7 && (at(p + 4) | 32) === 0x74 && (at(p + 5) | 32) === 0x6f && at(p + 6) === 0x3a;
+  }
+  if (first !== four(0x6a, 0x61, 0x76, 0x61) || length < 11) return false;
+  const second = load<u32>(p + 4) | 0x20202020;
+  if (second !== four(0x73, 0x63, 0x72, 0x69)) return false;
+  return (at(p + 8) | 32) === 0x70 && (at(p + 9) | 32) === 0x74 && at(p + 10) === 0x3a;
+}
+
+function isTrimmed(byte: u32): bool {
+  return byte <= 0x20 && byte !== 0;
+}
+
+/** Adds a link by the offsets of its href: trimmed, without fragment, hashed. Answers what became of it. */
+export function addLink(hrefStart: i32, hrefEnd: i32, flags: i32, kind: i32): i32 {
+  const bytes = get(BYTES);
+  let start = bytes + hrefStart;
+  let stop = bytes + hrefEnd;
+  while (start < stop && isTrimmed(at(start))) start++;
+  while (stop > start && isTrimmed(at(stop - 1))) stop--;
+  if (isNoPage(start, stop)) return NO_PAGE;
+  let hash: i32 = 0x811c9dc5;
+  let isPastScheme = false;
+  let isDisguised = false;
+  let isPlain = HREF_IS_PLAIN;
+  for (let p = start; p < stop; p++) {
+    const byte = at(p);
+    if (byte === 0x23 && !isNumericReference(p, stop)) {
+      stop = p;
+      break;
+    }
+    if (byte === SLASH || byte === 0x3f || byte === 0x3a) isPastScheme = true;
+    else if (!isPastScheme && (byte === AMPERSAND || byte < 0x20)) isDisguised = true;
+    if (byte - 0x21 >= 0x5e || byte === AMPERSAND) isPlain = 0;
+    hash = (hash ^ byte) * 0x01000193;
+  }
+  const i = get(LINK_COUNT);
+  const at4 = i << 2;
+  store<i32>(get(HREF_STARTS) + at4, start - bytes);
+  store<i32>(get(HREF_ENDS) + at4, stop - bytes);
+  store<i32>(get(HREF_HASHES) + at4, hash);
+  store<i32>(get(TEXT_STARTS) + at4, 0);
+  store<i32>(get(TEXT_ENDS) + at4, 0);
+  store<u8>(get(LINK_FLAGS) + i, flags);
+  store<u8>(get(LINK_KINDS) + i, kind | isPlain);
+  if (isDisguised) return IS_DISGUISED;
+  set(LINK_COUNT, i + 1);
+  return ADDED;
+}
+
+function closeAnchor(p: i32): void {
+  const open = get(OPEN_ANCHOR);
+  if (open < 0) return;
+  store<i32>(get(TEXT_ENDS) + (open << 2), p - base);
+  set(OPEN_ANCHOR, -1);
+}
+
+/** An anchor's start tag. Answers why to stop, -1 to go on. */
+function openAnchor(after: i32): i32 {
+  const href = get(SPANS + HREF);
+  if (href < 0 || get(SPANS + DOWNLOAD) >= 0) return -1;
+  const i = get(LINK_COUNT);
+  const verdict = addLink(href, get(SPANS + HREF + 1), 0, 0);
+  if (verdict === IS_DISGUISED) {
+    set(AFTER, after - base);
+    return STOPPED_AT_DISGUISE;
+  }
+  if (verdict === ADDED) {
+    set(OPEN_ANCHOR, i);
+    store<i32>(get(TEXT_STARTS) + (i << 2), after - base);
+    store<i32>(get(TEXT_ENDS) + (i << 2), after - base);
+  }
+  return -1;
+}
+
+/** Why the tag that was just read is told; -1 where it is not. */
+let told: i32 = -1;
+
+/** The tag whose `<` stands at `tagStart`, name at `from`. Returns what is behind it. */
+function readTag(tagStart: i32, from: i32): i32 {
+  let p = from;
+  let b = at(p);
+  let hash: i32 = 0;
+  while (!ends(b, p, 1)) {
+    hash = hash * 61 + (b | 32);
+    b = at(++p);
+  }
+  let id: i32 = load<u8>(TAG_SLOTS + ((hash * get(TAG_MULTIPLIER)) >>> TAG_SHIFT));
+  if (load<i32>(TAG_HASHES + (id << 2)) !== hash) id = 0;
+  const flags: i32 = load<u8>(TAG_FLAGS + id);
+  isSelfClosing = 0;
+  hasMainRole = 0;
+  if ((flags & HAS_ATTRIBUTES) !== 0) p = readAttributes(p);
+  else if (b !== GT) p = skipAttributes(p);
+  // A tag that the end of the page cuts off is dropped.
+  if (p >= end) return end;
+  p++;
+  const isEnd = i32(from === tagStart + 2);
+  const tellsAll = get(TELLS_ALL);
+  if (get(IS_FRAMESET) === 0) {
+    if (out === get(TEXT) + 1 && (flags & IS_BEFORE_FRAMESET) === 0) hasBody = 1;
+    if ((flags & IS_INLINE) === 0 && get(IS_MUTE) === 0 && at(out - 1) !== SPACE) store<u8>(out++, SPACE);
+    if (id === ANCHOR && tellsAll === 0 && (isEnd !== 0 || get(SPANS + REL) < 0)) {
+      closeAnchor(tagStart);
+      if (isEnd === 0) told = openAnchor(p);
+      return p;
+    }
+    if ((tellsAll | hasMainRole | (flags & (ACTS | IS_SPECIAL))) === 0 && hash !== get(MAIN_HASH)) return p;
+  }
+  told = STOPPED_AT_TAG;
+  set(AT, tagStart - base);
+  set(AFTER, p - base);
+  set(TAG_ID, id);
+  set(TAG_HASH, hash);
+  set(IS_END_TAG, isEnd);
+  set(IS_SELF_CLOSING, isSelfClosing);
+  set(HAS_MAIN_ROLE, hasMainRole);
+  return p;
+}
+
+/** Behind the comment whose `<!--` begins at `p`; `end` when it never closes. */
+function skipComment(from: i32): i32 {
+  let p = from + 4;
+  if (at(p) === GT) return p + 1;
+  if (at(p) === DASH && at(p + 1) === GT) return p + 2;
+  for (; p < end; p++) {
+    if (at(p) !== DASH || at(p + 1) !== DASH) continue;
+    if (at(p + 2) === GT) return p + 3;
+    if (at(p + 2) === 0x21 && at(p + 3) === GT) return p + 4;
+  }
+  return end;
+}
+
+/** What stands at `p`, before the end: a `<`, or what `readText` stopped at. Returns where reading goes on. */
+function readMarkup(p: i32): i32 {
+  if (at(p) === AMPERSAND) {
+    told = STOPPED_AT_REFERENCE;
+    set(AT, p - base);
+    return p;
+  }
+  const name = at(p + 1) === SLASH ? p + 2 : p + 1;
+  if ((at(name) | 32) - 0x61 < 26) return readTag(p, name);
+  if (load<u32>(p) === four(LT, 0x21, DASH, DASH)) return skipComment(p);
+  told = STOPPED_AT_ODDITY;
+  set(AT, p - base);
+  return p;
+}
+
+/** Reads on from that offset, and answers why it stopped. */
+export function read(from: i32): i32 {
+  base = get(BYTES);
+  end = base + get(END);
+  out = get(TEXT) + get(SIZE);
+  hasBody = get(HAS_BODY);
+  told = -1;
+  const isMute = get(IS_MUTE);
+  let p = base + from;
+  do {
+    if (isMute !== 0) while (at(p) !== LT && p < end) p++;
+    else if (at(p) !== LT) p = readText(p);
+    if (p >= end) {
+      set(AT, end - base);
+      told = STOPPED_AT_END;
+    } else {
+      p = readMarkup(p);
+    }
+  } while (told < 0);
+  set(SIZE, out - get(TEXT));
+  set(HAS_BODY, hasBody);
+  return told;
+}

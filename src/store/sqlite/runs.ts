@@ -40,6 +40,7 @@ export function beginRun(session: Session, waiting: WaitingPages, request: RunRe
   session.runId = goesOn ? last.id : newRun(session, request);
   const runs = db.prepare('SELECT count(*) FROM run WHERE project_id = ?').pluck().get(projectId);
   session.isFirstRun = runs === 1;
+  session.isPrepared = false;
   const resumed = goesOn && unprepared?.isNew !== true;
   const previousHash = unprepared === null ? (last?.config_hash ?? null) : unprepared.previousHash;
   const isChanged = previousHash !== request.configHash;
@@ -78,6 +79,7 @@ export function openRun(session: Session, waiting: WaitingPages, request: RunReq
   session.projectId = last.project_id;
   session.runId = last.id;
   session.isFirstRun = false;
+  session.isPrepared = false;
   db.prepare('UPDATE run SET config_hash = ?, config = ? WHERE id = ?').run(
     request.configHash,
     request.config,
@@ -113,6 +115,7 @@ export function joinRun(
   if (readUnprepared(session, runId) !== null) return null;
   const runs = session.db.prepare('SELECT count(*) FROM run WHERE project_id = ?').pluck();
   session.isFirstRun = runs.get(row.project_id) === 1;
+  session.isPrepared = false;
   recoverLeases(session, waiting, now);
   session.window.commit();
   return {
@@ -159,8 +162,10 @@ function setUnprepared({ db, projectId, runId }: Session, isNew: boolean, previo
   );
 }
 
-export function setPrepared({ db, projectId }: Session): void {
-  db.prepare('DELETE FROM meta WHERE key = ?').run(`unprepared:${projectId}`);
+export function setPrepared(session: Session): void {
+  if (session.isPrepared) return;
+  session.db.prepare('DELETE FROM meta WHERE key = ?').run(`unprepared:${session.projectId}`);
+  session.isPrepared = true;
 }
 
 function newRun(session: Session, request: RunRequest): number {

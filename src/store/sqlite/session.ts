@@ -15,6 +15,8 @@ export interface Session {
   runId: number;
   /** No run of the project came before this one. */
   isFirstRun: boolean;
+  /** Known pages were judged for this run, or new ones offered: what `begin` noted as left to do is done. */
+  isPrepared: boolean;
   now(): number;
   /** Judges a page that a shorter path opened again; set by the crawl. */
   judgeLowered: (row: Reconsidered) => Verdict;

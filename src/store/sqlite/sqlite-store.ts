@@ -278,6 +278,7 @@ function openSession(
     projectId: 0,
     runId: 0,
     isFirstRun: false,
+    isPrepared: false,
     now: () => options.clock.now(),
     judgeLowered: () => ({ state: PAGE_STATES.Queued, priority: 1, reason: null }),
     gathered: [],

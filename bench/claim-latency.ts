@@ -1,8 +1,8 @@
 // How long a worker waits for its next page when very many URLs wait: hosts and URLs are put into the tables by the
 // database itself, then hosts are leased, a page claimed and settled, and the host given back, through the store port.
+// The library as it is built: its driver of PostgreSQL is the mended one.
+import { openStore } from 'sumi-ripple';
 import { PAGE_STATES } from '../src/frontier/page-state.ts';
-import { systemClock } from '../src/primitives/clock.ts';
-import { openStore } from '../src/store/open-store.ts';
 import type { Sql } from '../src/store/postgres/connection.ts';
 
 const OWNER = 'bench';
@@ -35,12 +35,8 @@ async function fill({ sql, urls, hosts }: ClaimOptions, projectId: number, runId
 }
 
 export async function measureClaims(options: ClaimOptions): Promise<ClaimLatency> {
-  const store = await openStore({
-    address: options.address,
-    clock: systemClock,
-    onFailure: (error) => {
-      throw error;
-    },
+  const store = await openStore(options.address, (error) => {
+    throw error;
   });
   const { clock } = store;
   const took: number[] = [];

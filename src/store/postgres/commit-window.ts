@@ -7,7 +7,7 @@ import type { Clock } from '../../primitives/clock.ts';
 import { type Group, newGroup } from './group.ts';
 
 const MAX_SETTLEMENTS = 256;
-const MAX_TEXT_CHARS = 8 * 1024 * 1024;
+const MAX_TEXT_BYTES = 8 * 1024 * 1024;
 const MAX_AGE_MS = 1000;
 /** So many settlements may wait behind a commit that takes its time; then `settle` waits, too. */
 const MAX_BEHIND = 4 * MAX_SETTLEMENTS;
@@ -16,7 +16,7 @@ export interface CommitWindow {
   /** What is gathered now. */
   readonly group: Group;
   /** Counts one settlement into the open group; resolves at once unless too much waits behind a slow commit. */
-  count(chars: number): Promise<void> | undefined;
+  count(textBytes: number): Promise<void> | undefined;
   /** Something was gathered that must not wait longer than the window's age. */
   touch(): void;
   /** Resolves when everything gathered so far is committed. */
@@ -40,7 +40,7 @@ export function openCommitWindow(
 ): CommitWindow {
   let group = newGroup(1);
   let settlements = 0;
-  let chars = 0;
+  let bytes = 0;
   let isTouched = false;
   let cancelTimer: (() => void) | null = null;
   let last: Promise<void> = Promise.resolve();
@@ -56,7 +56,7 @@ export function openCommitWindow(
     close(closed);
     group = newGroup(closed.number + 1);
     settlements = 0;
-    chars = 0;
+    bytes = 0;
     isTouched = false;
     const before = last;
     last = (async () => {
@@ -84,18 +84,18 @@ export function openCommitWindow(
     get group() {
       return group;
     },
-    count(textChars) {
-      chars += textChars;
+    count(textBytes) {
+      bytes += textBytes;
       settlements++;
       touch();
-      const isFull = settlements >= MAX_SETTLEMENTS || chars >= MAX_TEXT_CHARS;
+      const isFull = settlements >= MAX_SETTLEMENTS || bytes >= MAX_TEXT_BYTES;
       if (!isFull) return undefined;
       // While a group is on its way the next one may grow: fewer, larger commits are cheaper.
       if (!isWriting) {
         void commit();
         return undefined;
       }
-      if (settlements < MAX_BEHIND && chars < MAX_TEXT_CHARS) {
+      if (settlements < MAX_BEHIND && bytes < MAX_TEXT_BYTES) {
         // A failure is told by `onFailure`.
         if (settlements === MAX_SETTLEMENTS) last.then(commit).catch(() => {});
         return undefined;

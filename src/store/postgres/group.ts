@@ -47,7 +47,7 @@ export interface PendingSettlement {
   change: PageChange | null;
   changeFrequency: number;
   changesDetected: number;
-  text: string | null;
+  text: Uint8Array | null;
   links: PendingLinks | null;
   /** The page that this one redirects to: an id, or -(i + 1) for the group's candidate i. */
   redirect: { candidate: number; maxHops: number } | null;

@@ -13,6 +13,7 @@ import { lastVisitOf, type StoredLastVisit } from '../visit-rows.ts';
 import { applyEffects, type Effects, lockQueues, newEffects, queueEffect, writeWaiting } from './effects.ts';
 import type { Group, PendingCandidate } from './group.ts';
 import { LAST_COLUMNS, lastJoins } from './last-visit.ts';
+import { type Columns, packed, unpacked } from './pack-columns.ts';
 import { ask, findByKey, recordset, rowsJson, type Session, together, transaction } from './session.ts';
 
 const { Queued, Processed, Skipped, DepthExceeded } = PAGE_STATES;
@@ -64,25 +65,36 @@ export interface Resolved {
   isNew: boolean;
 }
 
-const COLUMNS = 'o int, h int, i uuid, s smallint, p int, d int, u text, f text, r text, e int';
+const URLS: Columns = [
+  ['o', 'int4'],
+  ['h', 'int4'],
+  ['i', 'uuid'],
+  ['s', 'int2'],
+  ['p', 'int4'],
+  ['d', 'int4'],
+  ['u', 'text'],
+  ['f', 'text'],
+  ['r', 'text'],
+  ['e', 'int4'],
+];
 // LIMIT, so that each is found by its key: as a join, the whole project would be read as long as PostgreSQL has not
 // counted it.
 const KNOWN = `CROSS JOIN LATERAL (SELECT k.id, k.depth, k.state FROM url k
-    WHERE k.host_id = c.h AND k.project_id = $2 AND k.identity = c.i LIMIT 1) u`;
+    WHERE k.host_id = c.h AND k.project_id = $1 AND k.identity = c.i LIMIT 1) u`;
 const MAKE_URLS = `
-WITH c AS (SELECT * FROM ${recordset(1, COLUMNS, 'c')}),
+WITH c AS (SELECT * FROM ${unpacked(4, URLS, 'c')}),
   old AS (SELECT c.o, u.id, u.depth, u.state FROM c ${KNOWN}),
   fresh AS (SELECT nextval('url_id')::int AS id, n.* FROM (
     SELECT c.* FROM c WHERE NOT EXISTS (SELECT 1 FROM old WHERE old.o = c.o) ORDER BY c.o) n),
   made AS (INSERT INTO url (id, host_id, project_id, identity, state, priority, rank, depth, discovered_run,
       discovered_at, referrer_id, url, fetch_url, reason)
-    SELECT id, h, $2, i, s, p, p, d, $3, $4, e, u, f, r FROM fresh ORDER BY h, i
+    SELECT id, h, $1, i, s, p, p, d, $2, $3, e, u, f, r FROM fresh ORDER BY h, i
     ON CONFLICT (host_id, project_id, identity) DO NOTHING RETURNING id, identity, depth, state)
 SELECT o, NULL::uuid AS identity, id, depth, state, false AS "isNew" FROM old
 UNION ALL SELECT NULL, identity, id, depth, state, true FROM made`;
 const FIND_URLS = `
 SELECT c.o, NULL::uuid AS identity, u.id, u.depth, u.state, false AS "isNew"
-FROM ${recordset(1, COLUMNS, 'c')} ${KNOWN}`;
+FROM ${unpacked(2, URLS, 'c')} ${KNOWN}`;
 
 /** Known pages come with their place in the list, new ones with their identity: to find their places is for us to do, at no cost. */
 type FoundRow = Omit<Resolved, 'hostId'> & { o: number | null; identity: string | null };
@@ -123,10 +135,11 @@ export async function writeCandidates(
       resolved[at] = { ...row, hostId: rows[at].h! };
     }
   };
-  place(await ask<FoundRow>(tx, MAKE_URLS, [rowsJson(rows), projectId, runId, now]));
+  place(await ask<FoundRow>(tx, MAKE_URLS, [projectId, runId, now, ...packed(tx, URLS, rows)]));
   // Another worker made these between our look and our insert.
   const missing = rows.filter(({ o }) => resolved[o] === undefined);
-  if (missing.length > 0) place(await ask<FoundRow>(tx, FIND_URLS, [rowsJson(missing), projectId]));
+  if (missing.length > 0)
+    place(await ask<FoundRow>(tx, FIND_URLS, [projectId, ...packed(tx, URLS, missing)]));
   for (const [o, page] of resolved.entries()) {
     const { candidate } = candidates[o];
     effects.learned.push({ url: candidate.url, ...page });

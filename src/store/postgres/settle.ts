@@ -43,7 +43,7 @@ export async function settle(
     change: settlement.change,
     changeFrequency: settlement.changeFrequency,
     changesDetected: settlement.changesDetected,
-    text: settlement.text === null ? null : Buffer.from(settlement.text).toString(),
+    text: settlement.text === null ? null : Buffer.from(settlement.text),
     links:
       settlement.links === null
         ? null

@@ -20,6 +20,7 @@ import {
 } from './effects.ts';
 import type { Group, PendingSettlement } from './group.ts';
 import { addLowering, lower, type Resolved, reopen, writeCandidates } from './offers.ts';
+import { type Columns, packed, unpacked } from './pack-columns.ts';
 import { openRedirectBook } from './redirects.ts';
 import {
   ask,
@@ -222,10 +223,19 @@ interface SettledRow {
   hops: number;
 }
 
+const PAGES: Columns = [
+  ['i', 'int4'],
+  ['h', 'int4'],
+  ['s', 'int2'],
+  ['r', 'text'],
+  ['a', 'int4'],
+  ['t', 'int8'],
+  ['p', 'int4'],
+];
 const SET_PAGES = `
 UPDATE url u SET state = r.s, reason = r.r, attempts = r.a, retry_at = r.t, priority = COALESCE(r.p, u.priority),
   rank = COALESCE(r.p, u.priority)
-FROM ${recordset(1, 'i int, h int, s smallint, r text, a int, t bigint, p int', 'r')}
+FROM ${unpacked(1, PAGES, 'r')}
 WHERE u.id = r.i AND u.host_id = r.h
 RETURNING u.id, u.host_id AS "hostId", u.depth, u.hops`;
 
@@ -249,7 +259,7 @@ async function settlePages(
     t: requeue?.notBefore ?? null,
     p: requeue?.priority ?? null,
   }));
-  const written = await ask<SettledRow>(tx, SET_PAGES, [rowsJson(rows)]);
+  const written = await ask<SettledRow>(tx, SET_PAGES, packed(tx, PAGES, rows));
   for (const { lease, requeue } of settlements) if (requeue === null) countWaiting(effects, lease.hostId, -1);
   const byPage = new Map(settlements.map((pending) => [pending.claim.pageId, pending]));
   const isClosedChain = (row: SettledRow) => row.hops > 0 && byPage.get(row.id)!.requeue === null;

@@ -3,28 +3,28 @@ import type { TransactionSql } from 'postgres';
 import { partsNumber } from '../change-parts.ts';
 import { knownByNumber, outcomeNumber } from '../visit-rows.ts';
 import type { PendingSettlement } from './group.ts';
+import { type Columns, packed, unpacked } from './pack-columns.ts';
 import { ask, recordset, rowsJson, type Session } from './session.ts';
-import { bytea } from './write-rows.ts';
 
-const VISIT: readonly [column: string, type: string][] = [
-  ['outcome', 'smallint'],
-  ['known_by', 'smallint'],
-  ['status_code', 'int'],
+const VISIT: Columns = [
+  ['outcome', 'int2'],
+  ['known_by', 'int2'],
+  ['status_code', 'int4'],
   ['etag', 'text'],
   ['last_modified', 'text'],
   ['content_hash', 'bytea'],
   ['text_hash', 'bytea'],
-  ['simhash_distance', 'smallint'],
-  ['wire_bytes', 'bigint'],
-  ['bytes_saved', 'bigint'],
+  ['simhash_distance', 'int2'],
+  ['wire_bytes', 'int8'],
+  ['bytes_saved', 'int8'],
   ['duration_ms', 'float8'],
 ];
 const names = VISIT.map(([name]) => name).join(', ');
 const KEY = 'run_id, page_id, visited_at, host_id';
+const ROW: Columns = [['page_id', 'int4'], ['visited_at', 'int8'], ['host_id', 'int4'], ...VISIT];
 // Twice in a millisecond is one visit, as the later one found it.
 const PUT_VISITS = `
-INSERT INTO visit (${KEY}, ${names}) SELECT $2, i, v, h, ${names}
-FROM ${recordset(1, `i int, v bigint, h int, ${VISIT.map((column) => column.join(' ')).join(', ')}`, 'r')}
+INSERT INTO visit (${KEY}, ${names}) SELECT $1, page_id, visited_at, host_id, ${names} FROM ${unpacked(2, ROW, 'r')}
 ON CONFLICT (${KEY}) DO UPDATE SET (${names}) = ROW (${VISIT.map(([name]) => `excluded.${name}`).join(', ')})`;
 
 export async function writeVisits(
@@ -36,23 +36,23 @@ export async function writeVisits(
   for (const { claim, lease, visit } of settlements) {
     if (visit === null) continue;
     rows.push({
-      i: claim.pageId,
-      v: Math.round(visit.visitedAt),
-      h: lease.hostId,
+      page_id: claim.pageId,
+      visited_at: Math.round(visit.visitedAt),
+      host_id: lease.hostId,
       outcome: outcomeNumber(visit.outcome),
       known_by: knownByNumber(visit.knownBy),
       status_code: visit.statusCode,
       etag: visit.etag,
       last_modified: visit.lastModified,
-      content_hash: bytea(visit.contentHash),
-      text_hash: bytea(visit.textHash),
+      content_hash: visit.contentHash,
+      text_hash: visit.textHash,
       simhash_distance: visit.simhashDistance,
       wire_bytes: visit.wireBytes,
       bytes_saved: visit.bytesSaved,
       duration_ms: visit.durationMs,
     });
   }
-  if (rows.length > 0) await ask(tx, PUT_VISITS, [rowsJson(rows), session.runId]);
+  if (rows.length > 0) await ask(tx, PUT_VISITS, [session.runId, ...packed(tx, ROW, rows)]);
 }
 
 const PUT_PAGE_CHANGES = `

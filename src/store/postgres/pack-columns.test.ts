@@ -1,0 +1,133 @@
+/** What PostgreSQL itself says it was given. */
+
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { sharedPostgres } from '../../../test/servers/shared-postgres.ts';
+import type { PostgresDatabases } from '../../../test/servers/start-postgres.ts';
+import { connect, disconnect, type Sql } from './connection.ts';
+import { type Columns, packed, unpacked } from './pack-columns.ts';
+
+let postgres: PostgresDatabases;
+let address: string;
+let sql: Sql;
+
+beforeAll(async () => {
+  postgres = await sharedPostgres();
+  address = await postgres.newDatabase();
+  sql = connect(address, { max: 1, applicationName: 'test' });
+});
+
+afterAll(async () => {
+  await disconnect(sql);
+  await postgres.dropDatabase(address);
+});
+
+const COLUMNS: Columns = [
+  ['n', 'int4'],
+  ['small', 'int2'],
+  ['wide', 'int8'],
+  ['real', 'float8'],
+  ['words', 'text'],
+  ['bytes', 'bytea'],
+  ['id', 'uuid'],
+];
+
+/** The rows as PostgreSQL prints them, behind a value that is no column. */
+async function told(rows: readonly object[]): Promise<Record<string, string | null>[]> {
+  const texts = COLUMNS.map(([name]) => `${name}::text`).join(', ');
+  const statement = `SELECT $1::text AS other, ${texts} FROM ${unpacked(2, COLUMNS, 'r')}`;
+  const found = await sql.begin((tx) =>
+    tx.unsafe(statement, ['other', ...packed(tx, COLUMNS, rows)] as never[], { prepare: true }),
+  );
+  return found.map(({ other, ...row }) => {
+    expect(other).toBe('other');
+    return row;
+  });
+}
+
+const NOTHING = { n: null, small: null, wide: null, real: null, words: null, bytes: null, id: null };
+
+describe('rows packed by columns', () => {
+  it('come out as they went in, to the ends of each type', async () => {
+    const id = '00112233-4455-6677-8899-aabbccddeeff';
+    const bytes = Uint8Array.of(0, 1, 254, 255);
+    const rows = [
+      { n: 2 ** 31 - 1, small: 32767, wide: 2 ** 53 - 1, real: 0.1, words: 'añ東😀"\\{,}', bytes, id },
+      {
+        n: -(2 ** 31),
+        small: -32768,
+        wide: -(2 ** 53) + 1,
+        real: -1e300,
+        words: '',
+        bytes: bytes.slice(4),
+        id,
+      },
+      { n: 0, small: 0, wide: -(2n ** 63n), real: 0, words: Buffer.from('bytes é'), bytes, id },
+      { n: -1, small: -1, wide: -1, real: -0.5, words: 'NULL', bytes, id },
+    ];
+    expect(await told(rows)).toEqual([
+      {
+        n: '2147483647',
+        small: '32767',
+        wide: '9007199254740991',
+        real: '0.1',
+        words: 'añ東😀"\\{,}',
+        bytes: '\\x0001feff',
+        id,
+      },
+      {
+        n: '-2147483648',
+        small: '-32768',
+        wide: '-9007199254740991',
+        real: '-1e+300',
+        words: '',
+        bytes: '\\x',
+        id,
+      },
+      {
+        n: '0',
+        small: '0',
+        wide: '-9223372036854775808',
+        real: '0',
+        words: 'bytes é',
+        bytes: '\\x0001feff',
+        id,
+      },
+      { n: '-1', small: '-1', wide: '-1', real: '-0.5', words: 'NULL', bytes: '\\x0001feff', id },
+    ]);
+  });
+
+  it('may lack values, and whole columns', async () => {
+    expect(await told([{ n: 1 }, { n: 2, words: 'w' }, { ...NOTHING, n: 3 }])).toEqual([
+      { ...NOTHING, n: '1' },
+      { ...NOTHING, n: '2', words: 'w' },
+      { ...NOTHING, n: '3' },
+    ]);
+  });
+
+  it('have U+FFFD for what PostgreSQL does not take as text', async () => {
+    const rows = [
+      { n: 1, words: 'a\0b\0' },
+      { n: 2, words: Buffer.from('\0\0é') },
+      { n: 3, words: 'half \ud83d pair' },
+    ];
+    expect((await told(rows)).map(({ words }) => words)).toEqual([
+      'a\ufffdb\ufffd',
+      '\ufffd\ufffdé',
+      'half \ufffd pair',
+    ]);
+  });
+
+  it('may be many and long', async () => {
+    const rows = Array.from({ length: 700 }, (_, n) => ({
+      n,
+      words: '東'.repeat(n * 7),
+      bytes: new Uint8Array(n),
+    }));
+    const found = await told(rows);
+    expect(found).toHaveLength(700);
+    for (const [n, { words, bytes }] of found.entries()) {
+      expect(words!.length).toBe(n * 7);
+      expect(bytes!.length).toBe(2 + 2 * n);
+    }
+  });
+});

@@ -4,6 +4,7 @@
  * by depth or nofollow is judged again; one that was already read passes the news on to its links later, in bounded
  * batches (`lowerDepths`), never inside a settlement.
  */
+import type { Database, Statement } from 'better-sqlite3';
 import type { Candidate } from '../../frontier/candidate.ts';
 import { PAGE_STATES, type PageStateCode, SHUT_OUT } from '../../frontier/page-state.ts';
 import { checkTransition } from '../../frontier/page-transitions.ts';
@@ -29,7 +30,6 @@ interface UrlRow {
   fetch_url: string | null;
 }
 
-const ROWS = 32;
 export function createOffers(session: Session, waiting: WaitingPages): Offers {
   const { db } = session;
   const write = createRowWriter(session);
@@ -148,28 +148,22 @@ export function createOffers(session: Session, waiting: WaitingPages): Offers {
   };
 }
 
+/** So many rows to a statement, as many as there are: the more, the less each costs. */
+const SIZES = [96, 24, 6, 1];
+
 /**
  * Writes rows several to a statement, what they share bound once: every value bound costs as much as a tenth of the
- * row. Rows of one statement have one referrer, state, priority and depth, as the new links of a page mostly do.
+ * row. Rows of one statement have one host, referrer, state, priority and depth, as the new links of a page mostly do.
  * Ids are not bound: SQLite gives the next one, which is the one we gave out; that is checked.
  */
 function createRowWriter(session: Session) {
-  const shared = '@state, @priority, @depth, @project, @run, @now, @referrer, 0';
-  const statement = (row: string, rows: number) =>
-    session.db.prepare(
-      `INSERT INTO url (host_id, url, fetch_url, reason, state, priority, depth, project_id, discovered_run, discovered_at,
-         referrer_id, attempts) VALUES ${Array(rows).fill(`(${row}, ${shared})`).join(', ')}`,
-    );
   // The plain form serves pages that are queued under their own identity.
-  const plain = {
-    many: statement('?, ?, NULL, NULL', ROWS),
-    one: statement('?, ?, NULL, NULL', 1),
-    columns: 2,
-  };
-  const full = { many: statement('?, ?, ?, ?', ROWS), one: statement('?, ?, ?, ?', 1), columns: 4 };
+  const plain = createForm(session.db, '?, NULL, NULL', 1);
+  const full = createForm(session.db, '?, ?, ?', 3);
   let form = plain;
   let gathered: unknown[] = [];
   const common = {
+    host: 0,
     state: 0,
     priority: 0,
     depth: 0,
@@ -182,16 +176,19 @@ function createRowWriter(session: Session) {
 
   function flush(): void {
     if (gathered.length === 0) return;
-    const { columns } = form;
     common.project = session.projectId;
     common.run = session.runId;
     common.now = session.now();
+    const { columns } = form;
     let written: number | bigint = 0;
-    if (gathered.length === ROWS * columns) written = form.many.run(gathered, common).lastInsertRowid;
-    else
-      for (let i = 0; i < gathered.length; i += columns) {
-        written = form.one.run(gathered.slice(i, i + columns), common).lastInsertRowid;
+    let from = 0;
+    for (const size of SIZES) {
+      for (; from + size * columns <= gathered.length; from += size * columns) {
+        const values =
+          size * columns === gathered.length ? gathered : gathered.slice(from, from + size * columns);
+        written = form.statement(size).run(values, common).lastInsertRowid;
       }
+    }
     gathered = [];
     if (written !== lastId) throw new Error(`page ${lastId} was written as ${written}`);
   }
@@ -203,6 +200,7 @@ function createRowWriter(session: Session) {
       const wanted = reason === null && fetchUrl === url ? plain : full;
       if (
         wanted !== form ||
+        common.host !== hostId ||
         common.referrer !== referrerId ||
         common.state !== state ||
         common.priority !== priority ||
@@ -210,15 +208,36 @@ function createRowWriter(session: Session) {
       ) {
         flush();
         form = wanted;
+        common.host = hostId;
         common.referrer = referrerId;
         common.state = state;
         common.priority = priority;
         common.depth = depth;
       }
       lastId = id;
-      if (form === plain) gathered.push(hostId, url);
-      else gathered.push(hostId, url, fetchUrl === url ? null : fetchUrl, reason);
-      if (gathered.length === ROWS * form.columns) flush();
+      if (form === plain) gathered.push(url);
+      else gathered.push(url, fetchUrl === url ? null : fetchUrl, reason);
+      if (gathered.length === SIZES[0] * form.columns) flush();
+    },
+  };
+}
+
+/** Rows with so many values of their own, by the number of rows; prepared when first used. */
+function createForm(db: Database, own: string, columns: number) {
+  const row = `(@host, ${own}, @state, @priority, @depth, @project, @run, @now, @referrer, 0)`;
+  const statements = new Map<number, Statement>();
+  return {
+    columns,
+    statement(rows: number): Statement {
+      let statement = statements.get(rows);
+      if (statement === undefined) {
+        statement = db.prepare(
+          `INSERT INTO url (host_id, url, fetch_url, reason, state, priority, depth, project_id, discovered_run, discovered_at,
+             referrer_id, attempts) VALUES ${Array(rows).fill(row).join(', ')}`,
+        );
+        statements.set(rows, statement);
+      }
+      return statement;
     },
   };
 }

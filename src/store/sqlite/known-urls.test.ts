@@ -35,6 +35,26 @@ describe('the seen-table', () => {
     expect(known.find('https://a.test/100001')).toBe(0);
   });
 
+  it('finds ahead what it finds, also what is added meanwhile', () => {
+    const known = open();
+    const urls = Array.from({ length: 1000 }, (_, i) => ({ url: `https://a.test/${i % 700}` }));
+    const found: number[] = [];
+    let next = 1;
+    while (found.length < urls.length) {
+      const count = known.lookAhead(urls, found.length);
+      expect(count).toBeGreaterThan(0);
+      for (let i = 0; i < count; i++) {
+        const id = known.findAhead(i) || next;
+        if (id === next) known.addLast(next++, 0);
+        found.push(id);
+      }
+    }
+    expect(known.size).toBe(700);
+    expect(found).toEqual(urls.map((_, i) => (i % 700) + 1));
+    expect(urls.map(({ url }) => known.find(url))).toEqual(found);
+    expect(known.lookAhead(urls, 1000)).toBe(0);
+  });
+
   it('tells hashes apart that differ in one word only, all in one segment and one slot', () => {
     const known = new KnownUrls(chosenHasher());
     const hashes: string[] = [];

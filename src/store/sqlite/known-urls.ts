@@ -13,6 +13,8 @@ const WORDS = 5; // four words of hash, one of id; id 0 marks a free slot
 const GROWTH = 1.33;
 const FULL = 0.8;
 const FIRST_SLOTS = 32;
+/** URLs looked up at once. */
+const AHEAD = 128;
 
 const MAX_DEPTH = NO_DEPTH - 1;
 
@@ -22,21 +24,61 @@ export class KnownUrls {
   readonly #segments: Uint32Array[] = [];
   readonly #counts = new Uint32Array(SEGMENTS);
   #depths = new Uint16Array(1024);
+  /** Hashes made ahead, four words each. */
+  readonly #ahead = new Uint32Array(AHEAD * 4);
+  /** So that looking is not left out as of no use. */
+  #touched = 0;
 
   constructor(hasher: UrlHasher) {
     this.#hasher = hasher;
     for (let i = 0; i < SEGMENTS; i++) this.#segments.push(new Uint32Array(FIRST_SLOTS * WORDS));
   }
 
+  /**
+   * Gets ready for `findAhead` with these URLs from `from` on, as many as it answers. The table does not fit into the
+   * processor's cache: asked for one by one, each place in it is waited for; asked for together, they come together.
+   */
+  lookAhead(candidates: readonly { readonly url: string }[], from: number): number {
+    const words = this.#hasher.words;
+    const ahead = this.#ahead;
+    const count = Math.min(AHEAD, candidates.length - from);
+    for (let i = 0; i < count; i++) {
+      this.#hasher.hash(candidates[from + i].url);
+      ahead[i * 4] = words[0];
+      ahead[i * 4 + 1] = words[1];
+      ahead[i * 4 + 2] = words[2];
+      ahead[i * 4 + 3] = words[3];
+    }
+    for (let i = 0; i < count; i++) {
+      const table = this.#segments[ahead[i * 4] & (SEGMENTS - 1)];
+      this.#touched ^= table[firstSlot(table, ahead[i * 4 + 1]) + 4];
+    }
+    return count;
+  }
+
+  /** As `find`, with the URL that was the i-th to be looked at ahead. */
+  findAhead(i: number): number {
+    const words = this.#hasher.words;
+    words[0] = this.#ahead[i * 4];
+    words[1] = this.#ahead[i * 4 + 1];
+    words[2] = this.#ahead[i * 4 + 2];
+    words[3] = this.#ahead[i * 4 + 3];
+    return this.#findHashed();
+  }
+
   /** The id of a URL, or 0. Leaves the hash ready for `addLast`. */
   find(url: string): number {
     this.#hasher.hash(url);
+    return this.#findHashed();
+  }
+
+  #findHashed(): number {
     const words = this.#hasher.words;
     const table = this.#segments[words[0] & (SEGMENTS - 1)];
     return table[slotOf(table, words[0], words[1], words[2], words[3]) + 4];
   }
 
-  /** Adds the URL that `find` just missed. */
+  /** Adds the URL that was just looked for in vain. */
   addLast(id: number, depth: number): void {
     const words = this.#hasher.words;
     const segment = words[0] & (SEGMENTS - 1);
@@ -70,11 +112,14 @@ export class KnownUrls {
   }
 }
 
+/** The high half of a 32-bit product spreads the hash over any number of slots without a division. */
+function firstSlot(table: Uint32Array, b: number): number {
+  return Math.floor((b * (table.length / WORDS)) / 0x1_0000_0000) * WORDS;
+}
+
 /** The slot that holds the hash, or the free one where it belongs. */
 function slotOf(table: Uint32Array, a: number, b: number, c: number, d: number): number {
-  const slots = table.length / WORDS;
-  // The high half of a 32-bit product spreads the hash over any number of slots without a division.
-  let slot = Math.floor((b * slots) / 0x1_0000_0000) * WORDS;
+  let slot = firstSlot(table, b);
   while (table[slot + 4] !== 0) {
     if (table[slot] === a && table[slot + 1] === b && table[slot + 2] === c && table[slot + 3] === d)
       return slot;

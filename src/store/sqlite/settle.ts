@@ -93,7 +93,7 @@ export function createSettling(
     giveState(settlement);
     const { claim, facts, candidates, redirect } = settlement;
     const { pageId } = claim;
-    const candidateIds = candidates.map((candidate) => offers.offer(candidate, pageId));
+    const candidateIds = offers.offerAll(candidates, pageId);
     write(settlement);
     if (settlement.text !== null) putText.run(pageId, bufferOf(settlement.text));
     else if (facts !== null && claim.last !== null) dropText.run(pageId);

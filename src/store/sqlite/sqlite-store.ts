@@ -153,7 +153,7 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Stor
     async heartbeat() {},
     async offer(candidates) {
       setPrepared(session);
-      const ids = candidates.map((candidate) => offers.offer(candidate, null));
+      const ids = offers.offerAll(candidates, null);
       session.window.count();
       return ids;
     },

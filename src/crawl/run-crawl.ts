@@ -10,6 +10,7 @@
 import type { Claim } from '../frontier/candidate.ts';
 import { HostSchedule } from '../frontier/host-schedule.ts';
 import { type PageState, pageStateName } from '../frontier/page-state.ts';
+import type { Clock } from '../primitives/clock.ts';
 import type { ClaimAnswer } from '../store/port.ts';
 import type { ActiveHost, Lookup, PageTurn } from './active-host.ts';
 import { createBudget } from './budget.ts';
@@ -48,7 +49,7 @@ export interface CrawlLoop {
 /** `discovers`: this loop finds out what the start URLs and their hosts' sitemaps are; one loop of a run does. */
 export function createCrawlLoop(parts: CrawlParts, discovers: boolean): CrawlLoop {
   const { store, clock, limits, policy, slots } = parts;
-  const alarm = createAlarm();
+  const alarm = createAlarm(clock);
   const wake = alarm.ring;
   const budget = createBudget(limits.maxPages, {
     store,
@@ -345,8 +346,11 @@ export function createCrawlLoop(parts: CrawlParts, discovers: boolean): CrawlLoo
   };
 }
 
+/** So long a request that may go waits for others to go with it. */
+const TOGETHER_MS = 4;
+
 /** What the loop sleeps on. */
-function createAlarm() {
+function createAlarm(clock: Clock) {
   let hasRung = false;
   let endSleep = () => {};
   return {
@@ -360,16 +364,22 @@ function createAlarm() {
     },
     /**
      * Until something happens, and then until all has been heard that came with it: requests that leave together wake
-     * a server on the same machine once, and one by one each of them would.
+     * a server on the same machine once, and one by one each of them would. But not for long: where hundreds of
+     * answers came together, a host whose time has come would wait until the last of them was read.
      */
     async sleep(): Promise<void> {
       if (hasRung) return;
       await new Promise<void>((resolve) => {
+        let rangAt: number | null = null;
         endSleep = () => {
-          endSleep = () => {};
-          setImmediate(resolve);
+          const now = clock.monotonic();
+          if (rangAt === null) {
+            rangAt = now;
+            setImmediate(resolve);
+          } else if (now - rangAt >= TOGETHER_MS) resolve();
         };
       });
+      endSleep = () => {};
     },
   };
 }

@@ -217,8 +217,9 @@ function judgeGaps(log: readonly SeenRequest[], marks: readonly number[], delayM
     const previous = last.get(host);
     last.set(host, at);
     if (previous === undefined) continue;
-    const gapMs = atMs - log[previous].atMs;
     const isAcross = marks.some((mark) => mark > previous && mark <= at);
+    // What the busy server itself saw late is nobody's haste (test/faults/beats.ts); a restart takes longer than that.
+    const gapMs = atMs - (isAcross ? log[previous].atMs : log[previous].earliestMs);
     if (isAcross) report.smallestGapAcrossKillMs = Math.min(report.smallestGapAcrossKillMs, gapMs);
     if (gapMs >= 0.95 * delayMs) continue;
     if (isAcross) report.shortGapsAcrossKills++;
@@ -308,7 +309,7 @@ function toRows(report: TortureReport, options: TortureOptions): Row[] {
     atMost('... asked before the kill, oldest', report.oldestRefetchMs / 1000, 2, 's'),
     shown('pages fetched again, all kills', report.fetchedTwice),
     atMost('hosts asked too early after a restart', report.shortGapsAcrossKills, 0),
-    atMost('other gaps under 0.95 of the delay', report.shortGaps, 0),
+    atMost('other gaps under 0.95 of the delay, what the server saw late aside', report.shortGaps, 0),
     shown('smallest gap across a kill', report.smallestGapAcrossKillMs / 1000, 's'),
     atMost('exit code at the end', report.lastExitCode, 0),
     shown('seed', `${options.seed}`),

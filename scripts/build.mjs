@@ -1,8 +1,8 @@
 // Builds the command (dist/sumi.cjs, and dist/sumi.js for who imports it), the library (dist/index.js), the scanner's
-// loops (dist/kernel.wasm) and the type declarations. Everything but the native module is bundled, because one file loads faster than a hundred. The command
-// is a script and not a module, as only scripts can be loaded with what V8 made of them before: see
-// docs/decisions/0020-code-cache.md. The result takes the place of the old one in one step at the end, so that nobody
-// ever sees half a build.
+// loops (dist/kernel.wasm) and the type declarations. Everything but the native module is bundled, because one file
+// loads faster than a hundred. The command is a script and not a module, as only scripts can be loaded with what V8 made
+// of them before: see docs/decisions/0020-code-cache.md. The result takes the place of the old one in one step at the
+// end, so that nobody ever sees half a build.
 import { spawn } from 'node:child_process';
 import {
   chmodSync,

@@ -346,7 +346,7 @@ export function createCrawlLoop(parts: CrawlParts, discovers: boolean): CrawlLoo
   };
 }
 
-/** So long a request that may go waits for others to go with it. */
+/** After so long, the next thing that happens ends the wait for others to go with. */
 const TOGETHER_MS = 4;
 
 /** What the loop sleeps on. */

@@ -86,9 +86,9 @@ export const FEATURES = 12288;
 export const BLOCK = 512;
 /** Their counters: one plane a power of two. */
 export const PLANES = 16448;
-export const PLANE_COUNT = 24;
+export const PLANE_COUNT = 32;
 /** What a page needs begins here. */
-export const FREE = 16640;
+export const FREE = 16704;
 /** What the kernel may read or write behind the end of a page or its text. */
 export const SLACK = 64;
 

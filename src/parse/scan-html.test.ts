@@ -403,6 +403,17 @@ describe('a page', () => {
     expect(scanner.scan(Buffer.concat([body, Buffer.of(0)]), body.length, 'main').links.count).toBe(300_000);
   });
 
+  it('keeps the links behind raw text that is read in doubt', () => {
+    const before = '<table><svg><desc><td></table><textarea></b><svg></p></textarea>';
+    expect(scan(`${before}TEXT<a href=/x>y</a>`).hrefs).toEqual(new Set(['/x']));
+  });
+
+  it('has no description by an attribute whose name hashes to nothing', () => {
+    const body = Buffer.from('<meta aostdnju=description content=hello>');
+    const { metas } = scanner.scan(Buffer.concat([body, Buffer.of(0)]), body.length, 'main');
+    expect(metas[0]).toBe(-1);
+  });
+
   it('does not see what stood where it ends', () => {
     scan('x'.repeat(100).concat('<a href="/old">--></a>'.repeat(20)));
     expect(scan('<a href="/new" title="').hrefs).toEqual(new Set());

@@ -304,7 +304,10 @@ export function createHtmlScanner(kernel: ScanKernel = createScanKernel()): Html
     const flags = TAG_FLAGS[id];
     if (isLogging && special.depth === 0 && (flags & FLAG.raw) === 0) special.log(hash, isEnd ? 1 : 0);
     if (!isEnd) return startTag(id, hash, flags);
-    endTag(id, hash);
+    // Told for the log alone.
+    const acts =
+      special.depth > 0 || (flags & (FLAG.act | FLAG.special)) !== 0 || state[at.HAS_MAIN_ROLE] === 1;
+    if (acts || hash === regions.mainHash) endTag(id, hash);
     return after;
   }
 
@@ -326,8 +329,8 @@ export function createHtmlScanner(kernel: ScanKernel = createScanKernel()): Html
     if (isHeadingOpen) result.h1End = length;
   }
 
-  function scan(page: Uint8Array, length: number, mode: TextMode): HtmlScan {
-    kernel.take(page, length);
+  function scan(page: Uint8Array, pageLength: number, mode: TextMode): HtmlScan {
+    const length = kernel.take(page, pageLength);
     state = kernel.state;
     bytes = kernel.bytes;
     out = kernel.text;

@@ -21,8 +21,8 @@ export interface ScanKernel {
   textEnds: Int32Array;
   linkFlags: Uint8Array;
   linkKinds: Uint8Array;
-  /** Takes a page in: its bytes, with a 0 behind them. */
-  take(bytes: Uint8Array, length: number): void;
+  /** Takes a page in, its bytes and a 0 behind them, and answers how many it took: all, but for pages beyond 512 MiB. */
+  take(bytes: Uint8Array, length: number): number;
   read(from: number): number;
   addLink(hrefStart: number, hrefEnd: number, flags: number, kind: number): number;
   /** By address: the text may stand anywhere in the memory. */
@@ -43,6 +43,8 @@ interface KernelExports {
 }
 
 const PAGE = 65_536;
+/** Of a larger page the rest is not read: with all that is made of it, it would not fit into the kernel's 4 GiB. */
+const LARGEST_PAGE = 2 ** 29;
 const FIRST_CAPACITY = 1 << 18;
 /** The shortest tag that is a link: `<a href>`. */
 const SHORTEST_LINK = 8;
@@ -116,19 +118,18 @@ export function createScanKernel(): ScanKernel {
   let capacity = 0;
   fillTables(memory.buffer);
 
-  /** Lays out the memory for pages of up to that many bytes. What is not touched takes no room. */
-  function reserve(length: number): void {
-    capacity = length;
-    const links = Math.ceil(capacity / SHORTEST_LINK) + 1;
+  /** Lays out the memory for pages of up to that many bytes, for good. What is not touched takes no room. */
+  function reserve(most: number): void {
+    const links = Math.ceil(most / SHORTEST_LINK) + 1;
     let end = at.FREE;
     const room = (bytes: number): number => {
       const start = end;
       end += (bytes + 7) & ~7;
       return start;
     };
-    const bytes = room(capacity + at.SLACK);
+    const bytes = room(most + at.SLACK);
     // Two-character references grow by a fifth at most; everything else shrinks or stays.
-    const textRoom = capacity + (capacity >> 2) + at.SLACK;
+    const textRoom = most + (most >> 2) + at.SLACK;
     const text = room(textRoom);
     const numbers = Array.from({ length: 5 }, () => room(links * 4));
     const flags = room(links);
@@ -141,10 +142,11 @@ export function createScanKernel(): ScanKernel {
     const views = numbers.map((start) => new Int32Array(buffer, start, links));
     [self.hrefStarts, self.hrefEnds, self.hrefHashes, self.textStarts, self.textEnds] = views;
     self.state = state;
-    self.bytes = Buffer.from(buffer, bytes, capacity + at.SLACK);
+    self.bytes = Buffer.from(buffer, bytes, most + at.SLACK);
     self.text = new Uint8Array(buffer, text, textRoom);
     self.linkFlags = new Uint8Array(buffer, flags, links);
     self.linkKinds = new Uint8Array(buffer, kinds, links);
+    capacity = most;
   }
 
   const none = new Int32Array(0);
@@ -160,10 +162,12 @@ export function createScanKernel(): ScanKernel {
     textEnds: none,
     linkFlags: nothing,
     linkKinds: nothing,
-    take(bytes, length) {
-      if (length > capacity) reserve(length + (length >> 1));
+    take(bytes, wanted) {
+      const length = Math.min(wanted, LARGEST_PAGE);
+      if (length > capacity) reserve(Math.min(length + (length >> 1), LARGEST_PAGE));
       self.bytes.set(bytes.length === length ? bytes : bytes.subarray(0, length));
       self.bytes[length] = 0;
+      return length;
     },
     read: exports.read,
     addLink: exports.addLink,

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { createPageParser } from './parse-page.ts';
 import { createFingerprinter, type TextFingerprint } from './simhash.ts';
 
 const fingerprint = createFingerprinter();
@@ -61,6 +62,27 @@ function slowly(words: readonly string[]): TextFingerprint {
 }
 
 describe('the simhash', () => {
+  it('counts more words than 24 bits hold, and touches nothing else', () => {
+    const parse = createPageParser();
+    const words = 2 ** 24 + 5000;
+    const html = Buffer.from(`<a href=/x>l</a><a href=/yy>m</a><p>${'a '.repeat(words)}`);
+    const input = { contentType: 'text/html', xRobotsTag: null, agentToken: 'sumi-ripple' };
+    const page = parse({ ...input, bytes: html, length: html.length });
+    expect(page.wordCount).toBe(words + 1);
+    expect([page.links.hrefText(0), page.links.hrefText(1)]).toEqual(['/x', '/yy']);
+    // All pairs but the first few are the same, and so they decide.
+    const { high, low } = of('a '.repeat(1000));
+    expect({ high: page.simhashHigh, low: page.simhashLow }).toEqual({ high, low });
+  });
+
+  it('does not depend on what stands behind the text', () => {
+    const fresh = createFingerprinter();
+    const cut = Buffer.from('one two \u4e00').subarray(0, -2);
+    const alone = fresh(cut);
+    fresh(Buffer.from('one two \u4e00\u4e01 and more'));
+    expect(fresh(cut)).toEqual(alone);
+  });
+
   it('has the bits that most of the pairs of words have, for any number of words', () => {
     for (const count of [0, 1, 2, 7, 8, 9, 511, 512, 513, 1023, 1024, 5000]) {
       const words = makeText(count + 1, count);

@@ -20,9 +20,9 @@ export type Fingerprinter = (text: Uint8Array) => TextFingerprint;
 /** A text that the kernel made itself is read where it stands, any other is copied. */
 export function createFingerprinter(kernel: ScanKernel = createScanKernel()): Fingerprinter {
   return (text) => {
-    if (text.buffer !== kernel.text.buffer) kernel.take(text, text.length);
-    const home = text.buffer === kernel.text.buffer ? text : kernel.bytes;
-    const wordCount = kernel.countWords(home.byteOffset, text.length);
+    const isInside = text.buffer === kernel.text.buffer;
+    const length = isInside ? text.length : kernel.take(text, text.length);
+    const wordCount = kernel.countWords((isInside ? text : kernel.bytes).byteOffset, length);
     const { state } = kernel;
     return { wordCount, high: state[SIMHASH_HIGH] >>> 0, low: state[SIMHASH_LOW] >>> 0 };
   };

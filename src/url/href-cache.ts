@@ -7,7 +7,7 @@
 export const MISS = 0;
 /** The href is known not to lead to a page (malformed, or not http). */
 export const NO_PAGE = -1;
-/** From here down: not known yet, but met on the page that is being read, which says what its numbers mean. */
+/** From here down: met, on the page being read or one before it, and its id not known yet. The reader of the page knows its numbers. */
 export const PENDING = -2;
 
 const SLOTS = 1 << 17;

@@ -253,6 +253,8 @@ function skipAttributes(from: i32): i32 {
 
 /** Keeps the first of the attributes of that name, if anybody asks for it. */
 function noteAttribute(hash: i32, valueStart: i32, valueEnd: i32): void {
+  // Slots that are free hold a 0.
+  if (hash === 0) return;
   const slot = (hash * get(ATTRIBUTE_MULTIPLIER)) >>> ATTRIBUTE_SHIFT;
   if (load<i32>(ATTRIBUTE_HASHES + (slot << 2)) !== hash) return;
   const span = STATE + ((SPANS + <i32>load<u8>(ATTRIBUTE_SLOTS + slot)) << 2);

@@ -75,11 +75,11 @@ function addFeatures(count: i32): void {
 function majority(features: i32): u64 {
   let bits: u64 = 0;
   for (let bit: u64 = 0; bit < 64; bit++) {
-    let count = 0;
+    let count: u64 = 0;
     for (let plane = PLANE_COUNT - 1; plane >= 0; plane--) {
-      count = (count << 1) + <i32>((load<u64>(PLANES + (plane << 3)) >> bit) & 1);
+      count = (count << 1) + ((load<u64>(PLANES + (plane << 3)) >> bit) & 1);
     }
-    if (count << 1 > features) bits |= (<u64>1) << bit;
+    if (count << 1 > <u64>features) bits |= (<u64>1) << bit;
   }
   return bits;
 }
@@ -100,7 +100,8 @@ export function countWords(from: i32, length: i32): i32 {
     }
     const byte: i32 = p < end ? <i32>load<u8>(p) : 0;
     const kind: i32 = load<u8>(WORD_CLASSES + byte);
-    const wide = kind === MAY_BE_IDEOGRAPH ? ideographLength(p) : 0;
+    // Never beyond the end: what stands there is another text's.
+    const wide = kind === MAY_BE_IDEOGRAPH ? min(ideographLength(p), end - p) : 0;
     if (kind === MAY_BE_IDEOGRAPH && wide === 0) {
       hash = rotl(hash, 5) + byte;
       p++;

@@ -109,12 +109,43 @@ describe('rows packed by columns', () => {
       { n: 1, words: 'a\0b\0' },
       { n: 2, words: Buffer.from('\0\0é') },
       { n: 3, words: 'half \ud83d pair' },
+      { n: 4, words: Uint8Array.of(0x61, 0xff, 0x62) },
     ];
     expect((await told(rows)).map(({ words }) => words)).toEqual([
       'a\ufffdb\ufffd',
       '\ufffd\ufffdé',
       'half \ufffd pair',
+      'a\ufffdb',
     ]);
+  });
+
+  it('are one prepared statement, whichever columns are empty', async () => {
+    const count = async () =>
+      (await sql`SELECT count(*)::int AS n FROM pg_prepared_statements`)[0].n as number;
+    await told([{ n: 1 }]);
+    const before = await count();
+    for (const row of [
+      { words: 'w' },
+      { wide: 1 },
+      { real: 1, id: '00112233-4455-6677-8899-aabbccddeeff' },
+    ]) {
+      await told([{ n: 1, ...row }]);
+    }
+    expect(await count()).toBe(before);
+  });
+
+  it('have NULL for numbers that are none, and refuse those that do not fit', async () => {
+    expect(await told([{ n: 1, real: Number.NaN, wide: Number.POSITIVE_INFINITY, small: 2 }])).toEqual([
+      { ...NOTHING, n: '1', small: '2' },
+    ]);
+    const misfits = [
+      { n: 2 ** 31 },
+      { n: 1.5 },
+      { n: 1, small: 32768 },
+      { n: 1, wide: 0.5 },
+      { n: 1, wide: 2 ** 53 },
+    ];
+    for (const row of misfits) await expect(told([row]), JSON.stringify(row)).rejects.toThrow(RangeError);
   });
 
   it('may be many and long', async () => {

@@ -1,8 +1,10 @@
 /**
  * Rows for a statement, a parameter a column: each is an array in PostgreSQL's binary format, and `unnest` puts them side
- * by side again. Nothing is escaped, printed or parsed on the way, as JSON would be, and texts that are bytes already
- * stay bytes. NUL, which PostgreSQL does not take, becomes U+FFFD, and so does half a surrogate pair.
+ * by side again. No value is escaped, printed or parsed on the way, as in JSON, and texts that are bytes already stay
+ * bytes. What PostgreSQL does not take as text (NUL, half a surrogate pair, bytes that are no UTF-8) becomes U+FFFD;
+ * a number that is none (NaN, Infinity) becomes NULL; one that does not fit its column is an error here.
  */
+import { isUtf8 } from 'node:buffer';
 import type { TransactionSql } from 'postgres';
 import { ARRAY_OF } from './connection.ts';
 
@@ -22,13 +24,19 @@ interface ColumnType {
   size(value: never): number;
 }
 
-function putInt32(packing: Packing, value: number): void {
+/** Of 32 bits; larger ones are cut. */
+function putWord(packing: Packing, value: number): void {
   const { buffer, at } = packing;
   buffer[at] = value >>> 24;
   buffer[at + 1] = value >>> 16;
   buffer[at + 2] = value >>> 8;
   buffer[at + 3] = value;
   packing.at = at + 4;
+}
+
+function putInt32(packing: Packing, value: number): void {
+  if ((value | 0) !== value) throw new RangeError(`${value} is no integer of 32 bits`);
+  putWord(packing, value);
 }
 
 const WIDE = 2 ** 32;
@@ -38,19 +46,29 @@ function putInt64(packing: Packing, value: number | bigint): void {
     packing.at = packing.buffer.writeBigInt64BE(value, packing.at);
     return;
   }
+  if (!Number.isSafeInteger(value)) throw new RangeError(`${value} is no integer that a number can hold`);
   const high = Math.floor(value / WIDE);
-  putInt32(packing, high);
-  putInt32(packing, value - high * WIDE);
+  putWord(packing, high);
+  putWord(packing, value - high * WIDE);
+}
+
+function putInt16(packing: Packing, value: number): void {
+  if ((value << 16) >> 16 !== value) throw new RangeError(`${value} is no integer of 16 bits`);
+  packing.at = packing.buffer.writeInt16BE(value, packing.at);
 }
 
 function putText(packing: Packing, value: string | Uint8Array): void {
   if (typeof value !== 'string') {
-    if (value.includes(0)) putText(packing, Buffer.from(value).toString());
-    else putBytes(packing, value);
+    if (isStorable(value)) putBytes(packing, value);
+    else putText(packing, Buffer.from(value).toString());
     return;
   }
   const text = value.includes('\0') ? value.replaceAll('\0', '\ufffd') : value;
   packing.at += packing.buffer.write(text, packing.at);
+}
+
+function isStorable(text: Uint8Array): boolean {
+  return !text.includes(0) && isUtf8(text);
 }
 
 function putBytes(packing: Packing, value: Uint8Array): void {
@@ -63,14 +81,7 @@ function putUuid(packing: Packing, value: string): void {
 }
 
 const TYPES = {
-  int2: {
-    oid: 21,
-    arrayOid: ARRAY_OF.int2,
-    write(packing: Packing, value: number) {
-      packing.at = packing.buffer.writeInt16BE(value, packing.at);
-    },
-    size: () => 2,
-  },
+  int2: { oid: 21, arrayOid: ARRAY_OF.int2, write: putInt16, size: () => 2 },
   int4: { oid: 23, arrayOid: ARRAY_OF.int4, write: putInt32, size: () => 4 },
   int8: { oid: 20, arrayOid: ARRAY_OF.int8, write: putInt64, size: () => 8 },
   float8: {
@@ -86,7 +97,7 @@ const TYPES = {
     arrayOid: ARRAY_OF.text,
     write: putText,
     size: (value: string | Uint8Array) =>
-      typeof value === 'string' || value.includes(0) ? 3 * value.length : value.length,
+      typeof value === 'string' || !isStorable(value) ? 3 * value.length : value.length,
   },
   bytea: { oid: 17, arrayOid: ARRAY_OF.bytea, write: putBytes, size: (value: Uint8Array) => value.length },
   uuid: { oid: 2950, arrayOid: ARRAY_OF.uuid, write: putUuid, size: () => 16 },
@@ -108,7 +119,8 @@ export function packed<Row extends object>(
 ): unknown[] {
   return columns.map(([name, type]) => {
     const column = packColumn(type, rows as readonly Record<string, Value>[], name);
-    return column === null ? null : tx.typed(column as never, TYPES[type].arrayOid);
+    // With its type also where it is NULL: the driver prepares a statement anew for other types.
+    return tx.typed(column as never, TYPES[type].arrayOid);
   });
 }
 
@@ -124,13 +136,13 @@ function packColumn(
   const { oid, write, size }: ColumnType = TYPES[type];
   const packing: Packing = { buffer: Buffer.allocUnsafe(HEADER_BYTES + rows.length * ROOM_A_VALUE), at: 0 };
   // One dimension, NULLs allowed, of that type, so many, counted from 1.
-  for (const value of [1, 1, oid, rows.length, 1]) putInt32(packing, value);
+  for (const value of [1, 1, oid, rows.length, 1]) putWord(packing, value);
   let isEmpty = true;
   for (const row of rows) {
     const value = row[name];
-    if (value === null || value === undefined) {
+    if (value === null || value === undefined || (typeof value === 'number' && !Number.isFinite(value))) {
       reserve(packing, 4);
-      putInt32(packing, -1);
+      putWord(packing, -1);
       continue;
     }
     isEmpty = false;
@@ -140,7 +152,7 @@ function packColumn(
     write(packing, value as never);
     const end = packing.at;
     packing.at = start;
-    putInt32(packing, end - start - 4);
+    putWord(packing, end - start - 4);
     packing.at = end;
   }
   return isEmpty ? null : packing.buffer.subarray(0, packing.at);

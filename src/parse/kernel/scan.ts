@@ -78,6 +78,14 @@ const SEMICOLON: u32 = 0x3b;
 const DOUBLE_QUOTE: u32 = 0x22;
 const SINGLE_QUOTE: u32 = 0x27;
 
+/** Four bytes as they stand in memory. */
+function four(a: u32, b: u32, c: u32, d: u32): u32 {
+  return a | (b << 8) | (c << 16) | (d << 24);
+}
+
+const ROLE: u32 = four(0x72, 0x6f, 0x6c, 0x65);
+const MAIN: u32 = four(0x6d, 0x61, 0x69, 0x6e);
+
 /** Of the page being read. */
 let base: i32 = 0;
 let end: i32 = 0;
@@ -110,10 +118,6 @@ function wideSpaceLength(p: i32): i32 {
   if (lead === 0xe3) return last === 0x80 ? 3 : 0;
   if (lead !== 0xe2) return 0;
   return (last >= 0x80 && last <= 0x8a) || last === 0xa8 || last === 0xa9 || last === 0xaf ? 3 : 0;
-}
-
-function four(a: u32, b: u32, c: u32, d: u32): u32 {
-  return a | (b << 8) | (c << 16) | (d << 24);
 }
 
 /** The character of the commonest references, by the bytes after their `&`; 0 for all others. */
@@ -205,50 +209,9 @@ function skipQuoted(from: i32, quote: u32): i32 {
   return end;
 }
 
-/** True for `main` in any case, with or without quotes. */
-function isMainValue(start: i32, stop: i32): bool {
-  const isQuoted = at(start) === DOUBLE_QUOTE || at(start) === SINGLE_QUOTE;
-  const from = isQuoted ? start + 1 : start;
-  const to = isQuoted ? stop - 1 : stop;
-  return to - from === 4 && (load<u32>(from) | 0x20202020) === four(0x6d, 0x61, 0x69, 0x6e);
-}
-
-/** Passes over attributes that nobody asks for, but for role=main. Returns where the `>` stands, or the end. */
-function skipAttributes(from: i32): i32 {
-  let p = from;
-  let b = at(p);
-  while (b !== GT) {
-    if (isWhite(b)) {
-      b = at(++p);
-      continue;
-    }
-    if (b === SLASH) {
-      b = at(++p);
-      isSelfClosing = i32(b === GT);
-      continue;
-    }
-    if (b === 0 && p >= end) return end;
-    const nameStart = p;
-    b = at(++p);
-    while (!ends(b, p, 2)) b = at(++p);
-    const nameLength = p - nameStart;
-    while (isWhite(b)) b = at(++p);
-    if (b !== EQUALS) continue;
-    b = at(++p);
-    while (isWhite(b)) b = at(++p);
-    const valueStart = p;
-    if (b === DOUBLE_QUOTE || b === SINGLE_QUOTE) {
-      p = skipQuoted(p, b);
-      if (p >= end) return end;
-      b = at(p);
-    } else {
-      while (!ends(b, p, 4)) b = at(++p);
-    }
-    if (nameLength === 4 && (load<u32>(nameStart) | 0x20202020) === four(0x72, 0x6f, 0x6c, 0x65)) {
-      hasMainRole |= i32(isMainValue(valueStart, p));
-    }
-  }
-  return p;
+/** True for the four letters in any case. */
+function isWord(start: i32, stop: i32, letters: u32): bool {
+  return stop - start === 4 && (load<u32>(start) | 0x20202020) === letters;
 }
 
 /** Keeps the first of the attributes of that name, if anybody asks for it. */
@@ -263,9 +226,8 @@ function noteAttribute(hash: i32, valueStart: i32, valueEnd: i32): void {
   store<i32>(span + 4, valueEnd - base);
 }
 
-/** As `skipAttributes`, and notes what the attributes say. */
-function readAttributes(from: i32): i32 {
-  memory.fill(STATE + (SPANS << 2), 0xff, SPAN_COUNT << 2);
+/** Notes what the attributes say, where it is wanted; of others only role=main. Returns where the `>` stands, or the end. */
+function readAttributes(from: i32, isWanted: bool): i32 {
   let p = from;
   let b = at(p);
   while (b !== GT) {
@@ -280,12 +242,14 @@ function readAttributes(from: i32): i32 {
     }
     if (b === 0 && p >= end) return end;
     // A `=` in front belongs to the name.
+    const nameStart = p;
     let hash: i32 = b | 32;
     b = at(++p);
     while (!ends(b, p, 2)) {
       hash = hash * 61 + (b | 32);
       b = at(++p);
     }
+    const nameEnd = p;
     let valueStart = p;
     let valueEnd = p;
     while (isWhite(b)) b = at(++p);
@@ -304,7 +268,8 @@ function readAttributes(from: i32): i32 {
         valueEnd = p;
       }
     }
-    noteAttribute(hash, valueStart, valueEnd);
+    if (isWanted) noteAttribute(hash, valueStart, valueEnd);
+    else if (isWord(nameStart, nameEnd, ROLE)) hasMainRole |= i32(isWord(valueStart, valueEnd, MAIN));
   }
   return p;
 }
@@ -419,8 +384,9 @@ function readTag(tagStart: i32, from: i32): i32 {
   const flags: i32 = load<u8>(TAG_FLAGS + id);
   isSelfClosing = 0;
   hasMainRole = 0;
-  if ((flags & HAS_ATTRIBUTES) !== 0) p = readAttributes(p);
-  else if (b !== GT) p = skipAttributes(p);
+  const isWanted = (flags & HAS_ATTRIBUTES) !== 0;
+  if (isWanted) memory.fill(STATE + (SPANS << 2), 0xff, SPAN_COUNT << 2);
+  if (b !== GT) p = readAttributes(p, isWanted);
   // A tag that the end of the page cuts off is dropped.
   if (p >= end) return end;
   p++;

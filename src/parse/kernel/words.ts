@@ -24,42 +24,37 @@ function ideographLength(p: i32): i32 {
   return lead === 0xf0 && second >= 0xa0 && second <= 0xb3 ? 4 : 0;
 }
 
-/** Adds `count` features to the planes, eight at a time. */
+/** Where at least two of the three have a bit: what adding them carries over. */
+function carryOf(a: u64, b: u64, c: u64): u64 {
+  return (a & b) | ((a ^ b) & c);
+}
+
+/** Adds `count` features to the planes, eight at a time: each pair of them carries into the twos, those into the fours. */
 function addFeatures(count: i32): void {
   let ones = load<u64>(PLANES);
   let twos = load<u64>(PLANES + 8);
   let fours = load<u64>(PLANES + 16);
   const end = FEATURES + (count << 3);
   for (let p = FEATURES; p < end; p += 64) {
-    const a = load<u64>(p);
-    const b = load<u64>(p + 8);
-    let u = ones ^ a;
-    const twosA = (ones & a) | (u & b);
-    ones = u ^ b;
-    const c = load<u64>(p + 16);
-    const d = load<u64>(p + 24);
-    u = ones ^ c;
-    const twosB = (ones & c) | (u & d);
-    ones = u ^ d;
-    u = twos ^ twosA;
-    const foursA = (twos & twosA) | (u & twosB);
-    twos = u ^ twosB;
-    const e = load<u64>(p + 32);
-    const f = load<u64>(p + 40);
-    u = ones ^ e;
-    const twosC = (ones & e) | (u & f);
-    ones = u ^ f;
-    const g = load<u64>(p + 48);
-    const h = load<u64>(p + 56);
-    u = ones ^ g;
-    const twosD = (ones & g) | (u & h);
-    ones = u ^ h;
-    u = twos ^ twosC;
-    const foursB = (twos & twosC) | (u & twosD);
-    twos = u ^ twosD;
-    u = fours ^ foursA;
-    let carry = (fours & foursA) | (u & foursB);
-    fours = u ^ foursB;
+    let carriedFours: u64 = 0;
+    let carry: u64 = 0;
+    for (let half = p; half < p + 64; half += 32) {
+      const a = load<u64>(half);
+      const b = load<u64>(half + 8);
+      const c = load<u64>(half + 16);
+      const d = load<u64>(half + 24);
+      const firstTwos = carryOf(ones, a, b);
+      ones ^= a ^ b;
+      const secondTwos = carryOf(ones, c, d);
+      ones ^= c ^ d;
+      const newFours = carryOf(twos, firstTwos, secondTwos);
+      twos ^= firstTwos ^ secondTwos;
+      if (half === p) carriedFours = newFours;
+      else {
+        carry = carryOf(fours, carriedFours, newFours);
+        fours ^= carriedFours ^ newFours;
+      }
+    }
     for (let plane = PLANES + 24; carry !== 0; plane += 8) {
       const old = load<u64>(plane);
       store<u64>(plane, old ^ carry);

@@ -113,6 +113,26 @@ describe('links of a page', () => {
     ]);
   });
 
+  it('that other pages had, and that have no ids yet, keep their verdict at the same depth and with the same flags', () => {
+    const { discovery } = open({ maxDepth: 2 });
+    const discover = (html: string, depth: number) =>
+      discovery.discover(linksOf(html), 'https://a.test/', depth, false);
+    const first = discover(anchors(['/b', '/c']), 2);
+    discovery.remember(first.misses, [0, 7]);
+    const second = discover(anchors(['/c', '/b']), 2);
+    expect(second.candidates).toHaveLength(1);
+    expect(second.candidates[0]).toBe(first.candidates[0]);
+    expect([...second.links.targets.subarray(0, 2)]).toEqual([7, -1]);
+    discovery.remember(second.misses, [0]);
+    const [deeper] = discover(anchors(['/b']), 3).candidates;
+    expect(deeper).toMatchObject({ url: 'https://a.test/b', depth: 3, state: PAGE_STATES.DepthExceeded });
+    const [nofollow] = discover('<a rel=nofollow href="/b">x</a>', 2).candidates;
+    expect(nofollow).toMatchObject({ onlyNofollow: true });
+    const known = discover(anchors(['/b']), 2);
+    discovery.remember(known.misses, [9]);
+    expect(discover(anchors(['/b']), 2).links.targets[0]).toBe(9);
+  });
+
   it('that stand on a page with other flags are judged for each', () => {
     const { read } = open();
     const html =

@@ -65,10 +65,13 @@ const SPACE = 0x20;
 const MAX_FOLDERS = 10_000;
 /** The cache keeps numbers of 32 bits. */
 const LAST_PENDING = -(2 ** 30);
+/** Verdicts on hrefs whose pages have no ids yet: a shared store gives them with its next commit, some hundred pages later. */
+const RECENT_VERDICTS = 1 << 14;
 
 export function createLinkDiscovery(options: DiscoverOptions): LinkDiscovery {
   const { cache, normalizer, scope } = options;
   const basesFor = createBases(cache);
+  const recent = createRecentVerdicts();
   /** The number that the next new href is pending by. Larger ones are of pages before. */
   let nextPending = PENDING;
   const links: LinkTargets = {
@@ -98,6 +101,20 @@ export function createLinkDiscovery(options: DiscoverOptions): LinkDiscovery {
     return candidate(found, depth, verdict.priority, state, verdict.reason, onlyNofollow);
   }
 
+  /** Null for one that leads to no page. */
+  function judgeHref(
+    list: LinkList,
+    at: number,
+    baseUrl: string,
+    depth: number,
+    linkFlags: number,
+  ): Candidate | null {
+    const found = normalizer.normalize(list.hrefText(at), baseUrl);
+    if (found === null) return null;
+    const kind = linkFlags & LINK_FLAGS.canonical ? 'canonical' : 'link';
+    return judge(found, depth, kind, (linkFlags & LINK_FLAGS.nofollow) !== 0, false);
+  }
+
   function discover(list: LinkList, baseUrl: string, depth: number, pageIsNofollow: boolean): Discovery {
     const { count, bytes, hrefStart, hrefEnd, hrefHash, flags } = list;
     if (links.targets.length < count) {
@@ -122,24 +139,26 @@ export function createLinkDiscovery(options: DiscoverOptions): LinkDiscovery {
       const base = isSelf ? 0 : baseFor(bases, bytes, hrefStart[i], hrefEnd[i]);
       let target = base === 0 ? MISS : cache.find(base, bytes, hrefStart[i], hrefEnd[i], hrefHash[i]);
       if (target === NO_PAGE) continue;
+      let verdict: Candidate | null = null;
       if (target <= MISS) {
         const index = isSelf ? self : first - target;
+        if (target < MISS && index < 0) verdict = recent.find(target, depth, linkFlags);
         target = index >= 0 && judgedBy[index] === linkFlags ? -index - 1 : MISS;
       }
       if (target === MISS) {
-        const found = normalizer.normalize(list.hrefText(i), baseUrl);
-        if (found === null) {
+        verdict ??= judgeHref(list, i, baseUrl, depth, linkFlags);
+        if (verdict === null) {
           if (base !== 0) cache.put(base, bytes, hrefStart[i], hrefEnd[i], hrefHash[i], NO_PAGE);
           continue;
         }
-        const kind = linkFlags & LINK_FLAGS.canonical ? 'canonical' : 'link';
         const index = candidates.length;
-        candidates.push(judge(found, depth, kind, (linkFlags & LINK_FLAGS.nofollow) !== 0, false));
+        candidates.push(verdict);
         judgedBy.push(linkFlags);
         if (isSelf) self = index;
         const slot =
           base === 0 ? -1 : cache.put(base, bytes, hrefStart[i], hrefEnd[i], hrefHash[i], first - index);
         slots.push(slot);
+        recent.put(first - index, depth, linkFlags, verdict);
         target = -index - 1;
       }
       links.targets[kept] = target;
@@ -188,6 +207,28 @@ function candidate(
     state,
     reason,
     onlyNofollow,
+  };
+}
+
+/** What was decided lately, by the number that the href is pending by; at another depth, or with other flags, it must be judged anew. */
+function createRecentVerdicts() {
+  const verdicts: (Candidate | undefined)[] = new Array(RECENT_VERDICTS);
+  const pendings = new Int32Array(RECENT_VERDICTS);
+  const depths = new Int32Array(RECENT_VERDICTS);
+  const flags = new Int32Array(RECENT_VERDICTS);
+  return {
+    find(pending: number, depth: number, linkFlags: number): Candidate | null {
+      const at = -pending & (RECENT_VERDICTS - 1);
+      if (pendings[at] !== pending || depths[at] !== depth || flags[at] !== linkFlags) return null;
+      return verdicts[at]!;
+    },
+    put(pending: number, depth: number, linkFlags: number, verdict: Candidate): void {
+      const at = -pending & (RECENT_VERDICTS - 1);
+      pendings[at] = pending;
+      depths[at] = depth;
+      flags[at] = linkFlags;
+      verdicts[at] = verdict;
+    },
   };
 }
 

@@ -116,6 +116,10 @@ export function createCrawlLoop(parts: CrawlParts, discovers: boolean): CrawlLoo
   }
 
   async function giveTurns(): Promise<void> {
+    /** Goes on beside the loop: a store on another machine takes its time to answer, and must hold up nobody whose turn it is. */
+    let search: Promise<boolean> | null = null;
+    /** Something happened since the search began, of which it may not know. */
+    let isStale = false;
     for (;;) {
       if (failure !== null) break;
       alarm.reset();
@@ -125,10 +129,23 @@ export function createCrawlLoop(parts: CrawlParts, discovers: boolean): CrawlLoo
         takeTurn(host);
         continue;
       }
-      if (hasSlot && (await findMore())) continue;
+      if (hasSlot && search === null) {
+        search = findMore();
+        isStale = false;
+      }
+      if (search !== null) {
+        const hasMore = await (store.isShared ? Promise.race([search, alarm.sleep()]) : search);
+        if (hasMore === undefined) {
+          isStale = true;
+          continue;
+        }
+        search = null;
+        if (hasMore || isStale) continue;
+      }
       if (inFlight === 0 && (isStopped || (isOver() && (await isOverForAll())))) break;
       await alarm.sleep();
     }
+    await search?.catch(fail);
     schedule.stop();
     sitemaps?.stop();
     desk.stop();
@@ -349,10 +366,12 @@ export function createCrawlLoop(parts: CrawlParts, discovers: boolean): CrawlLoo
 /** After so long, the next thing that happens ends the wait for others to go with. */
 const TOGETHER_MS = 4;
 
+const AWAKE = () => {};
+
 /** What the loop sleeps on. */
 function createAlarm(clock: Clock) {
   let hasRung = false;
-  let endSleep = () => {};
+  let endSleep = AWAKE;
   return {
     /** Also heard while the loop waits for the store, so that nothing that happens meanwhile is slept over. */
     ring(): void {
@@ -371,15 +390,20 @@ function createAlarm(clock: Clock) {
       if (hasRung) return;
       await new Promise<void>((resolve) => {
         let rangAt: number | null = null;
-        endSleep = () => {
+        const end = () => {
+          // Whoever sleeps anew has given up the sleep before, and may be in another one by now.
+          if (endSleep === wakeUp) endSleep = AWAKE;
+          resolve();
+        };
+        const wakeUp = () => {
           const now = clock.monotonic();
           if (rangAt === null) {
             rangAt = now;
-            setImmediate(resolve);
-          } else if (now - rangAt >= TOGETHER_MS) resolve();
+            setImmediate(end);
+          } else if (now - rangAt >= TOGETHER_MS) end();
         };
+        endSleep = wakeUp;
       });
-      endSleep = () => {};
     },
   };
 }

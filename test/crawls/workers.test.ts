@@ -6,7 +6,8 @@ import { loadConfig } from '../../src/config/load-config.ts';
 import { type CrawlHandle, joinCrawl, startCrawl } from '../../src/crawl/start-crawl.ts';
 import { startWorker, type Worker } from '../../src/crawl/work-on-runs.ts';
 import { systemClock } from '../../src/primitives/clock.ts';
-import { openRunList } from '../../src/store/open-store.ts';
+import { openRunList, openStore } from '../../src/store/open-store.ts';
+import type { Store } from '../../src/store/port.ts';
 import { connect, disconnect } from '../../src/store/postgres/connection.ts';
 import { sharedPostgres } from '../servers/shared-postgres.ts';
 import { answer, type FakeWeb } from '../web/fake-web.ts';
@@ -42,6 +43,7 @@ async function useStore() {
   const configWith = (options: CrawlOptions) =>
     loadConfig({ env: {}, options: { ...QUICK, store, ...options } });
   return {
+    address: store,
     rows: async (text: string) => [...(await sql.unsafe(text))] as Record<string, unknown>[],
     async begin(startUrls: string[], options: CrawlOptions = {}) {
       const handle = await startCrawl({ config: await configWith(options), startUrls });
@@ -110,6 +112,64 @@ describe('workers on one run', () => {
     ]);
     expect(await store.rows('SELECT name FROM host WHERE lease_owner IS NOT NULL')).toEqual([]);
     expect(await store.rows('SELECT id FROM worker WHERE ended_at IS NULL')).toEqual([]);
+  });
+
+  it('go on with the hosts they have while the store takes its time to lease others', async () => {
+    const web = await bench.web({ graph: { seed: 11, pages: 30 } });
+    const { address } = await useStore();
+    const store = await openStore({ address, clock: systemClock, onFailure: () => {} });
+    let asked = 0;
+    const lease: Store['lease'] = async (...request) => {
+      if (++asked > 1) await until(() => web.log.length === 30);
+      return store.lease(...request);
+    };
+    const config = await loadConfig({ env: {}, options: { ...QUICK, delay: 0.01, robots: false } });
+    const handle = await startCrawl({
+      config,
+      startUrls: starts(web),
+      extensions: { store: { ...store, lease } },
+    });
+    open.push(handle);
+    expect(await handle.finished).toMatchObject({ status: 'completed', pages: 30 });
+    expect(asked).toBeGreaterThan(1);
+  });
+
+  it('look once more when they heard of work while the store was looking', async () => {
+    const web = await bench.web({ graph: { seed: 11, pages: 2 } });
+    const { address } = await useStore();
+    const store = await openStore({ address, clock: systemClock, onFailure: () => {} });
+    let asked = 0;
+    let hasLooked = false;
+    let mayAnswer = false;
+    const lease: Store['lease'] = async (...request) => {
+      const isSecond = ++asked === 2;
+      const found = await store.lease(...request);
+      hasLooked = isSecond;
+      if (isSecond) await until(() => mayAnswer);
+      return found;
+    };
+    let hearOfWork = () => {};
+    const onWork: Store['onWork'] = (listener) => {
+      hearOfWork = listener;
+    };
+    const config = await loadConfig({ env: {}, options: { ...QUICK, delay: 60, robots: false } });
+    const handle = await startCrawl({
+      config,
+      startUrls: starts(web),
+      extensions: { store: { ...store, lease, onWork } },
+    });
+    open.push(handle);
+    const passes = async () => {
+      for (let i = 0; i < 100; i++) await new Promise((resolve) => setImmediate(resolve));
+    };
+    await until(() => hasLooked && handle.read().pages === 1);
+    await passes();
+    hearOfWork();
+    await passes();
+    mayAnswer = true;
+    await passes();
+    // The page that is left waits for a minute, and nobody looks by himself for a second.
+    expect(asked).toBe(3);
   });
 
   it('keep the delay of a host between all of them', async () => {

@@ -26,12 +26,37 @@ export interface PendingCandidate {
   reopenPriority: number | null;
 }
 
+/** A page's part of the group's links. */
 export interface PendingLinks {
-  /** Page ids, or -(i + 1) for the group's candidate i. */
-  targets: Int32Array;
-  flags: Uint8Array;
+  start: number;
+  count: number;
   anchors: string[] | null;
 }
+
+/** The links of all pages of a group, one after the other: two arrays a page would be most of what is thrown away. */
+export class GatheredLinks {
+  /** Page ids, or -(i + 1) for the group's candidate i. */
+  targets = new Int32Array(FIRST_LINKS);
+  flags = new Uint8Array(FIRST_LINKS);
+  count = 0;
+
+  /** Makes room for so many, and answers where they begin. */
+  reserve(count: number): number {
+    const start = this.count;
+    this.count += count;
+    if (this.count > this.targets.length) {
+      const size = Math.max(this.count, 2 * this.targets.length);
+      const { targets, flags } = this;
+      this.targets = new Int32Array(size);
+      this.flags = new Uint8Array(size);
+      this.targets.set(targets);
+      this.flags.set(flags);
+    }
+    return start;
+  }
+}
+
+const FIRST_LINKS = 2048;
 
 export interface PendingSettlement {
   lease: HostLease;
@@ -72,6 +97,7 @@ export interface Group {
   /** In flight when the group was closed. A page settled after that belongs to the next one, and must not be found waiting. */
   inFlight: UntoldClaim[];
   readonly settlements: PendingSettlement[];
+  readonly links: GatheredLinks;
   readonly byPage: Map<number, PendingSettlement>;
   readonly candidates: PendingCandidate[];
   readonly byUrl: Map<string, number>;
@@ -93,6 +119,7 @@ export function newGroup(number: number): Group {
     number,
     inFlight: [],
     settlements: [],
+    links: new GatheredLinks(),
     byPage: new Map(),
     candidates: [],
     byUrl: new Map(),

@@ -148,8 +148,10 @@ export async function renew(
     if (session.held.get(hostId)?.lease.fence === fence) session.held.delete(hostId);
 }
 
-/** A fast host takes hundreds of pages while a group is written: its window is filled again when so much of it is left. */
-const LOW_SHARE = 0.5;
+/** So many waiting pages are in memory of all hosts that take several at once. */
+const FAST_PAGES = 8192;
+/** Such a host takes hundreds of pages while a group is written: its window is filled again when so few are left. */
+const LOW_PAGES = 1024;
 /** Small groups cost as many statements as large ones. */
 const REFILL_EVERY_MS = 40;
 /** A host that must rest anyway lets its pages be told with those of others. */
@@ -185,6 +187,7 @@ async function claimNext(
   const { lease } = holding;
   if (holds(session, lease) === null) return { claims: [], nextRetryAt: null };
   const { waiting } = holding;
+  if (count > 1) waiting.widen(Math.floor(FAST_PAGES / session.held.size));
   const taken: WaitingPage[] = [];
   const take = (pages: WaitingPage[]) => {
     for (const { pageId } of pages) {
@@ -208,7 +211,7 @@ async function claimNext(
   session.waiting -= taken.length;
   session.window.touch();
   // Several at once: the host has no delay, and would wait for the database when its window is empty.
-  if (count > 1 && waiting.size < LOW_SHARE * waiting.window) refill(session, holding);
+  if (count > 1 && waiting.size < Math.min(LOW_PAGES, waiting.window / 2)) refill(session, holding);
   return { claims: taken.map((page) => claimOf(page, lease.host)), nextRetryAt: null };
 }
 
@@ -242,10 +245,10 @@ async function loadWindow(session: Session, holding: Holding): Promise<void> {
     await readHead(session, holding);
     if (waiting.size > 0) return;
   }
-  // Nothing stands behind the window: what was found since comes with its commit.
+  // Nothing stands behind the window: what was found since comes with its commit, or with one before it.
   const restMs = lease.state.notBefore - session.clock.now();
-  if (restMs > LONGEST_WAIT_MS) await session.window.soon(LONGEST_WAIT_MS);
-  else await session.window.flush();
+  const committed = restMs > LONGEST_WAIT_MS ? session.window.soon(LONGEST_WAIT_MS) : session.window.flush();
+  await Promise.race([committed, waiting.arrival()]);
   if (waiting.size > 0) return;
   const isEmpty = await readHead(session, holding);
   if (isEmpty && holding.inFlight.size + holding.unwritten.size === 0) await repairCount(session, holding);

@@ -81,6 +81,8 @@ const URLS: Columns = [
 // counted it.
 const KNOWN = `CROSS JOIN LATERAL (SELECT k.id, k.depth, k.state FROM url k
     WHERE k.host_id = c.h AND k.project_id = $1 AND k.identity = c.i LIMIT 1) u`;
+// One row in place of hundreds, which the driver would take apart one by one.
+const FOUND = 'array_agg(o) AS o, array_agg(id) AS id, array_agg(depth) AS depth, array_agg(state) AS state';
 const MAKE_URLS = `
 WITH c AS (SELECT * FROM ${unpacked(4, URLS, 'c')}),
   old AS (SELECT c.o, u.id, u.depth, u.state FROM c ${KNOWN}),
@@ -89,15 +91,26 @@ WITH c AS (SELECT * FROM ${unpacked(4, URLS, 'c')}),
   made AS (INSERT INTO url (id, host_id, project_id, identity, state, priority, rank, depth, discovered_run,
       discovered_at, referrer_id, url, fetch_url, reason)
     SELECT id, h, $1, i, s, p, p, d, $2, $3, e, u, f, r FROM fresh ORDER BY h, i
-    ON CONFLICT (host_id, project_id, identity) DO NOTHING RETURNING id, identity, depth, state)
-SELECT o, NULL::uuid AS identity, id, depth, state, false AS "isNew" FROM old
-UNION ALL SELECT NULL, identity, id, depth, state, true FROM made`;
+    ON CONFLICT (host_id, project_id, identity) DO NOTHING RETURNING id, depth, state)
+SELECT (SELECT array_agg(id) FROM made) AS made, f.o AS "freshO", f.id AS "freshId", k.*
+FROM (SELECT ${FOUND} FROM old) k, (SELECT array_agg(o) AS o, array_agg(id) AS id FROM fresh) f`;
 const FIND_URLS = `
-SELECT c.o, NULL::uuid AS identity, u.id, u.depth, u.state, false AS "isNew"
-FROM ${unpacked(2, URLS, 'c')} ${KNOWN}`;
+SELECT ${FOUND} FROM (SELECT c.o, u.id, u.depth, u.state FROM ${unpacked(2, URLS, 'c')} ${KNOWN}) k`;
 
-/** Known pages come with their place in the list, new ones with their identity: to find their places is for us to do, at no cost. */
-type FoundRow = Omit<Resolved, 'hostId'> & { o: number | null; identity: string | null };
+/** Known pages, a list a column: their places among the candidates, and what is said of them. Null where there is none. */
+interface FoundPages {
+  o: number[] | null;
+  id: number[];
+  depth: number[];
+  state: PageStateCode[];
+}
+
+/** The ids that were given out, for which places, and those of them that nobody was quicker to make. */
+interface MadePages extends FoundPages {
+  freshO: number[] | null;
+  freshId: number[];
+  made: number[] | null;
+}
 
 /** Finds or makes the rows of the candidates. New ones get ids in the order of discovery. */
 export async function writeCandidates(
@@ -115,7 +128,7 @@ export async function writeCandidates(
   const rows = candidates.map(({ candidate, depth, shorterDepth, referrerId }, o) => ({
     o,
     h: hostIds.get(candidate.host),
-    i: session.identityOf(candidate.url),
+    i: session.identityBytes(candidate.url),
     s: candidate.state,
     p: candidate.priority,
     // One that was shut out is judged anew at its real depth; for one that waits the depth is all there is to say.
@@ -127,19 +140,25 @@ export async function writeCandidates(
   }));
   const { projectId, runId } = session;
   const now = Math.round(session.clock.now());
-  const places = new Map(rows.map(({ i, o }) => [i, o]));
   const resolved: Resolved[] = new Array(rows.length);
-  const place = (found: readonly FoundRow[]) => {
-    for (const { o, identity, ...row } of found) {
-      const at = o ?? places.get(identity!)!;
-      resolved[at] = { ...row, hostId: rows[at].h! };
-    }
+  const place = ({ o: places, id, depth, state }: FoundPages) => {
+    for (const [i, o] of (places ?? []).entries())
+      resolved[o] = { id: id[i], hostId: rows[o].h!, depth: depth[i], state: state[i], isNew: false };
   };
-  place(await ask<FoundRow>(tx, MAKE_URLS, [projectId, runId, now, ...packed(tx, URLS, rows)]));
+  const [found] = await ask<MadePages>(tx, MAKE_URLS, [projectId, runId, now, ...packed(tx, URLS, rows)]);
+  place(found);
+  const made = new Set(found.made);
+  for (const [i, o] of (found.freshO ?? []).entries()) {
+    const id = found.freshId[i];
+    const { h, d, s } = rows[o];
+    if (made.has(id)) resolved[o] = { id, hostId: h!, depth: d, state: s, isNew: true };
+  }
   // Another worker made these between our look and our insert.
   const missing = rows.filter(({ o }) => resolved[o] === undefined);
-  if (missing.length > 0)
-    place(await ask<FoundRow>(tx, FIND_URLS, [projectId, ...packed(tx, URLS, missing)]));
+  if (missing.length > 0) {
+    const [late] = await ask<FoundPages>(tx, FIND_URLS, [projectId, ...packed(tx, URLS, missing)]);
+    place(late);
+  }
   for (const [o, page] of resolved.entries()) {
     const { candidate } = candidates[o];
     effects.learned.push({ url: candidate.url, ...page });

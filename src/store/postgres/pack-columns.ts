@@ -76,10 +76,6 @@ function putBytes(packing: Packing, value: Uint8Array): void {
   packing.at += value.length;
 }
 
-function putUuid(packing: Packing, value: string): void {
-  packing.at += packing.buffer.write(value.replaceAll('-', ''), packing.at, 'hex');
-}
-
 const TYPES = {
   int2: { oid: 21, arrayOid: ARRAY_OF.int2, write: putInt16, size: () => 2 },
   int4: { oid: 23, arrayOid: ARRAY_OF.int4, write: putInt32, size: () => 4 },
@@ -100,7 +96,7 @@ const TYPES = {
       typeof value === 'string' || !isStorable(value) ? 3 * value.length : value.length,
   },
   bytea: { oid: 17, arrayOid: ARRAY_OF.bytea, write: putBytes, size: (value: Uint8Array) => value.length },
-  uuid: { oid: 2950, arrayOid: ARRAY_OF.uuid, write: putUuid, size: () => 16 },
+  uuid: { oid: 2950, arrayOid: ARRAY_OF.uuid, write: putBytes, size: () => 16 },
 } satisfies Record<string, ColumnType>;
 
 export type Columns = readonly (readonly [name: string, type: keyof typeof TYPES])[];
@@ -122,6 +118,18 @@ export function packed<Row extends object>(
     // With its type also where it is NULL: the driver prepares a statement anew for other types.
     return tx.typed(column as never, TYPES[type].arrayOid);
   });
+}
+
+/** One list of numbers, as `int4[]`. */
+export function packedNumbers(tx: TransactionSql, numbers: Int32Array): unknown {
+  const { oid, arrayOid } = TYPES.int4;
+  const packing = { buffer: Buffer.allocUnsafe(HEADER_BYTES + numbers.length * 8), at: 0 };
+  for (const value of [1, 0, oid, numbers.length, 1]) putWord(packing, value);
+  for (const value of numbers) {
+    putWord(packing, 4);
+    putWord(packing, value);
+  }
+  return tx.typed(packing.buffer as never, arrayOid);
 }
 
 const HEADER_BYTES = 20;

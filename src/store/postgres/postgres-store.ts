@@ -8,7 +8,15 @@ import type { Clock } from '../../primitives/clock.ts';
 import type { RunCounts, Store, StoredRobots } from '../port.ts';
 import { closeHost, closeWaiting } from './closing.ts';
 import { openCommitWindow } from './commit-window.ts';
-import { disconnect, isPooled, isTransient, postgresError, type Sql, storeLabel } from './connection.ts';
+import {
+  connect,
+  disconnect,
+  isPooled,
+  isTransient,
+  postgresError,
+  type Sql,
+  storeLabel,
+} from './connection.ts';
 import { createDatabaseClock, type DatabaseClock } from './database-clock.ts';
 import { forget } from './forget.ts';
 import { KnownUrls } from './known-urls.ts';
@@ -37,7 +45,7 @@ import { saveDepths } from './save-depths.ts';
 import { ask, createHostIds, rememberRobots, type Session } from './session.ts';
 import { log, settle } from './settle.ts';
 import { readDiscovery, saveDiscovery, saveEntries } from './sitemap-entries.ts';
-import { createKeyedHasher, createUrlIdentity } from './url-identity.ts';
+import { createIdentityBytes, createKeyedHasher, createUrlIdentity } from './url-identity.ts';
 import { endWorker, heartbeat, reservePages, returnPages } from './workers.ts';
 import { closeGroup, writeGroup } from './write-group.ts';
 import { WORK_CHANNEL } from './write-rows.ts';
@@ -58,8 +66,8 @@ export interface PostgresStore extends Store {
   rest(): Promise<void>;
 }
 
-/** One for commits, one for questions beside them. */
-const CONNECTIONS = 3;
+/** Beside the one for commit groups: for questions, and for transactions of other kinds. */
+const CONNECTIONS = 2;
 /** A worker that is paused, or cut off, in the middle of a transaction must not hold up all others. */
 const ABANDONED_AFTER_MS = 2000;
 const GOOD_CLOCK_MS = 3;
@@ -69,14 +77,12 @@ const LONGEST_PAUSE_MS = 2000;
 
 export async function openPostgresStore(options: PostgresStoreOptions): Promise<PostgresStore> {
   const { address, clock, onFailure } = options;
-  const { sql, hashKey } = await openForWriting(address, {
-    max: CONNECTIONS,
-    applicationName: 'sumi',
-    abandonedAfterMs: ABANDONED_AFTER_MS,
-  });
+  const worker = { applicationName: 'sumi', abandonedAfterMs: ABANDONED_AFTER_MS };
+  const { sql, hashKey } = await openForWriting(address, { ...worker, max: CONNECTIONS });
+  const writer = connect(address, { ...worker, max: 1 });
   const databaseClock = createDatabaseClock(clock);
   const attempt = createAttempts(sql, options, databaseClock);
-  const session = openSession(sql, hashKey, databaseClock, attempt, onFailure);
+  const session = openSession(sql, writer, hashKey, databaseClock, attempt, onFailure);
   const readTime = options.readTime ?? databaseTime;
   const setClock = async () => {
     const askedAt = clock.monotonic();
@@ -164,7 +170,7 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
       } finally {
         session.window.stop();
         await stopListening();
-        await disconnect(sql);
+        await Promise.all([disconnect(writer), disconnect(sql)]);
       }
     },
   };
@@ -172,6 +178,7 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
 
 function openSession(
   sql: Sql,
+  writer: Sql,
   hashKey: string,
   clock: DatabaseClock,
   attempt: Session['attempt'],
@@ -179,6 +186,7 @@ function openSession(
 ): Session {
   const session: Session = {
     sql,
+    writer,
     clock,
     window: openCommitWindow(
       clock,
@@ -188,6 +196,7 @@ function openSession(
     ),
     known: new KnownUrls(createKeyedHasher(hashKey)),
     identityOf: createUrlIdentity(hashKey),
+    identityBytes: createIdentityBytes(hashKey),
     hosts: createHostIds(),
     held: new Map(),
     offsets: new WeakMap(),

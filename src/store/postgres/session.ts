@@ -24,11 +24,14 @@ export interface Holding {
 
 export interface Session {
   readonly sql: Sql;
+  /** One connection, for commit groups alone: what their many statements cost to plan is paid there once. */
+  readonly writer: Sql;
   readonly clock: DatabaseClock;
   readonly window: CommitWindow;
   readonly known: KnownUrls;
   /** The uuid under which a URL is unique. */
   readonly identityOf: (url: string) => string;
+  readonly identityBytes: (url: string) => Uint8Array;
   readonly hosts: HostIds;
   /** The hosts leased here, by id. */
   readonly held: Map<number, Holding>;

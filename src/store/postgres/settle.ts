@@ -104,13 +104,16 @@ function gatherLinks(
   candidates: number[],
   depth: number,
 ): PendingLinks {
-  const targets = links.targets.slice(0, links.count);
-  const flags = links.flags.slice(0, links.count);
-  for (let i = 0; i < targets.length; i++) {
-    if (targets[i] < 0) targets[i] = candidates[-targets[i] - 1];
-    if (targets[i] > 0 && !(flags[i] & UNFOLLOWED)) noteShorter(session, group, targets[i], depth);
+  const { count } = links;
+  const start = group.links.reserve(count);
+  const { targets, flags } = group.links;
+  for (let i = 0; i < count; i++) {
+    const target = links.targets[i] < 0 ? candidates[-links.targets[i] - 1] : links.targets[i];
+    targets[start + i] = target;
+    flags[start + i] = links.flags[i];
+    if (target > 0 && !(links.flags[i] & UNFOLLOWED)) noteShorter(session, group, target, depth);
   }
-  return { targets, flags, anchors: links.anchors?.slice(0, links.count) ?? null };
+  return { start, count, anchors: links.anchors?.slice(0, count) ?? null };
 }
 
 export function log(session: Session, entry: RequestEntry): void {

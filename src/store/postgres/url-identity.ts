@@ -4,15 +4,23 @@
  */
 import { createUrlHasher, type UrlHasher } from '../../primitives/url-hash.ts';
 
-/** `keyHex` is the database's secret, 16 bytes as 32 hex digits. The result is the uuid as PostgreSQL prints it. */
-export function createUrlIdentity(keyHex: string): (url: string) => string {
+/** `keyHex` is the database's secret, 16 bytes as 32 hex digits. */
+export function createIdentityBytes(keyHex: string): (url: string) => Buffer {
   const hasher = createKeyedHasher(keyHex);
-  const bytes = Buffer.alloc(16);
   return (url) => {
     hasher.hash(url);
     const { words } = hasher;
+    const bytes = Buffer.allocUnsafe(16);
     for (let i = 0; i < 4; i++) bytes.writeUInt32BE(words[i], i * 4);
-    const hex = bytes.toString('hex');
+    return bytes;
+  };
+}
+
+/** The same as PostgreSQL prints it. */
+export function createUrlIdentity(keyHex: string): (url: string) => string {
+  const bytesOf = createIdentityBytes(keyHex);
+  return (url) => {
+    const hex = bytesOf(url).toString('hex');
     return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`;
   };
 }

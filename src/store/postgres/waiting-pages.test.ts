@@ -63,4 +63,35 @@ describe('a window on a queue', () => {
     expect(slow.window).toBe(first);
     expect(fast.window).toBeGreaterThan(8 * first);
   });
+
+  it('tells whoever waits of the next page that comes into it', async () => {
+    const window = new WaitingPages();
+    window.load([], true, null, 0);
+    const heard: string[] = [];
+    const arrival = window.arrival().then(() => heard.push('arrived'));
+    await Promise.resolve();
+    expect(heard).toEqual([]);
+    window.queue(page(5));
+    await arrival;
+    window.queue(page(5));
+    const next = window.arrival();
+    window.queue(page(6));
+    await next;
+    expect(window.size).toBe(2);
+  });
+
+  it('is as wide at once as a host that takes many at a time needs it, and keeps what is queued meanwhile', () => {
+    const window = new WaitingPages();
+    window.load([], true, null, 0);
+    window.widen(500);
+    window.widen(100);
+    expect(window.window).toBe(500);
+    for (let id = 1; id <= 900; id++) window.queue(page(id));
+    expect([window.size, window.isWhole]).toEqual([900, true]);
+    for (let id = 901; id <= 1001; id++) window.queue(page(id));
+    expect([window.size, window.isWhole]).toEqual([500, false]);
+    window.widen(5000);
+    for (const at of [1, 2, 3]) window.load([], false, null, at);
+    expect(window.window).toBe(5000);
+  });
 });

@@ -26,7 +26,7 @@ const LASTS_MS = 20_000;
 
 export class WaitingPages {
   #pages: WaitingPage[] = [];
-  readonly #ids = new Set<number>();
+  readonly #byId = new Map<number, WaitingPage>();
   #isLoaded = false;
   #loadedAt = Number.NEGATIVE_INFINITY;
   /** What was queued while the database was being asked, and not taken since: its answer may not know of it. */
@@ -35,6 +35,8 @@ export class WaitingPages {
   #hurried = new Map<number, { rank: number; hops: number }>();
   /** Grows with use: a host that is asked once a second needs no thousand pages in memory, a fast one does. */
   #window = FIRST_WINDOW;
+  /** Who waits for the next page to come into the window. */
+  #arrival: { promise: Promise<void>; resolve: () => void } | null = null;
   /** Nothing waits behind the window, as far as is known. */
   isWhole = false;
   /** The earliest retry that waits in the database, as far as is known; Infinity for none. */
@@ -49,6 +51,11 @@ export class WaitingPages {
     return this.#window;
   }
 
+  /** The host takes many at a time: it may have so many in memory. */
+  widen(window: number): void {
+    if (window > this.#window) this.#window = window;
+  }
+
   /** The database is being asked. */
   expect(): void {
     this.#arrived = new Map();
@@ -59,7 +66,7 @@ export class WaitingPages {
   load(pages: WaitingPage[], isWhole: boolean, nextRetryAt: number | null, now: number): void {
     for (const page of pages) this.#add(page);
     if (this.#isLoaded && !isWhole && now - this.#loadedAt < LASTS_MS)
-      this.#window = Math.min(this.#window * GROWTH, LARGEST_WINDOW);
+      this.widen(Math.min(this.#window * GROWTH, LARGEST_WINDOW));
     this.#isLoaded = true;
     this.#loadedAt = now;
     this.isWhole = isWhole;
@@ -79,33 +86,44 @@ export class WaitingPages {
     if (!this.isWhole && (last === undefined || comesBefore(last, page))) return;
     this.#add(page);
     if (this.#pages.length > 2 * this.#window) {
-      for (const { pageId } of this.#pages.splice(this.#window)) this.#ids.delete(pageId);
+      for (const { pageId } of this.#pages.splice(this.#window)) this.#byId.delete(pageId);
       this.isWhole = false;
     }
+  }
+
+  /** Resolves with the next page that comes into the window. */
+  arrival(): Promise<void> {
+    if (this.#arrival === null) {
+      let resolve = () => {};
+      const promise = new Promise<void>((done) => {
+        resolve = done;
+      });
+      this.#arrival = { promise, resolve };
+    }
+    return this.#arrival.promise;
   }
 
   take(count: number): WaitingPage[] {
     const taken = this.#pages.splice(0, count);
     for (const { pageId } of taken) {
-      this.#ids.delete(pageId);
+      this.#byId.delete(pageId);
       this.#arrived?.delete(pageId);
     }
     return taken;
   }
 
   lower(pageId: number, depth: number): void {
-    if (!this.#ids.has(pageId)) return;
-    const page = this.#pages.find((each) => each.pageId === pageId)!;
-    page.depth = Math.min(page.depth, depth);
+    const page = this.#byId.get(pageId);
+    if (page !== undefined) page.depth = Math.min(page.depth, depth);
   }
 
   /** A redirect leads to the page: it is the host's next. False when it is not in the window. */
   hurry(pageId: number, rank: number, hops: number): boolean {
     if (this.#arrived !== null) this.#hurried.set(pageId, { rank, hops });
-    if (!this.#ids.has(pageId)) return false;
+    if (!this.#byId.has(pageId)) return false;
     const at = this.#pages.findIndex((each) => each.pageId === pageId);
     const [page] = this.#pages.splice(at, 1);
-    this.#ids.delete(pageId);
+    this.#byId.delete(pageId);
     this.#add({ ...page, rank, hops: Math.max(page.hops, hops) });
     return true;
   }
@@ -113,15 +131,17 @@ export class WaitingPages {
   /** Forgets everything: the database is asked next time. */
   clear(): void {
     this.#pages = [];
-    this.#ids.clear();
+    this.#byId.clear();
     this.#isLoaded = false;
     this.isWhole = false;
     this.nextRetryAt = Number.POSITIVE_INFINITY;
   }
 
   #add(page: WaitingPage): void {
-    if (this.#ids.has(page.pageId)) return;
-    this.#ids.add(page.pageId);
+    if (this.#byId.has(page.pageId)) return;
+    this.#byId.set(page.pageId, page);
+    this.#arrival?.resolve();
+    this.#arrival = null;
     const last = this.#pages.at(-1);
     if (last === undefined || comesBefore(last, page)) {
       this.#pages.push(page);

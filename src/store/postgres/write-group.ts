@@ -7,7 +7,6 @@
  */
 import type { TransactionSql } from 'postgres';
 import { PAGE_STATES } from '../../frontier/page-state.ts';
-import { dropRepeats } from '../drop-repeats.ts';
 import type { HostLease, Settled } from '../port.ts';
 import {
   applyEffects,
@@ -22,16 +21,7 @@ import type { Group, PendingSettlement } from './group.ts';
 import { addLowering, lower, type Resolved, reopen, writeCandidates } from './offers.ts';
 import { type Columns, packed, unpacked } from './pack-columns.ts';
 import { openRedirectBook } from './redirects.ts';
-import {
-  ask,
-  findByIndex,
-  findByKey,
-  recordset,
-  rowsJson,
-  type Session,
-  together,
-  transaction,
-} from './session.ts';
+import { ask, findByIndex, findByKey, recordset, rowsJson, type Session, together } from './session.ts';
 import {
   notifyWork,
   writeFacts,
@@ -46,7 +36,9 @@ import { writePageChanges, writeTouches, writeVisits } from './write-visits.ts';
 const { Queued } = PAGE_STATES;
 
 export async function writeGroup(session: Session, group: Group): Promise<void> {
-  const outcome = await transaction(session, (tx) => writeAll(tx, session, group));
+  const outcome = await session.attempt(
+    () => session.writer.begin((tx) => writeAll(tx, session, group)) as Promise<Written>,
+  );
   for (const { mark } of group.inFlight) mark.isTold = true;
   for (const { claim, lease } of group.settlements) {
     const unwritten = session.held.get(lease.hostId)?.unwritten;
@@ -118,14 +110,7 @@ async function writeAll(tx: TransactionSql, session: Session, group: Group): Pro
   const pageOf = (target: number): number => (target > 0 ? target : resolved[-target - 1].id);
   await together([
     findByKey(tx),
-    writeLinks(tx, session, settlements, (gathered) => {
-      // Copies: a transaction that fails is tried again with what was gathered.
-      const targets = gathered.targets.map(pageOf);
-      const flags = gathered.flags.slice();
-      const anchors = gathered.anchors?.slice() ?? null;
-      const count = dropRepeats({ count: targets.length, targets, flags, anchors });
-      return { targets: targets.subarray(0, count), flags: flags.subarray(0, count), anchors };
-    }),
+    writeLinks(tx, session, settlements, group.links, pageOf),
     lower(tx, session, shorterPaths(group, resolved), effects),
   ]);
   await settlePages(tx, session, settlements, pageOf, effects);

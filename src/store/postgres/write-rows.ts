@@ -3,9 +3,10 @@
  * parameter.
  */
 import type { TransactionSql } from 'postgres';
+import { dropRepeats } from '../drop-repeats.ts';
 import { type HostLease, REQUEST_KINDS, type RequestEntry } from '../port.ts';
-import type { Group, PendingLinks, PendingSettlement } from './group.ts';
-import { type Columns, packed, unpacked } from './pack-columns.ts';
+import type { GatheredLinks, Group, PendingSettlement } from './group.ts';
+import { type Columns, packed, packedNumbers, unpacked } from './pack-columns.ts';
 import { ask, handedOver, recordset, rowsJson, type Session, together } from './session.ts';
 
 const FACTS: Columns = [
@@ -118,19 +119,21 @@ export async function writeTexts(tx: TransactionSql, settlements: PendingSettlem
   await together(writes);
 }
 
-// Arrays as text, as `unnest` would take arrays of arrays apart; anchors, which few crawls keep, as JSON.
+// The targets of all pages are one list, of which each page has a part: `unnest` would take arrays of arrays apart. Flags,
+// which few pages have, are texts; anchors, which few crawls keep, JSON.
 const LINKS: Columns = [
   ['i', 'int4'],
   ['h', 'int4'],
   ['n', 'int4'],
-  ['t', 'text'],
+  ['b', 'int4'],
+  ['e', 'int4'],
   ['f', 'text'],
   ['a', 'text'],
 ];
 const PUT_LINKS = `
 INSERT INTO link_set (page_id, host_id, run_id, targets, flags, anchors)
-SELECT i, h, n, t::int[], f::smallint[],
-  CASE WHEN a IS NOT NULL THEN ARRAY(SELECT json_array_elements_text(a::json)) END FROM ${unpacked(1, LINKS, 'r')}
+SELECT i, h, n, ($1::int4[])[b:e], f::smallint[],
+  CASE WHEN a IS NOT NULL THEN ARRAY(SELECT json_array_elements_text(a::json)) END FROM ${unpacked(2, LINKS, 'r')}
 ON CONFLICT (page_id, host_id) DO UPDATE SET run_id = excluded.run_id, targets = excluded.targets,
   flags = excluded.flags, anchors = excluded.anchors`;
 const OLD_LINKS = `
@@ -141,38 +144,50 @@ INSERT INTO link_change (page_id, host_id, run_id, added, removed)
 SELECT i, h, $2, a::int[], r::int[] FROM ${recordset(1, 'i int, h int, a text, r text', 'c')}
 ON CONFLICT (page_id, run_id, host_id) DO UPDATE SET added = excluded.added, removed = excluded.removed`;
 
-/** `resolve` gives links their page ids. */
+/** `pageOf` gives targets their page ids. */
 export async function writeLinks(
   tx: TransactionSql,
   session: Session,
   settlements: PendingSettlement[],
-  resolve: (links: PendingLinks) => PendingLinks,
+  gathered: GatheredLinks,
+  pageOf: (target: number) => number,
 ): Promise<void> {
   const withLinks = settlements.filter(({ links }) => links !== null);
   if (withLinks.length === 0) return;
   const revisited = withLinks.filter(({ claim }) => claim.last !== null);
   const old = await oldLinks(tx, revisited);
+  // Copies: a transaction that fails is tried again with what was gathered.
+  const targets = gathered.targets.slice(0, gathered.count);
+  const flags = gathered.flags.slice(0, gathered.count);
   const rows = [];
   const changes = [];
   for (const { claim, lease, links } of withLinks) {
-    const { targets, flags, anchors } = resolve(links!);
+    const { start, count } = links!;
+    for (let i = start; i < start + count; i++) targets[i] = pageOf(targets[i]);
+    const own = targets.subarray(start, start + count);
+    const ownFlags = flags.subarray(start, start + count);
+    const anchors = links!.anchors?.slice() ?? null;
+    const kept = dropRepeats({ count, targets: own, flags: ownFlags, anchors });
     const before = old.get(claim.pageId);
     const key = { i: claim.pageId, h: lease.hostId };
+    const isPlain = !ownFlags.subarray(0, kept).some((flag) => flag !== 0);
     rows.push({
       ...key,
       n: before?.runId ?? session.runId,
-      t: braced(targets),
-      f: flags.some((flag) => flag !== 0) ? braced(flags) : null,
+      // Counted from 1, the end included.
+      b: start + 1,
+      e: start + kept,
+      f: isPlain ? null : braced(ownFlags.subarray(0, kept)),
       a: anchors === null ? null : rowsJson(anchors),
     });
     if (before === undefined || before.runId === session.runId) continue;
     const then = new Set(before.targets);
-    const now = new Set(targets);
+    const now = new Set(own.subarray(0, kept));
     const added = [...now].filter((id) => !then.has(id));
     const removed = [...then].filter((id) => !now.has(id));
     if (added.length + removed.length > 0) changes.push({ ...key, a: braced(added), r: braced(removed) });
   }
-  const writes = [ask(tx, PUT_LINKS, packed(tx, LINKS, rows))];
+  const writes = [ask(tx, PUT_LINKS, [packedNumbers(tx, targets), ...packed(tx, LINKS, rows)])];
   if (changes.length > 0) writes.push(ask(tx, PUT_CHANGES, [rowsJson(changes), session.runId]));
   await together(writes);
 }
@@ -274,9 +289,12 @@ UPDATE host SET not_before = r.n, blocked_until = r.b, consecutive_429 = r.c, ad
   samples = r.s, failures = r.f, probes = r.p, distrusted_until = r.d, announced = r.k, unannounced = r.l,
   lease_owner = CASE WHEN r.r THEN NULL ELSE lease_owner END, lease_until = CASE WHEN r.r THEN NULL ELSE lease_until END
 FROM ${recordset(1, HOST_COLUMNS, 'r')} WHERE host.id = r.h`;
-const PUT_REQUEST_COUNTS = `
-UPDATE host_queue k SET requests = r.q FROM ${recordset(1, HOST_COLUMNS, 'r')}
-WHERE k.host_id = r.h AND k.project_id = $2 AND k.requests <> r.q`;
+// The project comes as a column, behind a fence: as a number, PostgreSQL would take the project's queues for few as long as
+// it has not counted them, and read all of them, each beside the whole list.
+export const PUT_REQUEST_COUNTS = `
+UPDATE host_queue k SET requests = r.q
+FROM (SELECT h, q, $2::int AS j FROM ${recordset(1, HOST_COLUMNS, 'r')} OFFSET 0) r
+WHERE k.host_id = r.h AND k.project_id = r.j AND k.requests <> r.q`;
 /** So long a host that another project waits for is not taken again for the one that gave it back. */
 const YIELD_MS = 2500;
 // All projects' rows: the host is free for each of them, and where another waits for it, for that one first.

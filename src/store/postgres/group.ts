@@ -33,6 +33,8 @@ export interface PendingLinks {
   anchors: string[] | null;
 }
 
+const FIRST_LINKS = 2048;
+
 /** The links of all pages of a group, one after the other: two arrays a page would be most of what is thrown away. */
 export class GatheredLinks {
   /** Page ids, or -(i + 1) for the group's candidate i. */
@@ -55,8 +57,6 @@ export class GatheredLinks {
     return start;
   }
 }
-
-const FIRST_LINKS = 2048;
 
 export interface PendingSettlement {
   lease: HostLease;

@@ -91,7 +91,7 @@ WITH c AS (SELECT * FROM ${unpacked(4, URLS, 'c')}),
   made AS (INSERT INTO url (id, host_id, project_id, identity, state, priority, rank, depth, discovered_run,
       discovered_at, referrer_id, url, fetch_url, reason)
     SELECT id, h, $1, i, s, p, p, d, $2, $3, e, u, f, r FROM fresh ORDER BY h, i
-    ON CONFLICT (host_id, project_id, identity) DO NOTHING RETURNING id, depth, state)
+    ON CONFLICT (host_id, project_id, identity) DO NOTHING RETURNING id)
 SELECT (SELECT array_agg(id) FROM made) AS made, f.o AS "freshO", f.id AS "freshId", k.*
 FROM (SELECT ${FOUND} FROM old) k, (SELECT array_agg(o) AS o, array_agg(id) AS id FROM fresh) f`;
 const FIND_URLS = `

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { sharedPostgres } from '../../../test/servers/shared-postgres.ts';
 import type { PostgresDatabases } from '../../../test/servers/start-postgres.ts';
 import { connect, disconnect, type Sql } from './connection.ts';
-import { type Columns, packed, unpacked } from './pack-columns.ts';
+import { type Columns, packed, packedNumbers, unpacked } from './pack-columns.ts';
 
 let postgres: PostgresDatabases;
 let address: string;
@@ -158,4 +158,17 @@ describe('rows packed by columns', () => {
       expect(bytes!.length).toBe(2 + 2 * n);
     }
   });
+});
+
+it('a list of numbers comes out whole, and in parts, which may be empty', async () => {
+  const parts = async (numbers: number[]) => {
+    const [row] = await sql.begin((tx) =>
+      tx.unsafe('SELECT $1::int4[] AS whole, ($1::int4[])[2:3] AS part, ($1::int4[])[2:1] AS none', [
+        packedNumbers(tx, Int32Array.from(numbers)),
+      ] as never[]),
+    );
+    return [row.whole, row.part, row.none];
+  };
+  expect(await parts([2 ** 31 - 1, -1, 0, 7])).toEqual([[2 ** 31 - 1, -1, 0, 7], [-1, 0], []]);
+  expect(await parts([])).toEqual([[], [], []]);
 });

@@ -56,13 +56,16 @@ export async function exchangeWith(
       claim === null || method === 'HEAD'
         ? undefined
         : (head) => policy.wantsType(essenceOf(head.contentType)),
+    // A process that is stopped between this look at the clock and the write cannot know: as little as can be lies between.
     onSend() {
       if (host.leaseEnds <= clock.monotonic()) return false;
       sentAt = pace.sent();
-      around.placed(host);
       return sentAt !== null;
     },
-    onSent: () => pace.written(),
+    onSent() {
+      pace.written();
+      around.placed(host);
+    },
   });
   const { head, failure } = outcome;
   if (head !== null && claim !== null) around.report.counters.answers++;

@@ -141,6 +141,7 @@ export class Http1Client implements OriginClient {
 
   private write(): void {
     const exchange = this.exchange!;
+    this.reader.begin(this.method);
     try {
       exchange.onConnect(this.abort);
     } catch (error) {
@@ -154,7 +155,6 @@ export class Http1Client implements OriginClient {
       return;
     }
     this.isWritten = true;
-    this.reader.begin(this.method);
     this.socket!.write(this.request, 'latin1');
     exchange.onWritten();
   }

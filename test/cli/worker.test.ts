@@ -2,6 +2,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { connect, disconnect } from '../../src/store/postgres/connection.ts';
 import { seenAs } from '../crawls/crawl-site.ts';
+import { stopAtRest } from '../faults/stop-at-rest.ts';
 import { sharedPostgres } from '../servers/shared-postgres.ts';
 import { type FakeWeb, type FakeWebOptions, startFakeWeb } from '../web/fake-web.ts';
 import { type Running, startSumi, sumi } from './run-sumi.ts';
@@ -107,7 +108,7 @@ describe('sumi worker', () => {
     const lease = ['--store', url, '--lease-seconds', '3'];
     const first = start('crawl', ...starts, ...lease, '--delay', '0.2', '--concurrency', '4', '--quiet');
     await until(() => pagesAsked(web).length > 6);
-    first.child.kill('SIGSTOP');
+    await stopAtRest(first.child);
     const before = web.log.length;
     const second = start('worker', ...lease, '--once');
     // Whoever was stopped still has the leases; only when they end can the other go on.

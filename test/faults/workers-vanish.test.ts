@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { homes, reached, useCrew } from './crew.ts';
 import { expectLeased, expectNoneLost, expectPolite, expectRepeatsOnlyOf, expectSettled } from './judge.ts';
 import { connectionName, openConnections } from './open-connections.ts';
+import { stopAtRest } from './stop-at-rest.ts';
 
 const crew = useCrew();
 const DELAY_S = 0.3;
@@ -23,7 +24,7 @@ describe('four workers on 200 hosts', () => {
     await store.allHold([first, second, third, paused]);
     gate.open();
     await reached(web, 600);
-    paused.child.kill('SIGSTOP');
+    await stopAtRest(paused.child);
     const connections = openConnections(paused.child.pid!);
     first.child.kill('SIGKILL');
     second.child.kill('SIGKILL');

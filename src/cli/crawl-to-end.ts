@@ -30,7 +30,7 @@ export async function crawlToEnd(
     const noteStart: EventListener = (event) => {
       if (event.type === 'run') isResumed = event.resumed;
     };
-    const listeners = [noteStart, patientCompiler(config.mode, setFlagsFromString), ...view.listeners];
+    const listeners = [noteStart, patientCompiler(config, setFlagsFromString), ...view.listeners];
     handle = await startCrawl({ config, startUrls, listeners });
     view.started(handle);
     hooks?.started(handle, isResumed, view.say);

@@ -1,10 +1,13 @@
 import { describe, expect, it } from 'vitest';
+import type { Config } from '../config/load-config.ts';
 import type { CrawlEvent } from '../report/events.ts';
 import { patientCompiler } from './patient-compiler.ts';
 
-function flagsSet(mode: string, ...events: object[]): string[] {
+const flagsSet = (mode: string, ...events: object[]) => flagsWith(0, mode, ...events);
+
+function flagsWith(delay: number, mode: string, ...events: object[]): string[] {
   const set: string[] = [];
-  const listen = patientCompiler(mode, (flags) => set.push(flags));
+  const listen = patientCompiler({ delay, mode } as Config, (flags) => set.push(flags));
   for (const event of events) listen(event as CrawlEvent);
   return set;
 }
@@ -20,6 +23,11 @@ describe('the compiler', () => {
     expect(flagsSet('incremental', run(0))).toEqual([]);
     expect(flagsSet('incremental', run(5000, true))).toEqual([]);
     expect(flagsSet('full', run(5000))).toEqual([]);
+  });
+
+  it('waits a while in a polite crawl, which has the time', () => {
+    expect(flagsWith(1, 'full', run(0))).toEqual(['--interrupt-budget=200000']);
+    expect(flagsWith(1, 'incremental', run(5000))).toEqual(['--interrupt-budget=600000']);
   });
 
   it('waits longer once a smart run has decided to go on incrementally', () => {

@@ -139,9 +139,11 @@ export function createHostDesk(parts: CrawlParts, around: DeskSurroundings): Hos
 
   async function leaseMore(free: number): Promise<boolean> {
     if (!mayHaveMore || isStopped || isTooBusy()) return false;
+    const left = store.isShared ? free - aboutToAsk() : free;
+    if (left <= 0) return false;
     mayHaveMore = false;
     if (hosts.size >= maxHosts && cancelSwap === null) await giveBackFurthest();
-    const count = Math.min(leasesWanted(free), maxHosts - hosts.size);
+    const count = Math.min(leasesWanted(left), maxHosts - hosts.size);
     if (count <= 0) return false;
     const leases = await store.lease(owner, count, clock.now(), leaseMs);
     if (leases.length > 0) mayHaveMore = true;
@@ -156,6 +158,13 @@ export function createHostDesk(parts: CrawlParts, around: DeskSurroundings): Hos
   /** Hosts that this process would only serve late are left to others; the next look tells whether any want them. */
   function isTooBusy(): boolean {
     return store.isShared && hosts.size > 0 && parts.lag.lagMs > BUSY_LAG_MS;
+  }
+
+  /** Hosts whose robots.txt is wanted and not asked for yet: a request each is free for a moment only. */
+  function aboutToAsk(): number {
+    let count = 0;
+    for (const { gates, openTurns } of hosts.values()) if (gates.size > 0 && openTurns === 0) count++;
+    return count;
   }
 
   /** Where others are at work, no more than can be asked at once: what we hold is lost to them. */

@@ -7,8 +7,8 @@ import type { TransactionSql } from 'postgres';
 import type { Claim } from '../../frontier/candidate.ts';
 import { type HostRow, leaseOf } from '../host-row.ts';
 import type { ClaimAnswer, HostLease, StoredRobots } from '../port.ts';
-import { lastVisitOf, type StoredLastVisit } from '../visit-rows.ts';
-import { LAST_COLUMNS, lastJoins } from './last-visit.ts';
+import { lastVisitOf } from '../visit-rows.ts';
+import { type WaitingRow, WITH_LAST, WITHOUT_LAST } from './read-heads.ts';
 import {
   ask,
   type Holding,
@@ -157,17 +157,8 @@ const REFILL_EVERY_MS = 40;
 /** A host that must rest anyway lets its pages be told with those of others. */
 const LONGEST_WAIT_MS = 200;
 
-interface WaitingRow extends Omit<WaitingPage, 'last'>, StoredLastVisit {
-  retry_at: number | null;
-}
-
-const PAGE = `u.id AS "pageId", u.rank, u.priority, u.url, u.fetch_url AS "fetchUrl", u.depth, u.attempts, u.hops,
-  u.retry_at`;
-const WITH_LAST = `SELECT ${PAGE}, ${LAST_COLUMNS} FROM url u ${lastJoins('u.id', 'u.host_id')}`;
-const WITHOUT = `SELECT ${PAGE}, NULL AS visited_at FROM url u`;
-const isWaiting = 'WHERE u.host_id = $1 AND u.project_id = $2 AND u.state = 1';
-const HEAD = `${isWaiting} AND u.retry_at IS NULL ORDER BY u.rank, u.id LIMIT $3`;
-const RETRIES = `${isWaiting} AND u.retry_at IS NOT NULL ORDER BY u.retry_at, u.id LIMIT $3`;
+const RETRIES = `WHERE u.host_id = $1 AND u.project_id = $2 AND u.state = 1 AND u.retry_at IS NOT NULL
+  ORDER BY u.retry_at, u.id LIMIT $3`;
 
 /** Takes the host's best waiting pages: retries that are due first. One at a time, because each may ask the database. */
 export function claim(session: Session, lease: HostLease, count: number, now: number): Promise<ClaimAnswer> {
@@ -250,30 +241,24 @@ async function loadWindow(session: Session, holding: Holding): Promise<void> {
   const committed = restMs > LONGEST_WAIT_MS ? session.window.soon(LONGEST_WAIT_MS) : session.window.flush();
   await Promise.race([committed, waiting.arrival()]);
   if (waiting.size > 0) return;
-  const isEmpty = await readHead(session, holding);
-  if (isEmpty && holding.inFlight.size + holding.unwritten.size === 0) await repairCount(session, holding);
+  const counted = await readHead(session, holding);
+  const isEmpty = waiting.size === 0 && waiting.nextRetryAt === Number.POSITIVE_INFINITY;
+  if (counted > 0 && isEmpty && holding.inFlight.size + holding.unwritten.size === 0)
+    await repairCount(session, holding);
 }
 
-/** The head of the queue, from the database; false when something waits there. It may not know yet what was claimed and settled. */
-async function readHead(session: Session, holding: Holding): Promise<boolean> {
+/** The head of the queue, from the database, which may not know yet what was claimed and settled. Answers what it has counted. */
+async function readHead(session: Session, holding: Holding): Promise<number> {
   const { lease, waiting, inFlight, unwritten } = holding;
   const hidden = new Set([...inFlight.keys(), ...unwritten.keys()]);
   holding.takenMeanwhile = hidden;
   waiting.expect();
-  const from = session.isFirstRun ? WITHOUT : WITH_LAST;
-  const key = [lease.hostId, session.projectId];
   const wanted = waiting.window + hidden.size;
   try {
-    const [head, [retry]] = await session.attempt((sql) =>
-      Promise.all([
-        ask<WaitingRow>(sql, `${from} ${HEAD}`, [...key, wanted]),
-        ask<{ retry_at: number }>(sql, `SELECT u.retry_at FROM url u ${RETRIES}`, [...key, 1]),
-      ]),
-    );
-    const pages = head.filter(({ pageId }) => !hidden.has(pageId)).map(waitingOf);
-    const now = session.clock.monotonic();
-    waiting.load(pages, head.length < wanted, retry?.retry_at ?? null, now);
-    return waiting.size === 0 && retry === undefined;
+    const { pages, retryAt, counted } = await session.readHead(lease.hostId, wanted);
+    const free = pages.filter(({ pageId }) => !hidden.has(pageId)).map(waitingOf);
+    waiting.load(free, pages.length < wanted, retryAt, session.clock.monotonic());
+    return counted;
   } finally {
     holding.takenMeanwhile = null;
   }
@@ -286,7 +271,7 @@ async function dueRetries(
   now: number,
 ): Promise<WaitingPage[]> {
   await session.window.flush();
-  const from = session.isFirstRun ? WITHOUT : WITH_LAST;
+  const from = session.isFirstRun ? WITHOUT_LAST : WITH_LAST;
   const values = [lease.hostId, session.projectId, count + 1];
   const rows = await session.attempt((sql) => ask<WaitingRow>(sql, `${from} ${RETRIES}`, values));
   const free = rows.filter(({ pageId }) => !inFlight.has(pageId));
@@ -295,7 +280,7 @@ async function dueRetries(
   return due.map(waitingOf);
 }
 
-const QUEUE_COUNT = 'SELECT waiting FROM host_queue WHERE host_id = $1 AND project_id = $2';
+const LOCK_QUEUE = 'SELECT 1 FROM host_queue WHERE host_id = $1 AND project_id = $2 FOR UPDATE';
 const RECOUNT = `
 UPDATE host_queue SET waiting = (SELECT count(*) FROM url u
   WHERE u.host_id = $1 AND u.project_id = $2 AND u.state IN (1, 2)) WHERE host_id = $1 AND project_id = $2`;
@@ -303,11 +288,9 @@ UPDATE host_queue SET waiting = (SELECT count(*) FROM url u
 /** The pages themselves are the truth; a count that says otherwise would offer the host for lease for ever. */
 async function repairCount(session: Session, { lease }: Holding): Promise<void> {
   const key = [lease.hostId, session.projectId];
-  const [queue] = await session.attempt((sql) => ask<{ waiting: number }>(sql, QUEUE_COUNT, key));
-  if (queue === undefined || queue.waiting === 0) return;
   await transaction(session, async (tx) => {
     // Locked first: whoever adds pages meanwhile adds them to the count after us.
-    await ask(tx, `${QUEUE_COUNT} FOR UPDATE`, key);
+    await ask(tx, LOCK_QUEUE, key);
     await ask(tx, RECOUNT, key);
   });
 }

@@ -1,6 +1,6 @@
 /**
- * Offering: a URL that nobody knew gets a row, a known one keeps the shallower depth. Gathering asks nothing: what the
- * worker remembers is known at once, the rest is found out when the group is written. A page whose depth falls while it
+ * Offering: a URL that nobody knew gets a row (make-urls.ts), a known one keeps the shallower depth. Gathering asks nothing:
+ * what the worker remembers is known at once, the rest is found out when the group is written. A page whose depth falls while it
  * was shut out by depth or nofollow is judged again; one that was already read passes the news on to its links later, in
  * bounded batches (`lowerDepths`), never inside a settlement.
  */
@@ -13,7 +13,7 @@ import { lastVisitOf, type StoredLastVisit } from '../visit-rows.ts';
 import { applyEffects, type Effects, lockQueues, newEffects, queueEffect, writeWaiting } from './effects.ts';
 import type { Group, PendingCandidate } from './group.ts';
 import { LAST_COLUMNS, lastJoins } from './last-visit.ts';
-import { type Columns, packed, unpacked } from './pack-columns.ts';
+import type { Resolved } from './make-urls.ts';
 import { ask, findByKey, recordset, rowsJson, type Session, together, transaction } from './session.ts';
 
 const { Queued, Processed, Skipped, DepthExceeded } = PAGE_STATES;
@@ -56,140 +56,17 @@ export function noteShorter(session: Session, group: Group, pageId: number, dept
   if (noted === undefined || depth < noted) group.shorter.set(pageId, depth);
 }
 
-/** A candidate after its row was found or made. */
-export interface Resolved {
-  id: number;
-  hostId: number;
-  depth: number;
-  state: PageStateCode;
-  isNew: boolean;
-}
-
-const URLS: Columns = [
-  ['o', 'int4'],
-  ['h', 'int4'],
-  ['i', 'uuid'],
-  ['s', 'int2'],
-  ['p', 'int4'],
-  ['d', 'int4'],
-  ['u', 'text'],
-  ['f', 'text'],
-  ['r', 'text'],
-  ['e', 'int4'],
-];
-// LIMIT, so that each is found by its key: as a join, the whole project would be read as long as PostgreSQL has not
-// counted it.
-const KNOWN = `CROSS JOIN LATERAL (SELECT k.id, k.depth, k.state FROM url k
-    WHERE k.host_id = c.h AND k.project_id = $1 AND k.identity = c.i LIMIT 1) u`;
-// One row in place of hundreds, which the driver would take apart one by one.
-const FOUND = 'array_agg(o) AS o, array_agg(id) AS id, array_agg(depth) AS depth, array_agg(state) AS state';
-const MAKE_URLS = `
-WITH c AS (SELECT * FROM ${unpacked(4, URLS, 'c')}),
-  old AS (SELECT c.o, u.id, u.depth, u.state FROM c ${KNOWN}),
-  fresh AS (SELECT nextval('url_id')::int AS id, n.* FROM (
-    SELECT c.* FROM c WHERE NOT EXISTS (SELECT 1 FROM old WHERE old.o = c.o) ORDER BY c.o) n),
-  made AS (INSERT INTO url (id, host_id, project_id, identity, state, priority, rank, depth, discovered_run,
-      discovered_at, referrer_id, url, fetch_url, reason)
-    SELECT id, h, $1, i, s, p, p, d, $2, $3, e, u, f, r FROM fresh ORDER BY h, i
-    ON CONFLICT (host_id, project_id, identity) DO NOTHING RETURNING id)
-SELECT (SELECT array_agg(id) FROM made) AS made, f.o AS "freshO", f.id AS "freshId", k.*
-FROM (SELECT ${FOUND} FROM old) k, (SELECT array_agg(o) AS o, array_agg(id) AS id FROM fresh) f`;
-const FIND_URLS = `
-SELECT ${FOUND} FROM (SELECT c.o, u.id, u.depth, u.state FROM ${unpacked(2, URLS, 'c')} ${KNOWN}) k`;
-
-/** Known pages, a list a column: their places among the candidates, and what is said of them. Null where there is none. */
-interface FoundPages {
-  o: number[] | null;
-  id: number[];
-  depth: number[];
-  state: PageStateCode[];
-}
-
-/** The ids that were given out, for which places, and those of them that nobody was quicker to make. */
-interface MadePages extends FoundPages {
-  freshO: number[] | null;
-  freshId: number[];
-  made: number[] | null;
-}
-
-/** Finds or makes the rows of the candidates. New ones get ids in the order of discovery. */
-export async function writeCandidates(
-  tx: TransactionSql,
-  session: Session,
-  candidates: readonly PendingCandidate[],
-  effects: Effects,
-): Promise<Resolved[]> {
-  if (candidates.length === 0) return [];
-  const hostIds = await session.hosts.ensure(
-    tx,
-    candidates.map(({ candidate }) => candidate.host),
-  );
-  for (const [name, id] of hostIds) effects.hostIds.set(name, id);
-  const rows = candidates.map(({ candidate, depth, shorterDepth, referrerId }, o) => ({
-    o,
-    h: hostIds.get(candidate.host),
-    i: session.identityBytes(candidate.url),
-    s: candidate.state,
-    p: candidate.priority,
-    // One that was shut out is judged anew at its real depth; for one that waits the depth is all there is to say.
-    d: candidate.state === Queued ? shorterDepth : depth,
-    u: candidate.url,
-    f: candidate.fetchUrl === candidate.url ? null : candidate.fetchUrl,
-    r: candidate.reason,
-    e: referrerId,
-  }));
-  const { projectId, runId } = session;
-  const now = Math.round(session.clock.now());
-  const resolved: Resolved[] = new Array(rows.length);
-  const place = ({ o: places, id, depth, state }: FoundPages) => {
-    for (const [i, o] of (places ?? []).entries())
-      resolved[o] = { id: id[i], hostId: rows[o].h!, depth: depth[i], state: state[i], isNew: false };
-  };
-  const [found] = await ask<MadePages>(tx, MAKE_URLS, [projectId, runId, now, ...packed(tx, URLS, rows)]);
-  place(found);
-  const made = new Set(found.made);
-  for (const [i, o] of (found.freshO ?? []).entries()) {
-    const id = found.freshId[i];
-    const { h, d, s } = rows[o];
-    if (made.has(id)) resolved[o] = { id, hostId: h!, depth: d, state: s, isNew: true };
-  }
-  // Another worker made these between our look and our insert.
-  const missing = rows.filter(({ o }) => resolved[o] === undefined);
-  if (missing.length > 0) {
-    const [late] = await ask<FoundPages>(tx, FIND_URLS, [projectId, ...packed(tx, URLS, missing)]);
-    place(late);
-  }
-  for (const [o, page] of resolved.entries()) {
-    const { candidate } = candidates[o];
-    effects.learned.push({ url: candidate.url, ...page });
-    if (page.isNew && page.state === Queued) {
-      queueEffect(effects, page.hostId, {
-        ...WAITING,
-        pageId: page.id,
-        rank: candidate.priority,
-        priority: candidate.priority,
-        url: candidate.url,
-        fetchUrl: rows[o].f,
-        depth: page.depth,
-      });
-    }
-  }
-  return resolved;
-}
-
-const WAITING = { attempts: 0, hops: 0, last: null };
-
 /** Start URLs and redirects may lead where links may not. */
 export async function reopen(
   tx: TransactionSql,
   candidates: readonly PendingCandidate[],
-  resolved: readonly Resolved[],
+  resolved: readonly (Resolved | undefined)[],
   effects: Effects,
 ): Promise<void> {
   const rows = [];
   for (const [i, { candidate, reopenPriority }] of candidates.entries()) {
     const page = resolved[i];
-    if (reopenPriority === null || page.isNew || !SHUT_OUT.has(page.state)) continue;
+    if (reopenPriority === null || page === undefined || page.isNew || !SHUT_OUT.has(page.state)) continue;
     rows.push({ i: page.id, h: page.hostId, s: Queued, p: reopenPriority, r: null, name: candidate.host });
   }
   if (rows.length > 0) await setVerdicts(tx, rows, effects);

@@ -5,7 +5,7 @@
  * a number that is none (NaN, Infinity) becomes NULL; one that does not fit its column is an error here.
  */
 import { isUtf8 } from 'node:buffer';
-import type { TransactionSql } from 'postgres';
+import type { Sql, TransactionSql } from 'postgres';
 import { ARRAY_OF } from './connection.ts';
 
 type Value = string | number | bigint | Uint8Array | null | undefined;
@@ -109,7 +109,7 @@ export function unpacked(first: number, columns: Columns, name: string): string 
 
 /** The parameters for `unpacked`. There must be a row, and a column without NULL. */
 export function packed<Row extends object>(
-  tx: TransactionSql,
+  tx: Sql | TransactionSql,
   columns: Columns,
   rows: readonly Row[],
 ): unknown[] {

@@ -101,6 +101,39 @@ describe('two workers on one run', () => {
     expect([await first.decideMode(null), await second.decideMode(null)]).toEqual(decided);
   });
 
+  it('find and count new pages before their group is through: nobody waits for another’s whole group', async () => {
+    const { run, first, second } = await beginWithTwo();
+    const lease = await run.lease();
+    const [claim] = (await first.claim(lease, 1, clock.now())).claims;
+    const found = Array.from({ length: 20 }, (_, i) => candidate(`new${i}`, { host: `h${i % 4}.test` }));
+    const sql = connect(address, { max: 2, applicationName: 'test' });
+    try {
+      let written: Promise<unknown>[] = [];
+      await sql.begin(async (tx) => {
+        // A group ends with the run's row: neither of the two can.
+        await tx`SELECT 1 FROM run FOR UPDATE`;
+        await first.settle(lease, processed(claim, { candidates: found }));
+        written = [first.flush(), second.offer(found)];
+        const queues = () => sql`SELECT count(*)::int AS hosts, sum(waiting)::int AS pages FROM host_queue
+          WHERE host_id IN (SELECT id FROM host WHERE name LIKE 'h%.test')`;
+        while ((await queues())[0].pages !== 20);
+        const [{ n }] = await sql`SELECT count(*)::int AS n FROM url WHERE url LIKE '%/new%' AND state = 1`;
+        expect(n).toBe(20);
+        // The second one has its answer from the same rows, and is at the end of its own group.
+        const waiting =
+          () => sql`SELECT count(*)::int AS n FROM pg_stat_activity WHERE datname = current_database()
+          AND wait_event_type = 'Lock' AND query LIKE '%UPDATE run %'`;
+        while ((await waiting())[0].n < 2);
+        expect((await queues())[0]).toEqual({ hosts: 4, pages: 20 });
+      });
+      await Promise.all(written);
+      const [{ pages }] = await sql`SELECT sum(waiting)::int AS pages FROM host_queue`;
+      expect(pages).toBe(20);
+    } finally {
+      await disconnect(sql);
+    }
+  });
+
   it('that read one sitemap keep each entry once, under one page', async () => {
     const { first, second } = await beginWithTwo();
     const findings = Array.from({ length: 9000 }, (_, i) => ({

@@ -26,6 +26,7 @@ import { openForWriting } from './open-database.ts';
 import { markOrphans } from './orphans.ts';
 import { readPast } from './past-page.ts';
 import { readProjectSettings, saveProjectSettings } from './project-settings.ts';
+import { createHeadReader } from './read-heads.ts';
 import { readLedger } from './read-history.ts';
 import { reconsider, revise } from './reconsider.ts';
 import { requeue } from './requeue.ts';
@@ -210,8 +211,10 @@ function openSession(
     mayLower: false,
     woken: new Set(),
     judgeLowered: () => ({ state: PAGE_STATES.Queued, priority: 1, reason: null }),
+    readHead: (hostId, wanted) => readHead(hostId, wanted),
     attempt,
   };
+  const readHead = createHeadReader(session);
   return session;
 }
 

@@ -4,6 +4,7 @@ import type { HostLease, Reconsidered, StoredRobots, Verdict } from '../port.ts'
 import type { CommitWindow } from './commit-window.ts';
 import type { DatabaseClock } from './database-clock.ts';
 import type { KnownUrls } from './known-urls.ts';
+import type { HeadReader } from './read-heads.ts';
 import { WaitingPages } from './waiting-pages.ts';
 
 /** A host leased here: the head of its queue, and what was taken from it. */
@@ -53,6 +54,7 @@ export interface Session {
   /** Hosts of ours that got work from a lowered depth since the last look. */
   readonly woken: Set<string>;
   judgeLowered: (row: Reconsidered) => Verdict;
+  readonly readHead: HeadReader;
   /** Runs something against the database, again and again while it is away, as long as patience lasts. */
   attempt<T>(work: (sql: Sql) => Promise<T>): Promise<T>;
 }

@@ -1,22 +1,16 @@
 /**
- * Sitemap entries: offered like links of depth 1, and kept beside their pages, both in one transaction a batch; and what
- * is known of how the pages of a host are found.
+ * Sitemap entries: offered like links of depth 1, and kept beside their pages, in one transaction a batch behind that of new
+ * pages; and what is known of how the pages of a host are found.
  */
 import type { TransactionSql } from 'postgres';
 import { PAGE_STATES } from '../../frontier/page-state.ts';
 import { checkTransition } from '../../frontier/page-transitions.ts';
 import { type HostDiscovery, NO_DEPTH, type SitemapFinding } from '../port.ts';
 import { discoveryOf, type StoredDiscovery } from '../visit-rows.ts';
-import {
-  applyEffects,
-  type Effects,
-  hasWorkForOthers,
-  lockQueues,
-  newEffects,
-  writeWaiting,
-} from './effects.ts';
+import { applyEffects, hasWorkForOthers, lockQueues, newEffects, writeWaiting } from './effects.ts';
 import type { PendingCandidate } from './group.ts';
-import { lower, type Resolved, writeCandidates } from './offers.ts';
+import { makeUrls, type Resolved } from './make-urls.ts';
+import { lower } from './offers.ts';
 import { setPrepared } from './runs.ts';
 import { ask, recordset, rowsJson, type Session, transaction } from './session.ts';
 import { notifyWork } from './write-rows.ts';
@@ -38,20 +32,16 @@ export async function saveEntries(
   for (let at = 0; at < findings.length; at += BATCH) {
     const batch = findings.slice(at, at + BATCH);
     for (const { candidate } of batch) checkTransition('found', PAGE_STATES.Discovered, candidate.state);
-    const { answers, effects } = await transaction(session, (tx) => saveBatch(tx, session, batch, now));
-    applyEffects(session, effects);
-    saved.push(...answers);
+    saved.push(...(await saveBatch(session, batch, now)));
   }
   return saved;
 }
 
 async function saveBatch(
-  tx: TransactionSql,
   session: Session,
   findings: readonly SitemapFinding[],
   now: number,
-): Promise<{ answers: SavedEntry[]; effects: Effects }> {
-  const effects = newEffects();
+): Promise<SavedEntry[]> {
   // A URL that stands twice is one page, and one entry: the last one's words, the newest of the dates.
   const byUrl = new Map<string, { finding: SitemapFinding; pending: PendingCandidate }>();
   for (const finding of findings) {
@@ -68,25 +58,33 @@ async function saveBatch(
   }
   const distinct = [...byUrl.values()];
   const pending = distinct.map((each) => each.pending);
-  const resolved = await writeCandidates(tx, session, pending, effects);
-  await lower(tx, session, shorterPaths(pending, resolved), effects);
-  const dates = await putEntries(
-    tx,
-    distinct.map(({ finding }, i) => ({ finding, page: resolved[i] })),
-    now,
-  );
-  await lockQueues(tx, effects, []);
-  await writeWaiting(tx, session, effects);
-  if (hasWorkForOthers(session, effects)) await notifyWork(tx, session);
+  const resolved = await makeUrls(session, pending);
+  const { dates, effects } = await transaction(session, async (tx) => {
+    const effects = newEffects();
+    // One at a time: whoever comes second must see what the first one's dates were.
+    await ask(tx, 'SELECT pg_advisory_xact_lock(hashtextextended($1, 0))', [
+      `sumi entries ${session.projectId}`,
+    ]);
+    await lower(tx, session, shorterPaths(pending, resolved), effects);
+    const dates = await putEntries(
+      tx,
+      distinct.map(({ finding }, i) => ({ finding, page: resolved[i] })),
+      now,
+    );
+    await lockQueues(tx, effects, []);
+    await writeWaiting(tx, session, effects);
+    if (hasWorkForOthers(session, effects)) await notifyWork(tx, session);
+    return { dates, effects };
+  });
+  applyEffects(session, effects);
   const places = new Map([...byUrl.keys()].map((url, i) => [url, i]));
-  const answers = findings.map(({ candidate, lastmod }) => {
+  return findings.map(({ candidate, lastmod }) => {
     const { id } = resolved[places.get(candidate.url)!];
     const stored = dates.get(id) ?? null;
     const isNewer = lastmod !== null && (stored === null || lastmod > stored);
     if (isNewer) dates.set(id, lastmod);
     return { pageId: id, isNewer };
   });
-  return { answers, effects };
 }
 
 function newest(a: number | null, b: number | null): number | null {

@@ -1,6 +1,7 @@
 /**
- * Settling, the second half: one group becomes one transaction. First the leases: what was settled under one that was
- * lost is dropped whole. Then what names no other page, then new URLs get their ids, then everything that names them.
+ * Settling, the second half: one group becomes one transaction, behind that of its new URLs (make-urls.ts). First the
+ * leases: what was settled under one that was lost is dropped whole. Then what names no other page, then everything that
+ * does.
  *
  * Safe to repeat: the worker's row counts the groups it has committed, so that a commit whose answer got lost is not
  * written twice.
@@ -18,7 +19,8 @@ import {
   writeWaiting,
 } from './effects.ts';
 import type { Group, PendingSettlement } from './group.ts';
-import { addLowering, lower, type Resolved, reopen, writeCandidates } from './offers.ts';
+import { makeUrls, type Resolved } from './make-urls.ts';
+import { addLowering, lower, reopen } from './offers.ts';
 import { type Columns, packed, unpacked } from './pack-columns.ts';
 import { openRedirectBook } from './redirects.ts';
 import { ask, findByIndex, findByKey, recordset, rowsJson, type Session, together } from './session.ts';
@@ -36,8 +38,9 @@ import { writePageChanges, writeTouches, writeVisits } from './write-visits.ts';
 const { Queued } = PAGE_STATES;
 
 export async function writeGroup(session: Session, group: Group): Promise<void> {
+  const resolved = await resolveCandidates(session, group);
   const outcome = await session.attempt(
-    () => session.writer.begin((tx) => writeAll(tx, session, group)) as Promise<Written>,
+    () => session.writer.begin((tx) => writeAll(tx, session, group, resolved)) as Promise<Written>,
   );
   for (const { mark } of group.inFlight) mark.isTold = true;
   for (const { claim, lease } of group.settlements) {
@@ -71,9 +74,8 @@ INSERT INTO worker AS w (id, process, run_id, started_at, seen_at, last_group, p
 ON CONFLICT (id) DO UPDATE SET last_group = excluded.last_group, seen_at = excluded.seen_at,
   pages = w.pages + excluded.pages, permits = greatest(0, w.permits - excluded.pages)
 WHERE w.last_group < excluded.last_group RETURNING id`;
-const LOCK_HOSTS = `
-SELECT h.id FROM ${recordset(1, 'h int, f bigint', 'r')} JOIN host h ON h.id = r.h AND h.fence = r.f
-ORDER BY h.id FOR NO KEY UPDATE OF h`;
+const OUR_HOSTS = `SELECT h.id FROM ${recordset(1, 'h int, f bigint', 'r')} JOIN host h ON h.id = r.h AND h.fence = r.f`;
+const LOCKED = 'ORDER BY h.id FOR NO KEY UPDATE OF h';
 // Asked for its state here, a page would be looked for in the index of what waits, where all that has waited stands until
 // the next vacuum.
 const MARK_IN_FLIGHT = `
@@ -86,30 +88,30 @@ WHERE u.id = r.i AND u.host_id = r.h AND u.state IN (1, 2)`;
 const COUNT_RUN = `
 UPDATE run SET pages = pages + $2, bytes = bytes + $3, requests = requests + $4 WHERE id = $1`;
 
-async function writeAll(tx: TransactionSql, session: Session, group: Group): Promise<Written> {
+async function writeAll(
+  tx: TransactionSql,
+  session: Session,
+  group: Group,
+  resolved: readonly Resolved[],
+): Promise<Written> {
   const effects = newEffects();
   const leases = leasesOf(group);
+  const pageOf = (target: number): number => (target > 0 ? target : resolved[-target - 1].id);
   const now = Math.round(session.clock.now());
   const [, counted, valid] = await together([
     findByIndex(tx),
     ask(tx, COUNT_GROUP, [session.owner, group.number, now, countPages(group.settlements), session.runId]),
-    ask<{ id: number }>(tx, LOCK_HOSTS, [
-      rowsJson([...leases].map(({ hostId, fence }) => ({ h: hostId, f: fence }))),
-    ]),
+    ask<{ id: number }>(tx, `${OUR_HOSTS} ${LOCKED}`, [keysOf(leases)]),
   ]);
-  if (counted.length === 0) return recallGroup(tx, session, group);
+  if (counted.length === 0) return recallGroup(tx, group, resolved);
   const ours = new Set(valid.map(({ id }) => id));
   const isOurs = (lease: HostLease) => ours.has(lease.hostId);
   const lost = [...leases].filter((lease) => !isOurs(lease));
   const settlements = group.settlements.filter(({ lease, isSuperseded }) => !isSuperseded && isOurs(lease));
-  // New URLs come behind what is nobody else's: whoever finds the same ones waits from then on until we commit.
-  const [, resolved] = await together([
-    writeVisited(tx, session, group, settlements),
-    resolveCandidates(tx, session, group, lost.length > 0 ? settlements : null, effects),
-  ]);
-  const pageOf = (target: number): number => (target > 0 ? target : resolved[-target - 1].id);
+  await writeVisited(tx, session, group, settlements);
   await together([
     findByKey(tx),
+    reopen(tx, group.candidates, resolved, effects),
     writeLinks(tx, session, settlements, group.links, pageOf),
     lower(tx, session, shorterPaths(group, resolved), effects),
   ]);
@@ -123,10 +125,10 @@ async function writeAll(tx: TransactionSql, session: Session, group: Group): Pro
     writeHosts(tx, session, group, isOurs),
     writeWaiting(tx, session, effects),
   ];
-  const keysOf = (pages: { pageId: number; lease: HostLease }[]) =>
+  const pageKeys = (pages: { pageId: number; lease: HostLease }[]) =>
     pages.filter(({ lease }) => isOurs(lease)).map(({ pageId, lease }) => ({ i: pageId, h: lease.hostId }));
-  const marked = keysOf(group.inFlight);
-  const unclaimed = keysOf(group.unclaimed);
+  const marked = pageKeys(group.inFlight);
+  const unclaimed = pageKeys(group.unclaimed);
   if (unclaimed.length > 0) writes.push(ask(tx, GIVE_BACK, [rowsJson(unclaimed)]));
   if (marked.length > 0) writes.push(ask(tx, MARK_IN_FLIGHT, [rowsJson(marked)]));
   if (hasWorkForOthers(session, effects) || group.released.length > 0) writes.push(notifyWork(tx, session));
@@ -167,26 +169,27 @@ function leasesOf(group: Group): Set<HostLease> {
   return leases;
 }
 
-/** Rows for the candidates; with `settlements` only for those that one of them, or nobody's page, offered. */
-async function resolveCandidates(
-  tx: TransactionSql,
-  session: Session,
-  group: Group,
-  settlements: PendingSettlement[] | null,
-  effects: Effects,
-): Promise<Resolved[]> {
-  let wanted = group.candidates.map((_, i) => i);
-  if (settlements !== null) {
-    const live = new Set(group.offered);
-    for (const { offered } of settlements)
-      for (const target of offered) if (target < 0) live.add(-target - 1);
-    wanted = wanted.filter((i) => live.has(i));
-  }
-  const candidates = wanted.map((i) => group.candidates[i]);
-  const found = await writeCandidates(tx, session, candidates, effects);
-  await reopen(tx, candidates, found, effects);
+const keysOf = (leases: Iterable<HostLease>) =>
+  rowsJson([...leases].map(({ hostId, fence }) => ({ h: hostId, f: fence })));
+
+/** Rows for the candidates, but for those that only pages of lost hosts offered. */
+async function resolveCandidates(session: Session, group: Group): Promise<Resolved[]> {
+  const { candidates } = group;
+  if (candidates.length === 0) return [];
+  const leases = new Set(group.settlements.map(({ lease }) => lease));
+  const valid = await session.attempt(() => ask<{ id: number }>(session.writer, OUR_HOSTS, [keysOf(leases)]));
+  const ours = new Set(valid.map(({ id }) => id));
+  if ([...leases].every(({ hostId }) => ours.has(hostId))) return makeUrls(session, candidates);
+  const live = new Set(group.offered);
+  for (const { offered, lease } of group.settlements)
+    if (ours.has(lease.hostId)) for (const target of offered) if (target < 0) live.add(-target - 1);
+  const wanted = [...live].sort((a, b) => a - b);
+  const made = await makeUrls(
+    session,
+    wanted.map((i) => candidates[i]),
+  );
   const resolved: Resolved[] = [];
-  for (const [at, i] of wanted.entries()) resolved[i] = found[at];
+  for (const [at, i] of wanted.entries()) resolved[i] = made[at];
   return resolved;
 }
 
@@ -286,12 +289,11 @@ async function settleChains(
 }
 
 /** The group was committed before: only what it led to is looked up. */
-async function recallGroup(tx: TransactionSql, session: Session, group: Group): Promise<Written> {
-  const effects = newEffects();
-  const resolved = await writeCandidates(tx, session, group.candidates, effects);
-  // New is what was dropped with a lost lease then; it waits now, and must be counted.
-  await lockQueues(tx, effects, []);
-  await writeWaiting(tx, session, effects);
+async function recallGroup(
+  tx: TransactionSql,
+  group: Group,
+  resolved: readonly Resolved[],
+): Promise<Written> {
   const pages = group.settlements.map(({ claim }) => claim.pageId);
   const rows = await ask<{ id: number; state: Settled['state']; reason: string | null }>(
     tx,
@@ -302,8 +304,9 @@ async function recallGroup(tx: TransactionSql, session: Session, group: Group): 
   for (const pending of group.settlements) {
     const row = byId.get(pending.claim.pageId);
     if (row === undefined) continue;
-    const candidateIds = pending.offered.map((target) => (target > 0 ? target : resolved[-target - 1].id));
+    // What a lost host's page offered may have been left out.
+    const candidateIds = pending.offered.map((to) => (to > 0 ? to : (resolved[-to - 1]?.id ?? 0)));
     pending.settled = { state: row.state, reason: row.reason, candidateIds, failedSources: [] };
   }
-  return { effects, lost: [], isRepeat: true };
+  return { effects: newEffects(), lost: [], isRepeat: true };
 }

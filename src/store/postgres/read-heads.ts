@@ -1,0 +1,87 @@
+/**
+ * The heads of hosts' queues, from the database. A worker that leases hundreds of hosts wants them all at once, and again
+ * when their first pages are read: whoever asks in one turn of the event loop is answered by the same statements.
+ */
+import type { StoredLastVisit } from '../visit-rows.ts';
+import { LAST_COLUMNS, lastJoins } from './last-visit.ts';
+import { ask, type Session } from './session.ts';
+import type { WaitingPage } from './waiting-pages.ts';
+
+export interface WaitingRow extends Omit<WaitingPage, 'last'>, StoredLastVisit {
+  retry_at: number | null;
+}
+
+interface QueueHead {
+  /** The best pages, as many as were wanted, without those that wait for their time. */
+  pages: WaitingRow[];
+  /** The earliest of those. */
+  retryAt: number | null;
+  /** What the host's queue says it has. */
+  counted: number;
+}
+
+export type HeadReader = (hostId: number, wanted: number) => Promise<QueueHead>;
+
+const PAGE = `u.id AS "pageId", u.rank, u.priority, u.url, u.fetch_url AS "fetchUrl", u.depth, u.attempts, u.hops,
+  u.retry_at`;
+export const WITH_LAST = `SELECT ${PAGE}, ${LAST_COLUMNS} FROM url u ${lastJoins('u.id', 'u.host_id')}`;
+export const WITHOUT_LAST = `SELECT ${PAGE}, NULL AS visited_at FROM url u`;
+
+const ASKED = 'unnest($1::int[], $2::int[]) AS r(h, n)';
+const HEAD = `WHERE u.host_id = r.h AND u.project_id = $3 AND u.state = 1 AND u.retry_at IS NULL
+  ORDER BY u.rank, u.id LIMIT r.n`;
+const headsOf = (from: string) =>
+  `SELECT r.h AS "hostId", p.* FROM ${ASKED} CROSS JOIN LATERAL (${from} ${HEAD}) p`;
+const QUEUES = `
+SELECT r.h AS "hostId", (SELECT u.retry_at FROM url u WHERE u.host_id = r.h AND u.project_id = $2 AND u.state = 1
+    AND u.retry_at IS NOT NULL ORDER BY u.retry_at LIMIT 1) AS "retryAt",
+  COALESCE((SELECT q.waiting FROM host_queue q WHERE q.host_id = r.h AND q.project_id = $2), 0) AS counted
+FROM unnest($1::int[]) AS r(h)`;
+
+/** So many hosts share a statement at most. */
+const MOST_HOSTS = 256;
+
+interface Question {
+  hostId: number;
+  wanted: number;
+  resolve: (head: QueueHead) => void;
+  reject: (error: unknown) => void;
+}
+
+export function createHeadReader(session: Session): HeadReader {
+  let questions: Question[] = [];
+
+  function answerAll(): void {
+    const asked = questions;
+    questions = [];
+    for (let at = 0; at < asked.length; at += MOST_HOSTS) {
+      const some = asked.slice(at, at + MOST_HOSTS);
+      readHeads(session, some).catch((error: unknown) => {
+        for (const { reject } of some) reject(error);
+      });
+    }
+  }
+
+  return (hostId, wanted) =>
+    new Promise((resolve, reject) => {
+      if (questions.length === 0) setImmediate(answerAll);
+      questions.push({ hostId, wanted, resolve, reject });
+    });
+}
+
+async function readHeads(session: Session, questions: readonly Question[]): Promise<void> {
+  const { projectId, isFirstRun } = session;
+  const hosts = questions.map(({ hostId }) => hostId);
+  const wanted = questions.map((question) => question.wanted);
+  const text = headsOf(isFirstRun ? WITHOUT_LAST : WITH_LAST);
+  const [rows, queues] = await session.attempt((sql) =>
+    Promise.all([
+      ask<WaitingRow & { hostId: number }>(sql, text, [hosts, wanted, projectId]),
+      ask<Omit<QueueHead, 'pages'> & { hostId: number }>(sql, QUEUES, [hosts, projectId]),
+    ]),
+  );
+  const heads = new Map<number, QueueHead>();
+  for (const { hostId, retryAt, counted } of queues) heads.set(hostId, { pages: [], retryAt, counted });
+  for (const row of rows) heads.get(row.hostId)!.pages.push(row);
+  for (const { hostId, resolve } of questions) resolve(heads.get(hostId)!);
+}

@@ -38,7 +38,8 @@ export function openCommitWindow(
   write: (group: Group) => Promise<void>,
   onFailure: (error: unknown) => void,
 ): CommitWindow {
-  let group = newGroup(1);
+  let group = newGroup(1, null);
+  let written: Group | null = null;
   let settlements = 0;
   let bytes = 0;
   let isTouched = false;
@@ -54,7 +55,8 @@ export function openCommitWindow(
     if (!isTouched) return last;
     const closed = group;
     close(closed);
-    group = newGroup(closed.number + 1);
+    group = newGroup(closed.number + 1, written);
+    written = null;
     settlements = 0;
     bytes = 0;
     isTouched = false;
@@ -64,6 +66,7 @@ export function openCommitWindow(
       isWriting = true;
       try {
         await write(closed);
+        written = closed;
       } finally {
         isWriting = false;
       }

@@ -2,18 +2,12 @@
  * What is gathered between two commits. Candidates are kept once a URL; links and redirects name them by their place in
  * the list, because their ids are only known once the group is written.
  */
-import type { PageChange, VisitRecord } from '../../change/visit-record.ts';
+import type { PageChange, VisitOutcome } from '../../change/visit-record.ts';
 import type { Candidate, Claim } from '../../frontier/candidate.ts';
 import type { PageStateCode } from '../../frontier/page-state.ts';
-import type {
-  HostLease,
-  PageFacts,
-  PageTouch,
-  RequestEntry,
-  Settled,
-  Settlement,
-  StoredRobots,
-} from '../port.ts';
+import type { HostLease, PageTouch, Settled, Settlement, StoredRobots } from '../port.ts';
+import { PackedRows } from './pack-columns.ts';
+import { FACTS, REQUESTS, TEXTS, VISITS } from './packed-rows.ts';
 
 export interface PendingCandidate {
   candidate: Candidate;
@@ -37,7 +31,7 @@ const FIRST_LINKS = 2048;
 
 /** The links of all pages of a group, one after the other: two arrays a page would be most of what is thrown away. */
 export class GatheredLinks {
-  /** Page ids, or -(i + 1) for the group's candidate i. */
+  /** Page ids, or ~i for the group's candidate i. */
   targets = new Int32Array(FIRST_LINKS);
   flags = new Uint8Array(FIRST_LINKS);
   count = 0;
@@ -66,15 +60,18 @@ export interface PendingSettlement {
   state: PageStateCode;
   reason: string | null;
   requeue: Settlement['requeue'];
-  facts: PageFacts | null;
+  /** Where its rows are in the group's lists, counted from 1; 0 for none. */
+  factsPlace: number;
+  visitPlace: number;
+  textPlace: number;
   touch: PageTouch | null;
-  visit: VisitRecord | null;
+  outcome: VisitOutcome | null;
+  visitedAt: number;
   change: PageChange | null;
   changeFrequency: number;
   changesDetected: number;
-  text: Uint8Array | null;
   links: PendingLinks | null;
-  /** The page that this one redirects to: an id, or -(i + 1) for the group's candidate i. */
+  /** The page that this one redirects to: an id, or ~i for the group's candidate i. */
   redirect: { candidate: number; maxHops: number } | null;
   /** What its links offered, in the same way. */
   offered: number[];
@@ -92,8 +89,31 @@ export interface UntoldClaim {
   mark: { isTold: boolean };
 }
 
+/** What comes with every page, packed as it will be sent: as objects it would be most of what the garbage collector moves about. */
+export interface GatheredRows {
+  readonly facts: PackedRows;
+  readonly visits: PackedRows;
+  readonly texts: PackedRows;
+  readonly requests: PackedRows;
+}
+
+function newRows(): GatheredRows {
+  return {
+    facts: new PackedRows(FACTS),
+    visits: new PackedRows(VISITS),
+    texts: new PackedRows(TEXTS),
+    requests: new PackedRows(REQUESTS),
+  };
+}
+
+function emptied(rows: GatheredRows): GatheredRows {
+  for (const list of Object.values(rows) as PackedRows[]) list.clear();
+  return rows;
+}
+
 export interface Group {
   readonly number: number;
+  readonly rows: GatheredRows;
   /** In flight when the group was closed. A page settled after that belongs to the next one, and must not be found waiting. */
   inFlight: UntoldClaim[];
   readonly settlements: PendingSettlement[];
@@ -103,7 +123,6 @@ export interface Group {
   readonly byUrl: Map<string, number>;
   /** Known pages that may have got a shorter path, by id. */
   readonly shorter: Map<number, number>;
-  readonly requests: RequestEntry[];
   readonly robots: { hostId: number; robots: StoredRobots }[];
   /** Candidates that nobody's page offered: start URLs. */
   readonly offered: Set<number>;
@@ -114,9 +133,11 @@ export interface Group {
   bytes: number;
 }
 
-export function newGroup(number: number): Group {
+/** `written` is one that is through: its memory is used again. */
+export function newGroup(number: number, written: Group | null): Group {
   return {
     number,
+    rows: written === null ? newRows() : emptied(written.rows),
     inFlight: [],
     settlements: [],
     links: new GatheredLinks(),
@@ -124,7 +145,6 @@ export function newGroup(number: number): Group {
     candidates: [],
     byUrl: new Map(),
     shorter: new Map(),
-    requests: [],
     robots: [],
     offered: new Set(),
     dirtyHosts: new Set(),

@@ -3,11 +3,13 @@
  * until it ends, and the group's would last ten times as long. Their hosts' queues count them in the same statement, so
  * that nothing waits uncounted. A worker that dies in between leaves pages that wait, found by one that is read again.
  */
+import type { Candidate } from '../../frontier/candidate.ts';
 import { PAGE_STATES, type PageStateCode } from '../../frontier/page-state.ts';
 import { applyEffects, type Effects, newEffects } from './effects.ts';
 import type { PendingCandidate } from './group.ts';
-import { type Columns, packed, unpacked } from './pack-columns.ts';
+import { type Columns, PackedRows, unpacked } from './pack-columns.ts';
 import { ask, findByIndex, type Session, together } from './session.ts';
+import type { WaitingPage } from './waiting-pages.ts';
 import { WORK_CHANNEL } from './write-rows.ts';
 
 const { Queued } = PAGE_STATES;
@@ -93,73 +95,124 @@ export async function makeUrls(
   return resolved;
 }
 
+// Small functions from here on, and no loop in one that waits: in one piece they took V8's compiler longer than they ran.
 async function make(
   session: Session,
   candidates: readonly PendingCandidate[],
 ): Promise<{ resolved: Resolved[]; effects: Effects }> {
   const { writer, projectId, runId } = session;
   const effects = newEffects();
-  const hostIds = await session.hosts.ensure(
-    writer,
-    candidates.map(({ candidate }) => candidate.host),
-  );
-  for (const [name, id] of hostIds) effects.hostIds.set(name, id);
-  const rows = candidates.map(({ candidate, depth, shorterDepth, referrerId }, o) => ({
-    o,
-    h: hostIds.get(candidate.host)!,
-    i: session.identityBytes(candidate.url),
-    s: candidate.state,
-    p: candidate.priority,
-    // One that was shut out is judged anew at its real depth; for one that waits the depth is all there is to say.
-    d: candidate.state === Queued ? shorterDepth : depth,
-    u: candidate.url,
-    f: candidate.fetchUrl === candidate.url ? null : candidate.fetchUrl,
-    r: candidate.reason,
-    e: referrerId,
-  }));
+  const known = await session.hosts.ensure(writer, new Set(candidates.map(hostOf)));
+  for (const [name, id] of known) effects.hostIds.set(name, id);
+  const hostIds = candidates.map((pending) => known.get(hostOf(pending))!);
+  const rows = packUrls(session, candidates, hostIds, []);
   const now = Math.round(session.clock.now());
-  const resolved: Resolved[] = new Array(rows.length);
-  const place = ({ o: places, id, depth, state }: FoundPages) => {
-    for (const [i, o] of (places ?? []).entries())
-      resolved[o] = { id: id[i], hostId: rows[o].h, depth: depth[i], state: state[i], isNew: false };
-  };
-  const values = [projectId, runId, now, [...session.held.keys()], ...packed(writer, URLS, rows)];
+  const values = [projectId, runId, now, [...session.held.keys()], ...rows.parameters(writer)];
   const [found] = await askAlone<MadePages>(session, MAKE_URLS, values);
-  place(found);
-  const made = new Set(found.made);
-  for (const [i, o] of (found.freshO ?? []).entries()) {
-    const id = found.freshId[i];
-    const { h, d, s } = rows[o];
-    if (made.has(id)) resolved[o] = { id, hostId: h, depth: d, state: s, isNew: true };
-  }
+  const resolved: Resolved[] = new Array(hostIds.length);
+  placeFound(resolved, found, hostIds);
+  placeMade(resolved, found, hostIds, candidates);
   // Another worker made these between our look and our insert.
-  const missing = rows.filter(({ o }) => resolved[o] === undefined);
-  if (missing.length > 0) {
-    const late = [projectId, ...packed(writer, URLS, missing)];
-    place((await askAlone<FoundPages>(session, FIND_URLS, late))[0]);
+  const missing = packUrls(session, candidates, hostIds, resolved);
+  if (missing.count > 0) {
+    const late = [projectId, ...missing.parameters(writer)];
+    placeFound(resolved, (await askAlone<FoundPages>(session, FIND_URLS, late))[0], hostIds);
   }
-  for (const [o, page] of resolved.entries()) {
-    const { candidate } = candidates[o];
-    effects.learned.push({ url: candidate.url, ...page });
-    if (!page.isNew || page.state !== Queued) continue;
-    const { url, priority } = candidate;
-    effects.queued.push({
-      hostId: page.hostId,
-      page: {
-        ...WAITING,
-        pageId: page.id,
-        rank: priority,
-        priority,
-        url,
-        fetchUrl: rows[o].f,
-        depth: page.depth,
-      },
-    });
-  }
+  noteAll(effects, candidates, resolved);
   return { resolved, effects };
 }
 
-const WAITING = { attempts: 0, hops: 0, last: null };
+/** Of those that are not resolved. */
+function packUrls(
+  session: Session,
+  candidates: readonly PendingCandidate[],
+  hostIds: readonly number[],
+  resolved: readonly Resolved[],
+): PackedRows {
+  const rows = new PackedRows(URLS);
+  for (let o = 0; o < hostIds.length; o++)
+    if (resolved[o] === undefined) rows.add(urlRow(session, candidates[o], hostIds[o], o));
+  return rows;
+}
+
+function noteAll(
+  effects: Effects,
+  candidates: readonly PendingCandidate[],
+  resolved: readonly Resolved[],
+): void {
+  for (let o = 0; o < resolved.length; o++) note(effects, candidates[o].candidate, resolved[o]);
+}
+
+const hostOf = ({ candidate }: PendingCandidate): string => candidate.host;
+
+function urlRow(session: Session, pending: PendingCandidate, hostId: number, place: number): object {
+  const { candidate } = pending;
+  return {
+    o: place,
+    h: hostId,
+    i: session.identityBytes(candidate.url),
+    s: candidate.state,
+    p: candidate.priority,
+    d: depthOf(pending),
+    u: candidate.url,
+    f: ownAddress(candidate),
+    r: candidate.reason,
+    e: pending.referrerId,
+  };
+}
+
+/** One that was shut out is judged anew at its real depth; for one that waits the depth is all there is to say. */
+function depthOf({ candidate, depth, shorterDepth }: PendingCandidate): number {
+  return candidate.state === Queued ? shorterDepth : depth;
+}
+
+const ownAddress = ({ url, fetchUrl }: Candidate): string | null => (fetchUrl === url ? null : fetchUrl);
+
+function placeFound(resolved: Resolved[], found: FoundPages, hostIds: readonly number[]): void {
+  const { o: places, id, depth, state } = found;
+  if (places === null) return;
+  for (let i = 0; i < places.length; i++) {
+    const o = places[i];
+    resolved[o] = { id: id[i], hostId: hostIds[o], depth: depth[i], state: state[i], isNew: false };
+  }
+}
+
+function placeMade(
+  resolved: Resolved[],
+  { freshO: places, freshId, made }: MadePages,
+  hostIds: readonly number[],
+  candidates: readonly PendingCandidate[],
+): void {
+  if (places === null) return;
+  const ids = new Set(made);
+  for (let i = 0; i < places.length; i++) {
+    const o = places[i];
+    const id = freshId[i];
+    if (!ids.has(id)) continue;
+    const pending = candidates[o];
+    const { state } = pending.candidate;
+    resolved[o] = { id, hostId: hostIds[o], depth: depthOf(pending), state, isNew: true };
+  }
+}
+
+function note(effects: Effects, candidate: Candidate, page: Resolved): void {
+  const { id, hostId, depth } = page;
+  const { url, priority } = candidate;
+  effects.learned.push({ url, id, hostId, depth });
+  if (!page.isNew || page.state !== Queued) return;
+  const fetchUrl = ownAddress(candidate);
+  effects.queued.push({ hostId, page: newPage(id, priority, url, fetchUrl, depth) });
+}
+
+function newPage(
+  pageId: number,
+  priority: number,
+  url: string,
+  fetchUrl: string | null,
+  depth: number,
+): WaitingPage {
+  return { pageId, rank: priority, priority, url, fetchUrl, depth, attempts: 0, hops: 0, last: null };
+}
 
 /** A transaction of one statement. */
 async function askAlone<Row>({ writer }: Session, text: string, values: unknown[]): Promise<Row[]> {

@@ -18,7 +18,7 @@ import { ask, findByKey, recordset, rowsJson, type Session, together, transactio
 
 const { Queued, Processed, Skipped, DepthExceeded } = PAGE_STATES;
 
-/** Gathers a candidate. Answers the page's id, or -(i + 1) for the group's candidate i. */
+/** Gathers a candidate. Answers the page's id, or ~i for the group's candidate i. */
 export function gather(
   session: Session,
   group: Group,
@@ -39,14 +39,15 @@ export function gather(
   if (place === undefined) {
     checkTransition('found', PAGE_STATES.Discovered, candidate.state);
     const reopenPriority = reopens ? candidate.priority : null;
-    group.byUrl.set(candidate.url, group.candidates.length);
+    const next = group.candidates.length;
+    group.byUrl.set(candidate.url, next);
     group.candidates.push({ candidate, depth, shorterDepth, referrerId, reopenPriority });
-    return -group.candidates.length;
+    return ~next;
   }
   const pending = group.candidates[place];
   pending.shorterDepth = Math.min(pending.shorterDepth, shorterDepth);
   if (reopens) pending.reopenPriority ??= candidate.priority;
-  return -place - 1;
+  return ~place;
 }
 
 /** A path of this length leads to a known page: worth a look in the database if it may be the shortest. */
@@ -63,13 +64,23 @@ export async function reopen(
   resolved: readonly (Resolved | undefined)[],
   effects: Effects,
 ): Promise<void> {
-  const rows = [];
-  for (const [i, { candidate, reopenPriority }] of candidates.entries()) {
+  const rows = reopened(candidates, resolved);
+  if (rows.length > 0) await setVerdicts(tx, rows, effects);
+}
+
+function reopened(
+  candidates: readonly PendingCandidate[],
+  resolved: readonly (Resolved | undefined)[],
+): VerdictRow[] {
+  const rows: VerdictRow[] = [];
+  for (let i = 0; i < candidates.length; i++) {
+    const { candidate, reopenPriority } = candidates[i];
+    if (reopenPriority === null) continue;
     const page = resolved[i];
-    if (reopenPriority === null || page === undefined || page.isNew || !SHUT_OUT.has(page.state)) continue;
+    if (page === undefined || page.isNew || !SHUT_OUT.has(page.state)) continue;
     rows.push({ i: page.id, h: page.hostId, s: Queued, p: reopenPriority, r: null, name: candidate.host });
   }
-  if (rows.length > 0) await setVerdicts(tx, rows, effects);
+  return rows;
 }
 
 interface VerdictRow {

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { sharedPostgres } from '../../../test/servers/shared-postgres.ts';
 import type { PostgresDatabases } from '../../../test/servers/start-postgres.ts';
 import { connect, disconnect, type Sql } from './connection.ts';
-import { type Columns, packed, packedNumbers, unpacked } from './pack-columns.ts';
+import { type Columns, PackedRows, packed, packedNumbers, unpacked, unpackedBut } from './pack-columns.ts';
 
 let postgres: PostgresDatabases;
 let address: string;
@@ -171,4 +171,68 @@ it('a list of numbers comes out whole, and in parts, which may be empty', async 
   };
   expect(await parts([2 ** 31 - 1, -1, 0, 7])).toEqual([[2 ** 31 - 1, -1, 0, 7], [-1, 0], []]);
   expect(await parts([])).toEqual([[], [], []]);
+});
+
+describe('rows packed as they come', () => {
+  const statement = `SELECT r.n, r.words FROM ${unpackedBut(
+    1,
+    [
+      ['n', 'int4'],
+      ['words', 'text'],
+    ],
+    'r',
+  )} ORDER BY r.n`;
+  const told = (rows: PackedRows, leftOut: number[] = []) =>
+    sql.begin((tx) => tx.unsafe(statement, [...rows.parameters(tx), leftOut] as never[], { prepare: true }));
+
+  it('are told without those that are left out, and their memory serves the next ones', async () => {
+    const rows = new PackedRows([
+      ['n', 'int4'],
+      ['words', 'text'],
+    ]);
+    expect([1, 2, 3].map((n) => rows.add({ n, words: 'x'.repeat(700 * n) }))).toEqual([1, 2, 3]);
+    expect((await told(rows, [2])).map(({ n, words }) => [n, words.length])).toEqual([
+      [1, 700],
+      [3, 2100],
+    ]);
+    rows.clear();
+    rows.add({ n: 7, words: null });
+    expect([...(await told(rows))]).toEqual([{ n: 7, words: null }]);
+  });
+
+  it('leave nothing behind of one that does not fit', async () => {
+    const rows = new PackedRows([
+      ['n', 'int4'],
+      ['words', 'text'],
+    ]);
+    rows.add({ n: 1, words: 'one' });
+    const wrong = new PackedRows([
+      ['words', 'text'],
+      ['n', 'int4'],
+    ]);
+    wrong.add({ n: 1, words: 'one' });
+    expect(() => wrong.add({ n: 0.5, words: 'half' })).toThrow(RangeError);
+    expect(() => rows.add({ n: 0.5, words: 'half' })).toThrow(RangeError);
+    wrong.add({ n: 2, words: 'two' });
+    rows.add({ n: 2, words: 'two' });
+    expect([...(await told(rows))]).toEqual([
+      { n: 1, words: 'one' },
+      { n: 2, words: 'two' },
+    ]);
+    const other = `SELECT r.n, r.words FROM ${unpackedBut(
+      1,
+      [
+        ['words', 'text'],
+        ['n', 'int4'],
+      ],
+      'r',
+    )} ORDER BY r.n`;
+    const found = await sql.begin((tx) =>
+      tx.unsafe(other, [...wrong.parameters(tx), []] as never[], { prepare: true }),
+    );
+    expect([...found]).toEqual([
+      { n: 1, words: 'one' },
+      { n: 2, words: 'two' },
+    ]);
+  });
 });

@@ -5,6 +5,7 @@
  * a number that is none (NaN, Infinity) becomes NULL; one that does not fit its column is an error here.
  */
 import { isUtf8 } from 'node:buffer';
+import { endianness } from 'node:os';
 import type { Sql, TransactionSql } from 'postgres';
 import { ARRAY_OF } from './connection.ts';
 
@@ -107,63 +108,120 @@ export function unpacked(first: number, columns: Columns, name: string): string 
   return `unnest(${arrays.join(', ')}) AS ${name}(${columns.map(([column]) => column).join(', ')})`;
 }
 
+/** As `unpacked`, without the rows whose places, counted from 1, stand in the parameter behind. */
+export function unpackedBut(first: number, columns: Columns, name: string): string {
+  const list = unpacked(first, columns, name)
+    .replace(' AS ', ' WITH ORDINALITY AS ')
+    .replace(/\)$/, ', place)');
+  return `${list} WHERE ${name}.place <> ALL ($${first + columns.length}::int8[])`;
+}
+
 /** The parameters for `unpacked`. There must be a row, and a column without NULL. */
 export function packed<Row extends object>(
   tx: Sql | TransactionSql,
   columns: Columns,
   rows: readonly Row[],
 ): unknown[] {
-  return columns.map(([name, type]) => {
-    const column = packColumn(type, rows as readonly Record<string, Value>[], name);
-    // With its type also where it is NULL: the driver prepares a statement anew for other types.
-    return tx.typed(column as never, TYPES[type].arrayOid);
-  });
+  const list = new PackedRows(columns);
+  for (const row of rows) list.add(row);
+  return list.parameters(tx);
 }
 
 /** One list of numbers, as `int4[]`. */
 export function packedNumbers(tx: TransactionSql, numbers: Int32Array): unknown {
   const { oid, arrayOid } = TYPES.int4;
-  const packing = { buffer: Buffer.allocUnsafe(HEADER_BYTES + numbers.length * 8), at: 0 };
-  for (const value of [1, 0, oid, numbers.length, 1]) putWord(packing, value);
-  for (const value of numbers) {
-    putWord(packing, 4);
-    putWord(packing, value);
+  const words = new Int32Array(5 + numbers.length * 2);
+  words.set([1, 0, oid, numbers.length, 1]);
+  for (let i = 0; i < numbers.length; i++) {
+    words[5 + 2 * i] = 4;
+    words[6 + 2 * i] = numbers[i];
   }
-  return tx.typed(packing.buffer as never, arrayOid);
+  const bytes = Buffer.from(words.buffer);
+  if (IS_LITTLE_ENDIAN) bytes.swap32();
+  return tx.typed(bytes as never, arrayOid);
 }
 
+const IS_LITTLE_ENDIAN = endianness() === 'LE';
 const HEADER_BYTES = 20;
-const ROOM_A_VALUE = 12;
+const FIRST_BYTES = 1024;
 
-/** Null for a column without any value: `unnest` fills it up with NULL. */
-function packColumn(
-  type: keyof typeof TYPES,
-  rows: readonly Record<string, Value>[],
-  name: string,
-): Buffer | null {
-  const { oid, write, size }: ColumnType = TYPES[type];
-  const packing: Packing = { buffer: Buffer.allocUnsafe(HEADER_BYTES + rows.length * ROOM_A_VALUE), at: 0 };
-  // One dimension, NULLs allowed, of that type, so many, counted from 1.
-  for (const value of [1, 1, oid, rows.length, 1]) putWord(packing, value);
-  let isEmpty = true;
-  for (const row of rows) {
-    const value = row[name];
-    if (value === null || value === undefined || (typeof value === 'number' && !Number.isFinite(value))) {
-      reserve(packing, 4);
-      putWord(packing, -1);
-      continue;
-    }
-    isEmpty = false;
-    reserve(packing, 4 + size(value as never));
-    const start = packing.at;
-    packing.at += 4;
-    write(packing, value as never);
-    const end = packing.at;
-    packing.at = start;
-    putWord(packing, end - start - 4);
-    packing.at = end;
+/** Rows that are packed as they come: nothing of them is kept but their bytes. */
+export class PackedRows {
+  count = 0;
+  readonly #names: readonly string[];
+  readonly #types: readonly ColumnType[];
+  readonly #packings: Packing[];
+  /** Where the columns' last whole row ends. */
+  readonly #ends: Int32Array;
+  /** Whether the column has a value. */
+  readonly #isFilled: Uint8Array;
+
+  constructor(columns: Columns) {
+    this.#names = columns.map(([name]) => name);
+    this.#types = columns.map(([, type]) => TYPES[type]);
+    this.#packings = columns.map(() => ({ buffer: Buffer.allocUnsafe(FIRST_BYTES), at: HEADER_BYTES }));
+    this.#ends = new Int32Array(columns.length).fill(HEADER_BYTES);
+    this.#isFilled = new Uint8Array(columns.length);
   }
-  return isEmpty ? null : packing.buffer.subarray(0, packing.at);
+
+  /** Answers the row's place, counted from 1. A row with a value that does not fit leaves nothing behind. */
+  add(row: object): number {
+    try {
+      this.#put(row);
+    } catch (error) {
+      for (const [i, packing] of this.#packings.entries()) packing.at = this.#ends[i];
+      throw error;
+    }
+    for (let i = 0; i < this.#packings.length; i++) this.#ends[i] = this.#packings[i].at;
+    this.count++;
+    return this.count;
+  }
+
+  #put(row: object): void {
+    for (let i = 0; i < this.#names.length; i++) {
+      const value = (row as Record<string, Value>)[this.#names[i]];
+      const packing = this.#packings[i];
+      if (value === null || value === undefined || (typeof value === 'number' && !Number.isFinite(value))) {
+        reserve(packing, 4);
+        putWord(packing, -1);
+      } else {
+        this.#isFilled[i] = 1;
+        putValue(packing, this.#types[i], value as never);
+      }
+    }
+  }
+
+  /** Good until the next row is added. A column without any value is NULL: `unnest` fills it up. */
+  parameters(tx: Sql | TransactionSql): unknown[] {
+    return this.#types.map(({ oid, arrayOid }, i) => {
+      const { buffer, at } = this.#packings[i];
+      // One dimension, NULLs allowed, of that type, so many, counted from 1.
+      const header = { buffer, at: 0 };
+      for (const value of [1, 1, oid, this.count, 1]) putWord(header, value);
+      const column = this.#isFilled[i] === 1 ? buffer.subarray(0, at) : null;
+      // With its type also where it is NULL: the driver prepares a statement anew for other types.
+      return tx.typed(column as never, arrayOid);
+    });
+  }
+
+  /** Its memory is used again. */
+  clear(): void {
+    this.count = 0;
+    this.#isFilled.fill(0);
+    this.#ends.fill(HEADER_BYTES);
+    for (const packing of this.#packings) packing.at = HEADER_BYTES;
+  }
+}
+
+function putValue(packing: Packing, { write, size }: ColumnType, value: never): void {
+  reserve(packing, 4 + size(value));
+  const start = packing.at;
+  packing.at += 4;
+  write(packing, value);
+  const end = packing.at;
+  packing.at = start;
+  putWord(packing, end - start - 4);
+  packing.at = end;
 }
 
 function reserve(packing: Packing, bytes: number): void {

@@ -124,7 +124,7 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
       await setPrepared(session);
       const { group } = session.window;
       const targets = candidates.map((candidate) => gather(session, group, candidate, null, 0));
-      for (const target of targets) if (target < 0) group.offered.add(-target - 1);
+      for (const target of targets) if (target < 0) group.offered.add(~target);
       session.window.touch();
       await session.window.flush();
       return candidates.map(({ url }, i) => (targets[i] > 0 ? targets[i] : session.known.find(url)));

@@ -1,4 +1,5 @@
 /** Settling, the first half: a page's result is gathered into the open group. write-group.ts writes it. */
+import type { Claim } from '../../frontier/candidate.ts';
 import { PAGE_STATES } from '../../frontier/page-state.ts';
 import { checkTransition } from '../../frontier/page-transitions.ts';
 import {
@@ -11,7 +12,8 @@ import {
 } from '../port.ts';
 import type { Group, PendingLinks, PendingSettlement } from './group.ts';
 import { gather, noteShorter } from './offers.ts';
-import { holds, type Session } from './session.ts';
+import { factsRow, requestRow, visitRow } from './packed-rows.ts';
+import { type Holding, holds, type Session } from './session.ts';
 
 const NO_SOURCES: Settled['failedSources'] = [];
 
@@ -22,70 +24,101 @@ export async function settle(
 ): Promise<Settled | null> {
   const holding = holds(session, lease);
   if (holding === null) return null;
-  const { claim, candidates, requeue } = settlement;
+  const { claim, requeue } = settlement;
   // Whatever else the page is: it was claimed under this lease, or is not being fetched.
   const from = holding.inFlight.has(claim.pageId) ? PAGE_STATES.Fetching : PAGE_STATES.Discovered;
   checkTransition('settled', from, requeue === null ? settlement.state : PAGE_STATES.Queued);
   const { group } = session.window;
-  // A shorter path to the page may have been found since it was claimed.
-  const closerBy = Math.max(0, claim.depth - (session.known.depthOf(claim.pageId) ?? claim.depth));
-  const targets = candidates.map((candidate) => gather(session, group, candidate, claim.pageId, closerBy));
-  const pending: PendingSettlement = {
-    lease,
-    claim,
-    depth: claim.depth - closerBy,
-    state: requeue === null ? settlement.state : PAGE_STATES.Queued,
-    reason: requeue === null ? settlement.reason : null,
-    requeue,
-    facts: settlement.facts,
-    touch: settlement.touch,
-    visit: settlement.visit,
-    change: settlement.change,
-    changeFrequency: settlement.changeFrequency,
-    changesDetected: settlement.changesDetected,
-    text: settlement.text === null ? null : Buffer.from(settlement.text),
-    links:
-      settlement.links === null
-        ? null
-        : gatherLinks(session, group, settlement.links, targets, claim.depth + 1 - closerBy),
-    redirect:
-      settlement.redirect === null
-        ? null
-        : {
-            candidate: targets[settlement.redirect.candidate],
-            maxHops: settlement.redirect.maxHops,
-          },
-    offered: targets,
-    countsAsPage: settlement.countsAsPage,
-    settled: null,
-    isSuperseded: false,
-  };
+  const pending = gatherSettlement(session, group, lease, settlement);
   add(group, pending);
   holding.inFlight.delete(claim.pageId);
   holding.unwritten.set(claim.pageId, group.number);
-  if (requeue !== null) {
-    session.waiting++;
-    const { notBefore } = requeue;
-    if (notBefore !== null) {
-      holding.waiting.nextRetryAt = Math.min(holding.waiting.nextRetryAt, notBefore);
-    } else {
-      const priority = requeue.priority ?? claim.priority;
-      const { pageId, url, depth, hops, last } = claim;
-      const fetchUrl = claim.fetchUrl === url ? null : claim.fetchUrl;
-      const page = { pageId, url, fetchUrl, depth, hops, last };
-      holding.waiting.queue({ ...page, attempts: requeue.attempts, rank: priority, priority });
-    }
-  }
+  if (requeue !== null) queueAgain(session, holding, claim, requeue);
   group.dirtyHosts.add(lease);
-  const isFull = session.window.count(pending.text?.length ?? 0);
+  const isFull = session.window.count(settlement.text?.length ?? 0);
   if (isFull !== undefined) await isFull;
   // How a chain ends is only known when it is written.
   if (requeue === null && (pending.redirect !== null || claim.hops > 0)) {
     await session.window.flush();
     return pending.settled;
   }
-  const { state, reason } = pending;
-  return { state, reason, candidateIds: targets.map((id) => Math.max(id, 0)), failedSources: NO_SOURCES };
+  const { state, reason, offered } = pending;
+  return { state, reason, candidateIds: offered.map(knownId), failedSources: NO_SOURCES };
+}
+
+/** 0 for one that has none yet. */
+const knownId = (target: number): number => Math.max(target, 0);
+
+function gatherSettlement(
+  session: Session,
+  group: Group,
+  lease: HostLease,
+  settlement: Settlement,
+): PendingSettlement {
+  const { claim, candidates, requeue, visit, links, redirect } = settlement;
+  // A shorter path to the page may have been found since it was claimed.
+  const closerBy = Math.max(0, claim.depth - (session.known.depthOf(claim.pageId) ?? claim.depth));
+  const targets = candidates.map((candidate) => gather(session, group, candidate, claim.pageId, closerBy));
+  const places = gatherRows(session, group, lease, settlement);
+  const depth = claim.depth - closerBy;
+  return {
+    lease,
+    claim,
+    depth,
+    state: requeue === null ? settlement.state : PAGE_STATES.Queued,
+    reason: requeue === null ? settlement.reason : null,
+    requeue,
+    factsPlace: places.factsPlace,
+    visitPlace: places.visitPlace,
+    textPlace: places.textPlace,
+    touch: settlement.touch,
+    outcome: visit === null ? null : visit.outcome,
+    visitedAt: visit === null ? 0 : visit.visitedAt,
+    change: visit === null ? null : settlement.change,
+    changeFrequency: settlement.changeFrequency,
+    changesDetected: settlement.changesDetected,
+    links: links === null ? null : gatherLinks(session, group, links, targets, depth + 1),
+    redirect:
+      redirect === null ? null : { candidate: targets[redirect.candidate], maxHops: redirect.maxHops },
+    offered: targets,
+    countsAsPage: settlement.countsAsPage,
+    settled: null,
+    isSuperseded: false,
+  };
+}
+
+function queueAgain(
+  session: Session,
+  { waiting }: Holding,
+  claim: Claim,
+  requeue: NonNullable<Settlement['requeue']>,
+): void {
+  session.waiting++;
+  const { notBefore, attempts } = requeue;
+  if (notBefore !== null) {
+    waiting.nextRetryAt = Math.min(waiting.nextRetryAt, notBefore);
+    return;
+  }
+  const priority = requeue.priority ?? claim.priority;
+  const { pageId, url, depth, hops, last } = claim;
+  const fetchUrl = claim.fetchUrl === url ? null : claim.fetchUrl;
+  waiting.queue({ pageId, url, fetchUrl, depth, hops, last, attempts, rank: priority, priority });
+}
+
+/** Packed at once: the crawl uses the text's memory again, and nothing else of it is needed here. */
+function gatherRows(
+  { runId }: Session,
+  { rows }: Group,
+  { hostId }: HostLease,
+  settlement: Settlement,
+): Pick<PendingSettlement, 'factsPlace' | 'visitPlace' | 'textPlace'> {
+  const { claim, facts, visit, text } = settlement;
+  const { pageId } = claim;
+  return {
+    factsPlace: facts === null ? 0 : rows.facts.add(factsRow(hostId, runId, facts, settlement)),
+    visitPlace: visit === null ? 0 : rows.visits.add(visitRow(pageId, hostId, visit)),
+    textPlace: text === null ? 0 : rows.texts.add({ page_id: pageId, host_id: hostId, text }),
+  };
 }
 
 function add(group: Group, pending: PendingSettlement): void {
@@ -108,7 +141,7 @@ function gatherLinks(
   const start = group.links.reserve(count);
   const { targets, flags } = group.links;
   for (let i = 0; i < count; i++) {
-    const target = links.targets[i] < 0 ? candidates[-links.targets[i] - 1] : links.targets[i];
+    const target = links.targets[i] < 0 ? candidates[~links.targets[i]] : links.targets[i];
     targets[start + i] = target;
     flags[start + i] = links.flags[i];
     if (target > 0 && !(links.flags[i] & UNFOLLOWED)) noteShorter(session, group, target, depth);
@@ -120,7 +153,7 @@ export function log(session: Session, entry: RequestEntry): void {
   const { group } = session.window;
   const holding = session.held.get(entry.hostId);
   if (holding !== undefined) group.dirtyHosts.add(holding.lease);
-  group.requests.push(entry);
+  group.rows.requests.add(requestRow(entry));
   group.bytes += entry.wireBytes;
   session.window.touch();
 }

@@ -42,17 +42,22 @@ export async function writeGroup(session: Session, group: Group): Promise<void> 
   const outcome = await session.attempt(
     () => session.writer.begin((tx) => writeAll(tx, session, group, resolved)) as Promise<Written>,
   );
-  for (const { mark } of group.inFlight) mark.isTold = true;
-  for (const { claim, lease } of group.settlements) {
-    const unwritten = session.held.get(lease.hostId)?.unwritten;
-    // It may have been settled once more since.
-    if (unwritten?.get(claim.pageId) === group.number) unwritten.delete(claim.pageId);
-  }
+  forgetWritten(session, group);
   for (const lease of outcome.lost) {
     if (session.held.get(lease.hostId)?.lease.fence === lease.fence) session.held.delete(lease.hostId);
   }
   if (outcome.isRepeat) for (const { waiting } of session.held.values()) waiting.clear();
   applyEffects(session, outcome.effects);
+}
+
+/** The database knows of what is in flight, and of what is settled. */
+function forgetWritten({ held }: Session, { number, inFlight, settlements }: Group): void {
+  for (const { mark } of inFlight) mark.isTold = true;
+  for (const { claim, lease } of settlements) {
+    const unwritten = held.get(lease.hostId)?.unwritten;
+    // It may have been settled once more since.
+    if (unwritten?.get(claim.pageId) === number) unwritten.delete(claim.pageId);
+  }
 }
 
 /** Nothing more comes into the group. Pages in flight now are told, so that they are not found waiting. */
@@ -96,7 +101,7 @@ async function writeAll(
 ): Promise<Written> {
   const effects = newEffects();
   const leases = leasesOf(group);
-  const pageOf = (target: number): number => (target > 0 ? target : resolved[-target - 1].id);
+  const pageOf = (target: number): number => (target > 0 ? target : resolved[~target].id);
   const now = Math.round(session.clock.now());
   const [, counted, valid] = await together([
     findByIndex(tx),
@@ -112,7 +117,7 @@ async function writeAll(
   await together([
     findByKey(tx),
     reopen(tx, group.candidates, resolved, effects),
-    writeLinks(tx, session, settlements, group.links, pageOf),
+    writeLinks(tx, session, settlements, group.links, resolved),
     lower(tx, session, shorterPaths(group, resolved), effects),
   ]);
   await settlePages(tx, session, settlements, pageOf, effects);
@@ -134,7 +139,7 @@ async function writeAll(
   if (hasWorkForOthers(session, effects) || group.released.length > 0) writes.push(notifyWork(tx, session));
   await together(writes);
   // Last, because every worker of the run waits for this row.
-  await ask(tx, COUNT_RUN, [session.runId, countPages(settlements), group.bytes, group.requests.length]);
+  await ask(tx, COUNT_RUN, [session.runId, countPages(settlements), group.bytes, group.rows.requests.count]);
   return { effects, lost, isRepeat: false };
 }
 
@@ -145,13 +150,18 @@ async function writeVisited(
   group: Group,
   settlements: PendingSettlement[],
 ): Promise<void> {
+  const { rows } = group;
+  const kept = new Set(settlements);
+  const dropped = group.settlements.filter((pending) => !kept.has(pending));
+  const leftOut = (place: 'factsPlace' | 'visitPlace' | 'textPlace') =>
+    dropped.map((pending) => pending[place]).filter((at) => at > 0);
   await together([
-    writeFacts(tx, session, settlements),
+    writeFacts(tx, rows, leftOut('factsPlace')),
     writeTouches(tx, session, settlements),
-    writeVisits(tx, session, settlements),
+    writeVisits(tx, session, rows, leftOut('visitPlace')),
     writePageChanges(tx, session, settlements),
-    writeTexts(tx, settlements),
-    writeRequests(tx, session, group.requests),
+    writeTexts(tx, rows, leftOut('textPlace'), settlements),
+    writeRequests(tx, session, rows),
     writeRobots(tx, group.robots),
   ]);
 }
@@ -182,7 +192,7 @@ async function resolveCandidates(session: Session, group: Group): Promise<Resolv
   if ([...leases].every(({ hostId }) => ours.has(hostId))) return makeUrls(session, candidates);
   const live = new Set(group.offered);
   for (const { offered, lease } of group.settlements)
-    if (ours.has(lease.hostId)) for (const target of offered) if (target < 0) live.add(-target - 1);
+    if (ours.has(lease.hostId)) for (const target of offered) if (target < 0) live.add(~target);
   const wanted = [...live].sort((a, b) => a - b);
   const made = await makeUrls(
     session,
@@ -195,9 +205,11 @@ async function resolveCandidates(session: Session, group: Group): Promise<Resolv
 
 /** Known pages to which a shorter path was found: remembered ones, and those that turned out to be known. */
 function shorterPaths(group: Group, resolved: readonly Resolved[]): Map<number, number> {
+  const { candidates } = group;
   const shorter = new Map(group.shorter);
-  for (const [i, { shorterDepth }] of group.candidates.entries()) {
-    const page = resolved[i];
+  for (let i = 0; i < candidates.length; i++) {
+    const { shorterDepth } = candidates[i];
+    const page: Resolved | undefined = resolved[i];
     if (page === undefined || shorterDepth >= page.depth) continue;
     shorter.set(page.id, Math.min(shorterDepth, shorter.get(page.id) ?? shorterDepth));
   }
@@ -236,19 +248,12 @@ async function settlePages(
   effects: Effects,
 ): Promise<void> {
   if (settlements.length === 0) return;
-  for (const pending of settlements) pending.settled = answerOf(pending, pageOf);
+  settlements.forEach((pending) => {
+    pending.settled = answerOf(pending, pageOf);
+  });
   await settleChains(tx, settlements, pageOf, effects);
-  const rows = settlements.map(({ claim, lease, requeue, settled }) => ({
-    i: claim.pageId,
-    h: lease.hostId,
-    s: settled!.state,
-    r: settled!.reason,
-    a: requeue?.attempts ?? claim.attempts,
-    t: requeue?.notBefore ?? null,
-    p: requeue?.priority ?? null,
-  }));
-  const written = await ask<SettledRow>(tx, SET_PAGES, packed(tx, PAGES, rows));
-  for (const { lease, requeue } of settlements) if (requeue === null) countWaiting(effects, lease.hostId, -1);
+  const written = await ask<SettledRow>(tx, SET_PAGES, packed(tx, PAGES, settlements.map(pageRow)));
+  countSettled(effects, settlements);
   const byPage = new Map(settlements.map((pending) => [pending.claim.pageId, pending]));
   const isClosedChain = (row: SettledRow) => row.hops > 0 && byPage.get(row.id)!.requeue === null;
   const late = written.filter(isClosedChain).map(({ id }) => byPage.get(id)!);
@@ -257,6 +262,22 @@ async function settlePages(
   // A shorter path to the page was found after its links were offered, by whomever: they were offered too deep.
   const deeper = written.filter(({ id, depth }) => depth < byPage.get(id)!.depth);
   if (deeper.length > 0) await addLowering(tx, session, deeper, effects);
+}
+
+function pageRow({ claim, lease, requeue, settled }: PendingSettlement): object {
+  return {
+    i: claim.pageId,
+    h: lease.hostId,
+    s: settled!.state,
+    r: settled!.reason,
+    a: requeue?.attempts ?? claim.attempts,
+    t: requeue?.notBefore ?? null,
+    p: requeue?.priority ?? null,
+  };
+}
+
+function countSettled(effects: Effects, settlements: PendingSettlement[]): void {
+  for (const { lease, requeue } of settlements) if (requeue === null) countWaiting(effects, lease.hostId, -1);
 }
 
 function answerOf(pending: PendingSettlement, pageOf: (target: number) => number): Settled {
@@ -305,7 +326,7 @@ async function recallGroup(
     const row = byId.get(pending.claim.pageId);
     if (row === undefined) continue;
     // What a lost host's page offered may have been left out.
-    const candidateIds = pending.offered.map((to) => (to > 0 ? to : (resolved[-to - 1]?.id ?? 0)));
+    const candidateIds = pending.offered.map((to) => (to > 0 ? to : (resolved[~to]?.id ?? 0)));
     pending.settled = { state: row.state, reason: row.reason, candidateIds, failedSources: [] };
   }
   return { effects: newEffects(), lost: [], isRepeat: true };

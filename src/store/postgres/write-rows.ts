@@ -4,117 +4,48 @@
  */
 import type { TransactionSql } from 'postgres';
 import { dropRepeats } from '../drop-repeats.ts';
-import { type HostLease, REQUEST_KINDS, type RequestEntry } from '../port.ts';
-import type { GatheredLinks, Group, PendingSettlement } from './group.ts';
-import { type Columns, packed, packedNumbers, unpacked } from './pack-columns.ts';
+import type { HostLease, LinkTargets } from '../port.ts';
+import type { GatheredLinks, GatheredRows, Group, PendingLinks, PendingSettlement } from './group.ts';
+import type { Resolved } from './make-urls.ts';
+import { type Columns, PackedRows, packedNumbers, unpacked, unpackedBut } from './pack-columns.ts';
+import { FACTS, REQUESTS, TEXTS } from './packed-rows.ts';
 import { ask, handedOver, recordset, rowsJson, type Session, together } from './session.ts';
 
-const FACTS: Columns = [
-  ['page_id', 'int4'],
-  ['host_id', 'int4'],
-  ['run_id', 'int4'],
-  ['visited_at', 'int8'],
-  ['status_code', 'int4'],
-  ['content_type', 'text'],
-  ['content_length', 'int8'],
-  ['title', 'text'],
-  ['h1', 'text'],
-  ['description', 'text'],
-  ['lang', 'text'],
-  ['charset', 'text'],
-  ['canonical', 'text'],
-  ['noindex', 'int2'],
-  ['nofollow', 'int2'],
-  ['word_count', 'int4'],
-  ['content_hash', 'bytea'],
-  ['simhash', 'int8'],
-  ['etag', 'text'],
-  ['last_modified', 'text'],
-  ['cache_control', 'text'],
-  ['body_key', 'text'],
-  ['error', 'text'],
-  ['response_ms', 'float8'],
-  ['change', 'text'],
-  ['text_hash', 'bytea'],
-  ['facet_hash', 'bytea'],
-  ['structured_data', 'text'],
-  ['wire_bytes', 'int8'],
-  ['change_frequency', 'float8'],
-  ['changes_detected', 'int4'],
-];
 const names = FACTS.map(([name]) => name).join(', ');
 // A visit replaces what was known: also where a redirect led.
 const PUT_FACTS = `
 INSERT INTO fetched (${names}) SELECT ${names}
-FROM ${unpacked(1, FACTS, 'r')}
+FROM ${unpackedBut(1, FACTS, 'r')}
 ON CONFLICT (page_id, host_id) DO UPDATE SET (${names}) = ROW (${FACTS.map(([name]) => `excluded.${name}`).join(', ')}),
   redirect_to = NULL, redirect_host = NULL, final_url = NULL, redirect_count = 0`;
 
+/** Rows of a list, but for those at the places that are left out. */
 export async function writeFacts(
   tx: TransactionSql,
-  session: Session,
-  settlements: PendingSettlement[],
+  { facts }: GatheredRows,
+  leftOut: number[],
 ): Promise<void> {
-  const rows = [];
-  for (const { claim, lease, facts, visit, changeFrequency, changesDetected } of settlements) {
-    if (facts === null) continue;
-    rows.push({
-      page_id: claim.pageId,
-      host_id: lease.hostId,
-      run_id: session.runId,
-      visited_at: Math.round(facts.visitedAt),
-      status_code: facts.statusCode,
-      content_type: facts.contentType,
-      content_length: facts.contentLength,
-      title: facts.title,
-      h1: facts.h1,
-      description: facts.description,
-      lang: facts.lang,
-      charset: facts.charset,
-      canonical: facts.canonical,
-      noindex: facts.noindex ? 1 : 0,
-      nofollow: facts.nofollow ? 1 : 0,
-      word_count: facts.wordCount,
-      content_hash: facts.contentHash,
-      simhash: facts.simhash,
-      etag: facts.etag,
-      last_modified: facts.lastModified,
-      cache_control: facts.cacheControl,
-      body_key: facts.bodyKey,
-      error: facts.error,
-      response_ms: facts.responseMs,
-      change: visit?.outcome ?? null,
-      text_hash: facts.textHash,
-      facet_hash: facts.facetHash,
-      structured_data: facts.structuredData,
-      wire_bytes: facts.wireBytes,
-      change_frequency: changeFrequency,
-      changes_detected: changesDetected,
-    });
-  }
-  if (rows.length > 0) await ask(tx, PUT_FACTS, packed(tx, FACTS, rows));
+  if (facts.count > leftOut.length) await ask(tx, PUT_FACTS, [...facts.parameters(tx), leftOut]);
 }
 
-const TEXTS: Columns = [
-  ['page_id', 'int4'],
-  ['host_id', 'int4'],
-  ['text', 'text'],
-];
 const PUT_TEXTS = `
-INSERT INTO page_text (page_id, host_id, text) SELECT page_id, host_id, text FROM ${unpacked(1, TEXTS, 'r')}
+INSERT INTO page_text (page_id, host_id, text) SELECT page_id, host_id, text FROM ${unpackedBut(1, TEXTS, 'r')}
 ON CONFLICT (page_id, host_id) DO UPDATE SET text = excluded.text`;
 const DROP_TEXTS = `
 DELETE FROM page_text p USING ${recordset(1, 'i int, h int', 'r')} WHERE p.page_id = r.i AND p.host_id = r.h`;
 
-export async function writeTexts(tx: TransactionSql, settlements: PendingSettlement[]): Promise<void> {
-  const texts = [];
-  const dropped = [];
-  for (const { claim, lease, text, facts } of settlements) {
-    if (text !== null) texts.push({ page_id: claim.pageId, host_id: lease.hostId, text });
-    else if (facts !== null && claim.last !== null) dropped.push({ i: claim.pageId, h: lease.hostId });
-  }
+/** As `writeFacts`. A page that was read again and has none loses its own. */
+export async function writeTexts(
+  tx: TransactionSql,
+  { texts }: GatheredRows,
+  leftOut: number[],
+  settlements: PendingSettlement[],
+): Promise<void> {
+  const dropped = settlements
+    .filter(({ claim, factsPlace, textPlace }) => textPlace === 0 && factsPlace > 0 && claim.last !== null)
+    .map(({ claim, lease }) => ({ i: claim.pageId, h: lease.hostId }));
   const writes = [];
-  if (texts.length > 0) writes.push(ask(tx, PUT_TEXTS, packed(tx, TEXTS, texts)));
+  if (texts.count > leftOut.length) writes.push(ask(tx, PUT_TEXTS, [...texts.parameters(tx), leftOut]));
   if (dropped.length > 0) writes.push(ask(tx, DROP_TEXTS, [rowsJson(dropped)]));
   await together(writes);
 }
@@ -144,52 +75,94 @@ INSERT INTO link_change (page_id, host_id, run_id, added, removed)
 SELECT i, h, $2, a::int[], r::int[] FROM ${recordset(1, 'i int, h int, a text, r text', 'c')}
 ON CONFLICT (page_id, run_id, host_id) DO UPDATE SET added = excluded.added, removed = excluded.removed`;
 
-/** `pageOf` gives targets their page ids. */
+/** `resolved` gives new targets their page ids. */
 export async function writeLinks(
   tx: TransactionSql,
   session: Session,
   settlements: PendingSettlement[],
   gathered: GatheredLinks,
-  pageOf: (target: number) => number,
+  resolved: readonly Resolved[],
 ): Promise<void> {
   const withLinks = settlements.filter(({ links }) => links !== null);
   if (withLinks.length === 0) return;
-  const revisited = withLinks.filter(({ claim }) => claim.last !== null);
-  const old = await oldLinks(tx, revisited);
+  const old = await oldLinks(
+    tx,
+    withLinks.filter(({ claim }) => claim.last !== null),
+  );
   // Copies: a transaction that fails is tried again with what was gathered.
   const targets = gathered.targets.slice(0, gathered.count);
   const flags = gathered.flags.slice(0, gathered.count);
-  const rows = [];
-  const changes = [];
-  for (const { claim, lease, links } of withLinks) {
-    const { start, count } = links!;
-    for (let i = start; i < start + count; i++) targets[i] = pageOf(targets[i]);
-    const own = targets.subarray(start, start + count);
-    const ownFlags = flags.subarray(start, start + count);
-    const anchors = links!.anchors?.slice() ?? null;
-    const kept = dropRepeats({ count, targets: own, flags: ownFlags, anchors });
+  resolveTargets(targets, resolved);
+  const rows = new PackedRows(LINKS);
+  const changes: object[] = [];
+  // No loop in a function that waits: V8 would compile it with all that stands around it.
+  withLinks.forEach(({ claim, lease, links }) => {
     const before = old.get(claim.pageId);
     const key = { i: claim.pageId, h: lease.hostId };
-    const isPlain = !ownFlags.subarray(0, kept).some((flag) => flag !== 0);
-    rows.push({
-      ...key,
-      n: before?.runId ?? session.runId,
-      // Counted from 1, the end included.
-      b: start + 1,
-      e: start + kept,
-      f: isPlain ? null : braced(ownFlags.subarray(0, kept)),
-      a: anchors === null ? null : rowsJson(anchors),
-    });
-    if (before === undefined || before.runId === session.runId) continue;
-    const then = new Set(before.targets);
-    const now = new Set(own.subarray(0, kept));
-    const added = [...now].filter((id) => !then.has(id));
-    const removed = [...then].filter((id) => !now.has(id));
-    if (added.length + removed.length > 0) changes.push({ ...key, a: braced(added), r: braced(removed) });
-  }
-  const writes = [ask(tx, PUT_LINKS, [packedNumbers(tx, targets), ...packed(tx, LINKS, rows)])];
+    const own = ownLinks(links!, targets, flags);
+    rows.add(linkRow(key, before?.runId ?? session.runId, own, links!.start));
+    if (before === undefined || before.runId === session.runId) return;
+    const change = linkChange(before.targets, own.targets.subarray(0, own.count));
+    if (change !== null) changes.push({ ...key, ...change });
+  });
+  const writes = [ask(tx, PUT_LINKS, [packedNumbers(tx, targets), ...rows.parameters(tx)])];
   if (changes.length > 0) writes.push(ask(tx, PUT_CHANGES, [rowsJson(changes), session.runId]));
   await together(writes);
+}
+
+/** Those of pages that are left out may lead to candidates that were. */
+function resolveTargets(targets: Int32Array, resolved: readonly (Resolved | undefined)[]): void {
+  for (let i = 0; i < targets.length; i++) {
+    const target = targets[i];
+    if (target < 0) targets[i] = resolved[~target]?.id ?? 0;
+  }
+}
+
+/** A page's part of the group's links, each target once. */
+function ownLinks(
+  { start, count, anchors }: PendingLinks,
+  targets: Int32Array,
+  flags: Uint8Array,
+): LinkTargets {
+  const own = {
+    count,
+    targets: targets.subarray(start, start + count),
+    flags: flags.subarray(start, start + count),
+    anchors: anchors?.slice() ?? null,
+  };
+  dropRepeats(own);
+  return own;
+}
+
+function linkRow(
+  { i, h }: { i: number; h: number },
+  runId: number,
+  { count, flags, anchors }: LinkTargets,
+  start: number,
+): object {
+  return {
+    i,
+    h,
+    n: runId,
+    // Counted from 1, the end included.
+    b: start + 1,
+    e: start + count,
+    f: isPlain(flags, count) ? null : braced(flags.subarray(0, count)),
+    a: anchors === null ? null : rowsJson(anchors),
+  };
+}
+
+function isPlain(flags: Uint8Array, count: number): boolean {
+  for (let i = 0; i < count; i++) if (flags[i] !== 0) return false;
+  return true;
+}
+
+function linkChange(before: readonly number[], after: Int32Array): { a: string; r: string } | null {
+  const then = new Set(before);
+  const now = new Set(after);
+  const added = [...now].filter((id) => !then.has(id));
+  const removed = [...then].filter((id) => !now.has(id));
+  return added.length + removed.length === 0 ? null : { a: braced(added), r: braced(removed) };
 }
 
 interface OldLinks {
@@ -217,21 +190,6 @@ function bytea(bytes: Uint8Array | null): string | null {
   return `\\x${Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('hex')}`;
 }
 
-const REQUESTS: Columns = [
-  ['host_id', 'int4'],
-  ['page_id', 'int4'],
-  ['kind', 'int2'],
-  ['slot_at', 'int8'],
-  ['sent_at', 'float8'],
-  ['ended_at', 'float8'],
-  ['delay_ms', 'float8'],
-  ['per_host', 'int4'],
-  ['status_code', 'int4'],
-  ['wire_bytes', 'int8'],
-  ['content_hash', 'bytea'],
-  ['blocked_until', 'int8'],
-  ['failure', 'text'],
-];
 const requestNames = REQUESTS.map(([name]) => name).join(', ');
 const PUT_REQUESTS = `
 INSERT INTO request (run_id, ${requestNames}) SELECT $1, ${requestNames} FROM ${unpacked(2, REQUESTS, 'r')}`;
@@ -239,25 +197,9 @@ INSERT INTO request (run_id, ${requestNames}) SELECT $1, ${requestNames} FROM ${
 export async function writeRequests(
   tx: TransactionSql,
   session: Session,
-  entries: RequestEntry[],
+  { requests }: GatheredRows,
 ): Promise<void> {
-  if (entries.length === 0) return;
-  const rows = entries.map((entry) => ({
-    host_id: entry.hostId,
-    page_id: entry.pageId,
-    kind: REQUEST_KINDS.indexOf(entry.kind),
-    slot_at: Math.round(entry.slotAt),
-    sent_at: entry.sentAt,
-    ended_at: entry.endedAt,
-    delay_ms: entry.delayMs,
-    per_host: entry.perHost,
-    status_code: entry.statusCode,
-    wire_bytes: entry.wireBytes,
-    content_hash: entry.contentHash,
-    blocked_until: entry.blockedUntil === null ? null : Math.round(entry.blockedUntil),
-    failure: entry.failure,
-  }));
-  await ask(tx, PUT_REQUESTS, [session.runId, ...packed(tx, REQUESTS, rows)]);
+  if (requests.count > 0) await ask(tx, PUT_REQUESTS, [session.runId, ...requests.parameters(tx)]);
 }
 
 const PUT_ROBOTS = `

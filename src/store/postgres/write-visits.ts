@@ -1,58 +1,27 @@
 /** History, a statement a table and group: a line a visit, what changed, and pages that were seen but not read anew. */
 import type { TransactionSql } from 'postgres';
 import { partsNumber } from '../change-parts.ts';
-import { knownByNumber, outcomeNumber } from '../visit-rows.ts';
-import type { PendingSettlement } from './group.ts';
-import { type Columns, packed, unpacked } from './pack-columns.ts';
+import type { GatheredRows, PendingSettlement } from './group.ts';
+import { unpackedBut } from './pack-columns.ts';
+import { VISIT, VISITS } from './packed-rows.ts';
 import { ask, recordset, rowsJson, type Session } from './session.ts';
 
-const VISIT: Columns = [
-  ['outcome', 'int2'],
-  ['known_by', 'int2'],
-  ['status_code', 'int4'],
-  ['etag', 'text'],
-  ['last_modified', 'text'],
-  ['content_hash', 'bytea'],
-  ['text_hash', 'bytea'],
-  ['simhash_distance', 'int2'],
-  ['wire_bytes', 'int8'],
-  ['bytes_saved', 'int8'],
-  ['duration_ms', 'float8'],
-];
 const names = VISIT.map(([name]) => name).join(', ');
 const KEY = 'run_id, page_id, visited_at, host_id';
-const ROW: Columns = [['page_id', 'int4'], ['visited_at', 'int8'], ['host_id', 'int4'], ...VISIT];
 // Twice in a millisecond is one visit, as the later one found it.
 const PUT_VISITS = `
-INSERT INTO visit (${KEY}, ${names}) SELECT $1, page_id, visited_at, host_id, ${names} FROM ${unpacked(2, ROW, 'r')}
+INSERT INTO visit (${KEY}, ${names}) SELECT $1, page_id, visited_at, host_id, ${names} FROM ${unpackedBut(2, VISITS, 'r')}
 ON CONFLICT (${KEY}) DO UPDATE SET (${names}) = ROW (${VISIT.map(([name]) => `excluded.${name}`).join(', ')})`;
 
+/** But for those at the places that are left out. */
 export async function writeVisits(
   tx: TransactionSql,
   session: Session,
-  settlements: PendingSettlement[],
+  { visits }: GatheredRows,
+  leftOut: number[],
 ): Promise<void> {
-  const rows = [];
-  for (const { claim, lease, visit } of settlements) {
-    if (visit === null) continue;
-    rows.push({
-      page_id: claim.pageId,
-      visited_at: Math.round(visit.visitedAt),
-      host_id: lease.hostId,
-      outcome: outcomeNumber(visit.outcome),
-      known_by: knownByNumber(visit.knownBy),
-      status_code: visit.statusCode,
-      etag: visit.etag,
-      last_modified: visit.lastModified,
-      content_hash: visit.contentHash,
-      text_hash: visit.textHash,
-      simhash_distance: visit.simhashDistance,
-      wire_bytes: visit.wireBytes,
-      bytes_saved: visit.bytesSaved,
-      duration_ms: visit.durationMs,
-    });
-  }
-  if (rows.length > 0) await ask(tx, PUT_VISITS, [session.runId, ...packed(tx, ROW, rows)]);
+  if (visits.count > leftOut.length)
+    await ask(tx, PUT_VISITS, [session.runId, ...visits.parameters(tx), leftOut]);
 }
 
 const PUT_PAGE_CHANGES = `
@@ -66,11 +35,11 @@ export async function writePageChanges(
   settlements: PendingSettlement[],
 ): Promise<void> {
   const rows = [];
-  for (const { claim, lease, visit, change } of settlements) {
-    if (visit === null || change === null) continue;
+  for (const { claim, lease, visitedAt, change } of settlements) {
+    if (change === null) continue;
     rows.push({
       i: claim.pageId,
-      v: Math.round(visit.visitedAt),
+      v: Math.round(visitedAt),
       h: lease.hostId,
       p: partsNumber(change.parts),
       d: JSON.stringify(change),
@@ -97,7 +66,7 @@ export async function writeTouches(
   settlements: PendingSettlement[],
 ): Promise<void> {
   const rows = [];
-  for (const { claim, lease, touch, visit, changeFrequency, changesDetected } of settlements) {
+  for (const { claim, lease, touch, outcome, changeFrequency, changesDetected } of settlements) {
     if (touch === null) continue;
     rows.push({
       i: claim.pageId,
@@ -109,7 +78,7 @@ export async function writeTouches(
       t: touch.etag,
       l: touch.lastModified,
       c: touch.cacheControl,
-      o: visit?.outcome ?? null,
+      o: outcome,
       q: changeFrequency,
       n: changesDetected,
     });

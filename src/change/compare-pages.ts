@@ -32,6 +32,7 @@ export function noChange(): PageChange {
 export function comparePages(past: PastPage, found: FoundPage): PageChange | null {
   const change = noChange();
   const compare = (name: ChangePart, before: string | null, after: string | null) => {
+    if (before === after) return;
     const [was, is] = [foldValue(before), foldValue(after)];
     if (was === is) return;
     addPart(change, name);
@@ -46,7 +47,7 @@ export function comparePages(past: PastPage, found: FoundPage): PageChange | nul
     compare('title', past.title, found.title);
     compare('h1', past.h1, found.h1);
     compare('description', past.description, found.description);
-    if (comparable(past.canonical ?? '') !== comparable(found.canonical ?? ''))
+    if (past.canonical !== found.canonical && !isSameAddress(past.canonical, found.canonical))
       compare('canonical', past.canonical, found.canonical);
     compare('robots', textOfRobots(past), textOfRobots(found));
     compareLinks(change, past.links, found.links);
@@ -71,6 +72,9 @@ export function inOrder(parts: readonly ChangePart[]): ChangePart[] {
 function addPart(change: PageChange, name: ChangePart): void {
   if (!change.parts.includes(name)) change.parts.push(name);
 }
+
+const isSameAddress = (past: string | null, found: string | null) =>
+  comparable(past ?? '') === comparable(found ?? '');
 
 /** White space means nothing, and an empty value is none. */
 function foldValue(value: string | null): string | null {
@@ -99,6 +103,7 @@ function textOfRobots({ noindex, nofollow }: PastPage): string {
  * all are told, because nobody knows which of them stayed.
  */
 function compareLinks(change: PageChange, past: readonly string[], found: readonly string[]): void {
+  if (past.length === 0 && found.length === 0) return;
   const before = new Set(past);
   const after = new Set(found);
   const removed = [...before].filter((url) => !after.has(url));

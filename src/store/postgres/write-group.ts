@@ -187,6 +187,7 @@ async function resolveCandidates(session: Session, group: Group): Promise<Resolv
   const { candidates } = group;
   if (candidates.length === 0) return [];
   const leases = new Set(group.settlements.map(({ lease }) => lease));
+  if (leases.size === 0) return makeUrls(session, candidates);
   const valid = await session.attempt(() => ask<{ id: number }>(session.writer, OUR_HOSTS, [keysOf(leases)]));
   const ours = new Set(valid.map(({ id }) => id));
   if ([...leases].every(({ hostId }) => ours.has(hostId))) return makeUrls(session, candidates);

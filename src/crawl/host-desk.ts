@@ -139,7 +139,8 @@ export function createHostDesk(parts: CrawlParts, around: DeskSurroundings): Hos
 
   async function leaseMore(free: number): Promise<boolean> {
     if (!mayHaveMore || isStopped || isTooBusy()) return false;
-    const left = store.isShared ? free - aboutToAsk() : free;
+    // Some may have become ready while the store was asked for something else: their requests are free for a moment only.
+    const left = store.isShared ? free - schedule.ready : free;
     if (left <= 0) return false;
     mayHaveMore = false;
     if (hosts.size >= maxHosts && cancelSwap === null) await giveBackFurthest();
@@ -158,13 +159,6 @@ export function createHostDesk(parts: CrawlParts, around: DeskSurroundings): Hos
   /** Hosts that this process would only serve late are left to others; the next look tells whether any want them. */
   function isTooBusy(): boolean {
     return store.isShared && hosts.size > 0 && parts.lag.lagMs > BUSY_LAG_MS;
-  }
-
-  /** Hosts whose robots.txt is wanted and not asked for yet: a request each is free for a moment only. */
-  function aboutToAsk(): number {
-    let count = 0;
-    for (const { gates, openTurns } of hosts.values()) if (gates.size > 0 && openTurns === 0) count++;
-    return count;
   }
 
   /** Where others are at work, no more than can be asked at once: what we hold is lost to them. */
@@ -295,7 +289,7 @@ export function createHostDesk(parts: CrawlParts, around: DeskSurroundings): Hos
       refusedRetries: retryRefused ? retry.retries : 0,
       ttlMs: robots!.ttlMs,
       clock,
-      load: (key) => store.robots(key),
+      load: (key) => store.robots(key, host.lease),
       save: (stored) => store.saveRobots(host.lease.hostId, stored),
       ask: runErrand,
       pause,

@@ -40,6 +40,11 @@ export class HostSchedule<H extends Schedulable> {
     return this.#turns.size;
   }
 
+  /** Hosts that may ask now, as far as was looked. */
+  get ready(): number {
+    return this.#ring.length - this.#ringHead;
+  }
+
   get isEmpty(): boolean {
     return this.#turns.size === 0 && this.#ringHead === this.#ring.length;
   }

@@ -451,7 +451,8 @@ export interface Store {
   saveProjectSettings(project: string, settings: string | null): Promise<void>;
 
   log(entry: RequestEntry): void;
-  robots(origin: string): Promise<StoredRobots | null>;
+  /** With the lease of the origin's host a store may know without asking: what it has comes with the lease. */
+  robots(origin: string, lease?: HostLease): Promise<StoredRobots | null>;
   saveRobots(hostId: number, robots: StoredRobots): Promise<void>;
   counts(): Promise<RunCounts>;
   /** About how many pages wait: cheap enough to ask every second. */

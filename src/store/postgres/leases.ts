@@ -41,7 +41,7 @@ WITH locked AS (SELECT host_id, project_id FROM host_queue WHERE host_id = ANY($
   ORDER BY host_id, project_id FOR NO KEY UPDATE)
 UPDATE host_queue q SET leased_until = $1 FROM locked l WHERE q.host_id = l.host_id AND q.project_id = l.project_id`;
 const ROBOTS = `
-SELECT origin, status, body, fetched_at AS "fetchedAt", expires_at AS "expiresAt", delay_seconds AS "delaySeconds"
+SELECT host_id AS "hostId", origin, status, body, fetched_at AS "fetchedAt", expires_at AS "expiresAt", delay_seconds AS "delaySeconds"
 FROM robots_txt WHERE host_id = ANY($1::int[])`;
 
 /** Leases up to `count` hosts with pages waiting. */
@@ -88,7 +88,7 @@ async function takeAll(
     const abandoned = rows.filter(({ lease_owner }) => lease_owner !== null).map(({ id }) => id);
     const isTakeover = abandoned.length > 0;
     const [robots] = await Promise.all([
-      ask<StoredRobots>(tx, ROBOTS, [ids]),
+      ask<StoredRobots & { hostId: number }>(tx, ROBOTS, [ids]),
       ask(tx, TAKE, [owner, until, ids]),
       ask(tx, TAKE_QUEUES, [until, ids]),
       isTakeover ? ask(tx, PUT_BACK, [abandoned]) : null,
@@ -96,14 +96,18 @@ async function takeAll(
     ]);
     return { rows, robots };
   });
-  for (const each of robots) rememberRobots(session, each);
+  const robotsOf = new Map(rows.map(({ id }) => [id, [] as StoredRobots[]]));
+  for (const { hostId, ...stored } of robots) {
+    rememberRobots(session, stored);
+    robotsOf.get(hostId)!.push(stored);
+  }
   session.hosts.remember(new Map(rows.map(({ name, id }) => [name, id])));
   return rows.map((row) => {
     const taken = leaseOf(row, until);
     session.offsets.set(taken, session.clock.offset);
     taken.state.notBefore = handedOver(session, taken, row.not_before);
     taken.state.blockedUntil = handedOver(session, taken, row.blocked_until);
-    session.held.set(taken.hostId, newHolding(taken));
+    session.held.set(taken.hostId, newHolding(taken, robotsOf.get(taken.hostId)!));
     return taken;
   });
 }

@@ -134,6 +134,26 @@ describe('two workers on one run', () => {
     }
   });
 
+  it('know what robots.txt a leased host had without asking again', async () => {
+    const { run, first, second } = await beginWithTwo();
+    const lease = await run.lease();
+    const origin = `https://${HOST}`;
+    const robots = { origin, status: 404, body: null, fetchedAt: clock.now(), expiresAt: clock.now() + 1e6 };
+    expect(await first.robots(origin, lease)).toBeNull();
+    await first.saveRobots(lease.hostId, { ...robots, delaySeconds: null });
+    await first.release(lease);
+    await first.flush();
+    const taken = (await second.leaseHost('other', HOST, clock.now(), LEASE_MS))!;
+    const sql = connect(address, { max: 1, applicationName: 'test' });
+    try {
+      await sql`DELETE FROM robots_txt`;
+    } finally {
+      await disconnect(sql);
+    }
+    expect(await second.robots(origin, taken)).toMatchObject({ status: 404 });
+    expect(await second.robots(`${origin}:8443`, taken)).toBeNull();
+  });
+
   it('that read one sitemap keep each entry once, under one page', async () => {
     const { first, second } = await beginWithTwo();
     const findings = Array.from({ length: 9000 }, (_, i) => ({

@@ -5,7 +5,7 @@
 import { sumiError } from '../../errors.ts';
 import { PAGE_STATES, pageStateName } from '../../frontier/page-state.ts';
 import type { Clock } from '../../primitives/clock.ts';
-import type { RunCounts, Store, StoredRobots } from '../port.ts';
+import type { HostLease, RunCounts, Store, StoredRobots } from '../port.ts';
 import { closeHost, closeWaiting } from './closing.ts';
 import { openCommitWindow } from './commit-window.ts';
 import {
@@ -43,7 +43,7 @@ import {
   setPrepared,
 } from './runs.ts';
 import { saveDepths } from './save-depths.ts';
-import { ask, createHostIds, rememberRobots, type Session } from './session.ts';
+import { ask, createHostIds, holds, rememberRobots, type Session } from './session.ts';
 import { log, settle } from './settle.ts';
 import { readDiscovery, saveDiscovery, saveEntries } from './sitemap-entries.ts';
 import { createIdentityBytes, createKeyedHasher, createUrlIdentity } from './url-identity.ts';
@@ -152,7 +152,7 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
     projectSettings: (project) => attempt((runner) => readProjectSettings(runner, project)),
     saveProjectSettings: (project, settings) => saveProjectSettings(session, project, settings),
     log: (entry) => log(session, entry),
-    robots: (origin) => readRobots(session, origin),
+    robots: (origin, lease) => readRobots(session, origin, lease),
     async saveRobots(hostId, robots) {
       rememberRobots(session, robots);
       session.window.group.robots.push({ hostId, robots });
@@ -271,9 +271,11 @@ function listen(sql: Sql, channel: string, listener: (payload: string) => void):
   };
 }
 
-async function readRobots(session: Session, origin: string): Promise<StoredRobots | null> {
+async function readRobots(session: Session, origin: string, lease?: HostLease): Promise<StoredRobots | null> {
   const known = session.robots.get(origin);
   if (known !== undefined) return known;
+  const holding = lease === undefined ? null : holds(session, lease);
+  if (holding !== null) return holding.robots.find((stored) => stored.origin === origin) ?? null;
   const [found] = await session.attempt((sql) =>
     ask<StoredRobots>(
       sql,

@@ -48,6 +48,12 @@ it('answers all who ask in one turn together, each with its own', async () => {
   }
 });
 
+it('answers one who asks twice twice', async () => {
+  const readHead = createHeadReader(session());
+  const [one, two] = await Promise.all([readHead(7, 1), readHead(7, 2)]);
+  expect([one.pages.length, two.pages.length]).toEqual([1, 2]);
+});
+
 it('tells everybody of a failure', async () => {
   const broken = { ...session(), attempt: () => Promise.reject(new Error('away')) };
   const readHead = createHeadReader(broken);

@@ -27,19 +27,24 @@ const PAGE = `u.id AS "pageId", u.rank, u.priority, u.url, u.fetch_url AS "fetch
 export const WITH_LAST = `SELECT ${PAGE}, ${LAST_COLUMNS} FROM url u ${lastJoins('u.id', 'u.host_id')}`;
 export const WITHOUT_LAST = `SELECT ${PAGE}, NULL AS visited_at FROM url u`;
 
-const ASKED = 'unnest($1::int[], $2::int[]) AS r(h, n)';
+const ASKED = 'unnest($1::int[], $2::int[]) WITH ORDINALITY AS r(h, n, place)';
 const HEAD = `WHERE u.host_id = r.h AND u.project_id = $3 AND u.state = 1 AND u.retry_at IS NULL
   ORDER BY u.rank, u.id LIMIT r.n`;
 const headsOf = (from: string) =>
-  `SELECT r.h AS "hostId", p.* FROM ${ASKED} CROSS JOIN LATERAL (${from} ${HEAD}) p`;
+  `SELECT r.place::int AS place, p.* FROM ${ASKED} CROSS JOIN LATERAL (${from} ${HEAD}) p`;
 const QUEUES = `
-SELECT r.h AS "hostId", (SELECT u.retry_at FROM url u WHERE u.host_id = r.h AND u.project_id = $2 AND u.state = 1
+SELECT r.place::int AS place, (SELECT u.retry_at FROM url u WHERE u.host_id = r.h AND u.project_id = $2 AND u.state = 1
     AND u.retry_at IS NOT NULL ORDER BY u.retry_at LIMIT 1) AS "retryAt",
   COALESCE((SELECT q.waiting FROM host_queue q WHERE q.host_id = r.h AND q.project_id = $2), 0) AS counted
-FROM unnest($1::int[]) AS r(h)`;
+FROM unnest($1::int[]) WITH ORDINALITY AS r(h, place)`;
 
 /** So many hosts share a statement at most. */
 const MOST_HOSTS = 256;
+
+/** Of whose question it is, counted from 1. */
+interface Placed {
+  place: number;
+}
 
 interface Question {
   hostId: number;
@@ -76,12 +81,12 @@ async function readHeads(session: Session, questions: readonly Question[]): Prom
   const text = headsOf(isFirstRun ? WITHOUT_LAST : WITH_LAST);
   const [rows, queues] = await session.attempt((sql) =>
     Promise.all([
-      ask<WaitingRow & { hostId: number }>(sql, text, [hosts, wanted, projectId]),
-      ask<Omit<QueueHead, 'pages'> & { hostId: number }>(sql, QUEUES, [hosts, projectId]),
+      ask<WaitingRow & Placed>(sql, text, [hosts, wanted, projectId]),
+      ask<Omit<QueueHead, 'pages'> & Placed>(sql, QUEUES, [hosts, projectId]),
     ]),
   );
-  const heads = new Map<number, QueueHead>();
-  for (const { hostId, retryAt, counted } of queues) heads.set(hostId, { pages: [], retryAt, counted });
-  for (const row of rows) heads.get(row.hostId)!.pages.push(row);
-  for (const { hostId, resolve } of questions) resolve(heads.get(hostId)!);
+  const heads = questions.map((): QueueHead => ({ pages: [], retryAt: null, counted: 0 }));
+  for (const { place, retryAt, counted } of queues) Object.assign(heads[place - 1], { retryAt, counted });
+  for (const row of rows) heads[row.place - 1].pages.push(row);
+  for (const [i, { resolve }] of questions.entries()) resolve(heads[i]);
 }

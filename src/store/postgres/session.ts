@@ -15,6 +15,8 @@ export interface Holding {
   readonly inFlight: Map<number, { isTold: boolean }>;
   /** Pages settled in a group that is not committed yet, by the group's number: the database may think that they wait. */
   readonly unwritten: Map<number, number>;
+  /** Of the host's origins, as they were when the lease was taken. */
+  readonly robots: readonly StoredRobots[];
   /** The claim that is being answered. */
   lastClaim: Promise<unknown>;
   isRefilling: boolean;
@@ -129,12 +131,13 @@ export function handedOver({ clock, offsets }: Session, lease: HostLease, at: nu
   return at === 0 ? 0 : at + moved + clock.errorMs;
 }
 
-export function newHolding(lease: HostLease): Holding {
+export function newHolding(lease: HostLease, robots: readonly StoredRobots[]): Holding {
   return {
     lease,
     waiting: new WaitingPages(),
     inFlight: new Map(),
     unwritten: new Map(),
+    robots,
     lastClaim: Promise.resolve(),
     isRefilling: false,
     loading: null,

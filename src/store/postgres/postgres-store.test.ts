@@ -134,6 +134,24 @@ describe('two workers on one run', () => {
     }
   });
 
+  it('drop what was settled under a lease that was lost, also where the same worker has the host again', async () => {
+    const { run, first } = await beginWithTwo();
+    const lost = await run.lease();
+    const [claim] = (await first.claim(lost, 1, clock.now())).claims;
+    const later = clock.now() + 2 * LEASE_MS;
+    // It ran out while a page was on its way, whose answer comes while the host is taken again.
+    const taking = first.leaseHost('me', HOST, later, LEASE_MS);
+    const settling = first.settle(lost, processed(claim, { candidates: [candidate('late')] }));
+    const again = (await taking)!;
+    await settling;
+    expect(again.fence).toBeGreaterThan(lost.fence);
+    const { claims } = await first.claim(again, 5, later);
+    expect(claims.map(({ pageId }) => pageId)).toEqual([claim.pageId]);
+    await first.flush();
+    const { byState } = await first.counts();
+    expect(byState).toEqual({ Fetching: 1 });
+  });
+
   it('know what robots.txt a leased host had without asking again', async () => {
     const { run, first, second } = await beginWithTwo();
     const lease = await run.lease();

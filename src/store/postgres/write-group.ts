@@ -38,10 +38,14 @@ import { writePageChanges, writeTouches, writeVisits } from './write-visits.ts';
 const { Queued } = PAGE_STATES;
 
 export async function writeGroup(session: Session, group: Group): Promise<void> {
-  const resolved = await resolveCandidates(session, group);
-  const outcome = await session.attempt(
-    () => session.writer.begin((tx) => writeAll(tx, session, group, resolved)) as Promise<Written>,
-  );
+  let resolved = await resolveCandidates(session, group);
+  let isAgain = false;
+  const outcome = await session.attempt(async () => {
+    // A server that went away may have lost its last commits (a standby took over): new URLs are looked up once more.
+    if (isAgain) resolved = await resolveAgain(session, group);
+    isAgain = true;
+    return session.writer.begin((tx) => writeAll(tx, session, group, resolved)) as Promise<Written>;
+  });
   forgetWritten(session, group);
   for (const lease of outcome.lost) {
     if (session.held.get(lease.hostId)?.lease.fence === lease.fence) session.held.delete(lease.hostId);
@@ -79,7 +83,7 @@ INSERT INTO worker AS w (id, process, run_id, started_at, seen_at, last_group, p
 ON CONFLICT (id) DO UPDATE SET last_group = excluded.last_group, seen_at = excluded.seen_at,
   pages = w.pages + excluded.pages, permits = greatest(0, w.permits - excluded.pages)
 WHERE w.last_group < excluded.last_group RETURNING id`;
-const OUR_HOSTS = `SELECT h.id FROM ${recordset(1, 'h int, f bigint', 'r')} JOIN host h ON h.id = r.h AND h.fence = r.f`;
+const OUR_HOSTS = `SELECT h.id, h.fence FROM ${recordset(1, 'h int, f bigint', 'r')} JOIN host h ON h.id = r.h AND h.fence = r.f`;
 const LOCKED = 'ORDER BY h.id FOR NO KEY UPDATE OF h';
 // Asked for its state here, a page would be looked for in the index of what waits, where all that has waited stands until
 // the next vacuum.
@@ -106,11 +110,10 @@ async function writeAll(
   const [, counted, valid] = await together([
     findByIndex(tx),
     ask(tx, COUNT_GROUP, [session.owner, group.number, now, countPages(group.settlements), session.runId]),
-    ask<{ id: number }>(tx, `${OUR_HOSTS} ${LOCKED}`, [keysOf(leases)]),
+    ask<HostFence>(tx, `${OUR_HOSTS} ${LOCKED}`, [keysOf(leases)]),
   ]);
   if (counted.length === 0) return recallGroup(tx, group, resolved);
-  const ours = new Set(valid.map(({ id }) => id));
-  const isOurs = (lease: HostLease) => ours.has(lease.hostId);
+  const isOurs = holdersOf(valid);
   const lost = [...leases].filter((lease) => !isOurs(lease));
   const settlements = group.settlements.filter(({ lease, isSuperseded }) => !isSuperseded && isOurs(lease));
   await writeVisited(tx, session, group, settlements);
@@ -188,12 +191,12 @@ async function resolveCandidates(session: Session, group: Group): Promise<Resolv
   if (candidates.length === 0) return [];
   const leases = new Set(group.settlements.map(({ lease }) => lease));
   if (leases.size === 0) return makeUrls(session, candidates);
-  const valid = await session.attempt(() => ask<{ id: number }>(session.writer, OUR_HOSTS, [keysOf(leases)]));
-  const ours = new Set(valid.map(({ id }) => id));
-  if ([...leases].every(({ hostId }) => ours.has(hostId))) return makeUrls(session, candidates);
+  const valid = await session.attempt(() => ask<HostFence>(session.writer, OUR_HOSTS, [keysOf(leases)]));
+  const isOurs = holdersOf(valid);
+  if ([...leases].every(isOurs)) return makeUrls(session, candidates);
   const live = new Set(group.offered);
   for (const { offered, lease } of group.settlements)
-    if (ours.has(lease.hostId)) for (const target of offered) if (target < 0) live.add(~target);
+    if (isOurs(lease)) for (const target of offered) if (target < 0) live.add(~target);
   const wanted = [...live].sort((a, b) => a - b);
   const made = await makeUrls(
     session,
@@ -202,6 +205,23 @@ async function resolveCandidates(session: Session, group: Group): Promise<Resolv
   const resolved: Resolved[] = [];
   for (const [at, i] of wanted.entries()) resolved[i] = made[at];
   return resolved;
+}
+
+async function resolveAgain(session: Session, group: Group): Promise<Resolved[]> {
+  const resolved = await resolveCandidates(session, group);
+  for (const { waiting } of session.held.values()) waiting.clear();
+  return resolved;
+}
+
+interface HostFence {
+  id: number;
+  fence: number;
+}
+
+/** A host may have been lost and taken again: only its last lease is ours. */
+function holdersOf(valid: readonly HostFence[]): (lease: HostLease) => boolean {
+  const fences = new Map(valid.map(({ id, fence }) => [id, fence]));
+  return ({ hostId, fence }) => fences.get(hostId) === fence;
 }
 
 /** Known pages to which a shorter path was found: remembered ones, and those that turned out to be known. */

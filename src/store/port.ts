@@ -5,7 +5,8 @@
  *  - A page's identity is unique in its project; the store gives its id, nobody else makes one.
  *  - `lease` gives a host to one owner at a time and is durable before it resolves. Every lease carries a fence
  *    number; `settle` with a stale fence changes nothing and answers null.
- *  - `settle` commits the page's result, its links and the candidates they offered together, or not at all.
+ *  - `settle` commits the page's result and its links together, or not at all, and never before the candidates they
+ *    offered: a crash may leave pages that wait and whose referrer is read again, never a page whose links lead nowhere.
  *  - Settlements may be grouped into one commit (bounded by count and age); `flush` ends the open group.
  *  - Nothing here decides policy: states and reasons come in, the store only keeps them.
  *  - Where many workers share a store (`isShared`), its time rules: `clock` tells the database's time, whatever the

@@ -47,12 +47,17 @@ export function queueEffect(effects: Effects, hostId: number, page: WaitingPage)
   countWaiting(effects, hostId, 1);
 }
 
-// A new row repeats what the host's own row says of its lease and clock.
-const ADD_WAITING = `
+/**
+ * The statement that counts pages into the queues of their hosts: `gained`, named g, has a host's id as h and how many as n.
+ * A new row repeats what the host's own row says of its lease and clock.
+ */
+export const countInto = (project: string, gained: string): string => `
 INSERT INTO host_queue AS q (project_id, host_id, waiting, ready_at, leased_until)
-SELECT $2, r.h, r.n, greatest(h.not_before, h.blocked_until), COALESCE(h.lease_until, 0)
-FROM ${recordset(1, 'h int, n int', 'r')} JOIN host h ON h.id = r.h ORDER BY r.h
+SELECT ${project}, g.h, g.n, greatest(h.not_before, h.blocked_until), COALESCE(h.lease_until, 0)
+FROM ${gained} JOIN host h ON h.id = g.h ORDER BY g.h
 ON CONFLICT (host_id, project_id) DO UPDATE SET waiting = q.waiting + excluded.waiting`;
+
+const ADD_WAITING = countInto('$2', recordset(1, 'h int, n int', 'g'));
 
 const LOCK_QUEUES = `
 SELECT 1 FROM host_queue WHERE host_id = ANY($1::int[]) ORDER BY host_id, project_id FOR NO KEY UPDATE`;

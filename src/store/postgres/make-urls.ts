@@ -5,7 +5,7 @@
  */
 import type { Candidate } from '../../frontier/candidate.ts';
 import { PAGE_STATES, type PageStateCode } from '../../frontier/page-state.ts';
-import { applyEffects, type Effects, newEffects } from './effects.ts';
+import { applyEffects, countInto, type Effects, newEffects } from './effects.ts';
 import type { PendingCandidate } from './group.ts';
 import { type Columns, PackedRows, unpacked } from './pack-columns.ts';
 import { ask, findByIndex, type Session, together } from './session.ts';
@@ -41,7 +41,7 @@ const KNOWN = `CROSS JOIN LATERAL (SELECT k.id, k.depth, k.state FROM url k
     WHERE k.host_id = c.h AND k.project_id = $1 AND k.identity = c.i LIMIT 1) u`;
 // One row in place of hundreds, which the driver would take apart one by one.
 const FOUND = 'array_agg(o) AS o, array_agg(id) AS id, array_agg(depth) AS depth, array_agg(state) AS state';
-// A queue's new row repeats what the host's own row says of its lease and clock. Others hear of hosts that are not ours.
+// Others hear of hosts that are not ours.
 const MAKE_URLS = `
 WITH c AS (SELECT * FROM ${unpacked(5, URLS, 'c')}),
   old AS (SELECT c.o, u.id, u.depth, u.state FROM c ${KNOWN}),
@@ -51,13 +51,10 @@ WITH c AS (SELECT * FROM ${unpacked(5, URLS, 'c')}),
       discovered_at, referrer_id, url, fetch_url, reason)
     SELECT id, h, $1, i, s, p, p, d, $2, $3, e, u, f, r FROM fresh ORDER BY h, i
     ON CONFLICT (host_id, project_id, identity) DO NOTHING RETURNING id, host_id, state),
-  gained AS (SELECT host_id, count(*)::int AS n FROM made WHERE state = ${Queued} GROUP BY host_id),
-  counted AS (INSERT INTO host_queue AS q (project_id, host_id, waiting, ready_at, leased_until)
-    SELECT $1, g.host_id, g.n, greatest(h.not_before, h.blocked_until), COALESCE(h.lease_until, 0)
-    FROM gained g JOIN host h ON h.id = g.host_id ORDER BY g.host_id
-    ON CONFLICT (host_id, project_id) DO UPDATE SET waiting = q.waiting + excluded.waiting),
+  gained AS (SELECT host_id AS h, count(*)::int AS n FROM made WHERE state = ${Queued} GROUP BY host_id),
+  counted AS (${countInto('$1', 'gained g')}),
   told AS (SELECT pg_notify('${WORK_CHANNEL}', $2::int::text)
-    WHERE EXISTS (SELECT 1 FROM gained WHERE NOT host_id = ANY ($4::int[])))
+    WHERE EXISTS (SELECT 1 FROM gained WHERE NOT h = ANY ($4::int[])))
 SELECT (SELECT array_agg(id) FROM made) AS made, f.o AS "freshO", f.id AS "freshId", k.*, (SELECT count(*) FROM told)
 FROM (SELECT ${FOUND} FROM old) k, (SELECT array_agg(o) AS o, array_agg(id) AS id FROM fresh) f`;
 const FIND_URLS = `

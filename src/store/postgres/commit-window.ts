@@ -1,7 +1,8 @@
 /**
  * Settlements are gathered in a group and written in one transaction, bounded by number, by size and by age. While one
  * group is on its way to the database the next one fills; groups are written one after the other, each whole or not at
- * all. Nothing here knows what a group holds.
+ * all. What they need before that is prepared one after the other, too: behind the group before, but not behind its write,
+ * and where somebody waits for it before the group is full. Nothing here knows what a group holds.
  */
 import type { Clock } from '../../primitives/clock.ts';
 import { type Group, newGroup } from './group.ts';
@@ -19,6 +20,8 @@ export interface CommitWindow {
   count(textBytes: number): Promise<void> | undefined;
   /** Something was gathered that must not wait longer than the window's age. */
   touch(): void;
+  /** Resolves when everything gathered so far is prepared; the group stays open. */
+  ahead(): Promise<void>;
   /** Resolves when everything gathered so far is committed. */
   flush(): Promise<void>;
   /** As `flush`, but waits a moment for others to come along: for whoever has time until then. */
@@ -28,15 +31,19 @@ export interface CommitWindow {
   stop(): void;
 }
 
-/**
- * `close` is called in the moment in which nothing more comes into a group; `write` commits it, or throws when patience is
- * over; `onFailure` hears of that when nobody awaits it.
- */
+interface CommitSteps {
+  /** Called in the moment in which nothing more comes into a group. */
+  close(group: Group): void;
+  /** For all that came since it was last called for this group. Throws, as `write` does, when patience is over. */
+  prepare(group: Group): Promise<void>;
+  write(group: Group): Promise<void>;
+  /** Hears of what they throw when nobody awaits it. */
+  onFailure(error: unknown): void;
+}
+
 export function openCommitWindow(
   clock: Clock,
-  close: (group: Group) => void,
-  write: (group: Group) => Promise<void>,
-  onFailure: (error: unknown) => void,
+  { close, prepare, write, onFailure }: CommitSteps,
 ): CommitWindow {
   let group = newGroup(1, null);
   let written: Group | null = null;
@@ -45,9 +52,17 @@ export function openCommitWindow(
   let isTouched = false;
   let cancelTimer: (() => void) | null = null;
   let last: Promise<void> = Promise.resolve();
+  let lastPrepared: Promise<void> = Promise.resolve();
   let isWriting = false;
   /** The commit that several wait for, not begun yet. */
   let awaited: Promise<void> | null = null;
+
+  function prepareNext(one: Group): Promise<void> {
+    const prepared = lastPrepared.then(() => prepare(one));
+    // Whoever asked hears of it, and so does the write.
+    lastPrepared = prepared.catch(() => {});
+    return prepared;
+  }
 
   function commit(): Promise<void> {
     cancelTimer?.();
@@ -61,10 +76,12 @@ export function openCommitWindow(
     bytes = 0;
     isTouched = false;
     const before = last;
+    const prepared = prepareNext(closed);
     last = (async () => {
       await before;
       isWriting = true;
       try {
+        await prepared;
         await write(closed);
         written = closed;
       } finally {
@@ -106,6 +123,7 @@ export function openCommitWindow(
       return commit();
     },
     touch,
+    ahead: () => prepareNext(group),
     flush: commit,
     soon(delayMs) {
       awaited ??= new Promise<void>((resolve, reject) => {

@@ -25,6 +25,8 @@ export interface ConnectOptions {
   isReadOnly?: boolean;
   /** A transaction that its own side leaves alone for so long is undone, and with it the locks that others wait for. */
   abandonedAfterMs?: number;
+  /** No table is read from end to end. Not through PgBouncer. */
+  findsByIndex?: boolean;
 }
 
 const CONNECT_TIMEOUT_S = 10;
@@ -34,14 +36,20 @@ const GOODBYE_S = 2;
 /** As texts: the driver leaves out what is 0 or false. Compiling a query takes longer than any of ours. */
 const SESSION = { statement_timeout: '0', jit: 'off' };
 const READ_ONLY = { default_transaction_read_only: 'on' };
+const BY_INDEX = { enable_seqscan: 'off' };
 
 export function connect(
   address: string,
-  { max, applicationName, isReadOnly = false, abandonedAfterMs = 0 }: ConnectOptions,
+  { max, applicationName, isReadOnly = false, abandonedAfterMs = 0, findsByIndex = false }: ConnectOptions,
 ): Sql {
   const { hosts, socketFolder, user, password, database, params } = parseAddress(address);
   const isPooler = isPooled(address);
-  const session = { ...SESSION, idle_in_transaction_session_timeout: String(abandonedAfterMs) };
+  const session = {
+    ...SESSION,
+    idle_in_transaction_session_timeout: String(abandonedAfterMs),
+    ...(isReadOnly ? READ_ONLY : {}),
+    ...(findsByIndex ? BY_INDEX : {}),
+  };
   const options: postgres.Options<Record<string, postgres.PostgresType>> = {
     // The driver takes lists, as its own types say in one place and not in the other.
     ...(socketFolder === null
@@ -66,7 +74,7 @@ export function connect(
     // PgBouncer knows none of these; there the role's own settings hold (ALTER ROLE … SET).
     connection: {
       application_name: applicationName,
-      ...(isPooler ? {} : { ...session, ...(isReadOnly ? READ_ONLY : {}) }),
+      ...(isPooler ? {} : session),
     } as Record<string, string>,
   };
   return postgres(options) as unknown as Sql;

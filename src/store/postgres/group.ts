@@ -6,6 +6,7 @@ import type { PageChange, VisitOutcome } from '../../change/visit-record.ts';
 import type { Candidate, Claim } from '../../frontier/candidate.ts';
 import type { PageStateCode } from '../../frontier/page-state.ts';
 import type { HostLease, PageTouch, Settled, Settlement, StoredRobots } from '../port.ts';
+import type { Resolved } from './make-urls.ts';
 import { PackedRows } from './pack-columns.ts';
 import { FACTS, REQUESTS, TEXTS, VISITS } from './packed-rows.ts';
 
@@ -120,6 +121,10 @@ export interface Group {
   readonly links: GatheredLinks;
   readonly byPage: Map<number, PendingSettlement>;
   readonly candidates: PendingCandidate[];
+  /** Rows of the first so many candidates. Holes where only pages of lost hosts offered them. */
+  readonly resolved: Resolved[];
+  /** The servers that found or made these. */
+  readonly servers: Set<string>;
   readonly byUrl: Map<string, number>;
   /** Known pages that may have got a shorter path, by id. */
   readonly shorter: Map<number, number>;
@@ -143,6 +148,8 @@ export function newGroup(number: number, written: Group | null): Group {
     links: new GatheredLinks(),
     byPage: new Map(),
     candidates: [],
+    resolved: [],
+    servers: new Set(),
     byUrl: new Map(),
     shorter: new Map(),
     robots: [],

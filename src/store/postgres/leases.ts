@@ -156,7 +156,7 @@ export async function renew(
 const FAST_PAGES = 8192;
 /** Such a host takes hundreds of pages while a group is written: its window is filled again when so few are left. */
 const LOW_PAGES = 1024;
-/** Small groups cost as many statements as large ones. */
+/** A few new URLs cost as much to make as many. */
 const REFILL_EVERY_MS = 40;
 /** A host that must rest anyway lets its pages be told with those of others. */
 const LONGEST_WAIT_MS = 200;
@@ -215,10 +215,11 @@ function refill(session: Session, holding: Holding): void {
   const now = session.clock.monotonic();
   if (holding.isRefilling || now - session.refilledAt < REFILL_EVERY_MS) return;
   // Where nothing stands behind the window, only what was found since can fill it.
-  if (holding.waiting.isWhole && session.window.group.candidates.length === 0) return;
+  const { candidates, resolved } = session.window.group;
+  if (holding.waiting.isWhole && candidates.length === resolved.length) return;
   session.refilledAt = now;
   holding.isRefilling = true;
-  const more = holding.waiting.isWhole ? session.window.flush() : load(session, holding);
+  const more = holding.waiting.isWhole ? session.window.ahead() : load(session, holding);
   more
     .catch(() => {})
     .finally(() => {
@@ -242,7 +243,10 @@ async function loadWindow(session: Session, holding: Holding): Promise<void> {
   }
   // Nothing stands behind the window: what was found since comes with its commit, or with one before it.
   const restMs = lease.state.notBefore - session.clock.now();
-  const committed = restMs > LONGEST_WAIT_MS ? session.window.soon(LONGEST_WAIT_MS) : session.window.flush();
+  const canRest = restMs > LONGEST_WAIT_MS;
+  if (!canRest) await Promise.race([session.window.ahead(), waiting.arrival()]);
+  if (waiting.size > 0) return;
+  const committed = canRest ? session.window.soon(LONGEST_WAIT_MS) : session.window.flush();
   await Promise.race([committed, waiting.arrival()]);
   if (waiting.size > 0) return;
   const counted = await readHead(session, holding);

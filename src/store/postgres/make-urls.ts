@@ -8,7 +8,7 @@ import { PAGE_STATES, type PageStateCode } from '../../frontier/page-state.ts';
 import { applyEffects, countInto, type Effects, newEffects } from './effects.ts';
 import type { PendingCandidate } from './group.ts';
 import { type Columns, PackedRows, unpacked } from './pack-columns.ts';
-import { ask, findByIndex, type Session, together } from './session.ts';
+import { ask, findByIndex, SERVER, type Session, together } from './session.ts';
 import type { WaitingPage } from './waiting-pages.ts';
 import { WORK_CHANNEL } from './write-rows.ts';
 
@@ -55,7 +55,8 @@ WITH c AS (SELECT * FROM ${unpacked(5, URLS, 'c')}),
   counted AS (${countInto('$1', 'gained g')}),
   told AS (SELECT pg_notify('${WORK_CHANNEL}', $2::int::text)
     WHERE EXISTS (SELECT 1 FROM gained WHERE NOT h = ANY ($4::int[])))
-SELECT (SELECT array_agg(id) FROM made) AS made, f.o AS "freshO", f.id AS "freshId", k.*, (SELECT count(*) FROM told)
+SELECT (SELECT array_agg(id) FROM made) AS made, f.o AS "freshO", f.id AS "freshId", k.*, (SELECT count(*) FROM told),
+  ${SERVER} AS server
 FROM (SELECT ${FOUND} FROM old) k, (SELECT array_agg(o) AS o, array_agg(id) AS id FROM fresh) f`;
 const FIND_URLS = `
 SELECT ${FOUND} FROM (SELECT c.o, u.id, u.depth, u.state FROM ${unpacked(2, URLS, 'c')} ${KNOWN}) k`;
@@ -73,62 +74,75 @@ interface MadePages extends FoundPages {
   freshO: number[] | null;
   freshId: number[];
   made: number[] | null;
+  server: string;
 }
 
-/** Finds or makes the rows of the candidates. New ones get ids in the order of discovery, and can be claimed at once. */
-export async function makeUrls(
-  session: Session,
-  candidates: readonly PendingCandidate[],
-): Promise<Resolved[]> {
-  if (candidates.length === 0) return [];
+interface MadeUrls {
+  resolved: Resolved[];
+  server: string;
+}
+
+/** Finds or makes the rows of the candidates, of which there must be one. New ones get ids in the order of discovery, and can be claimed at once. */
+export async function makeUrls(session: Session, candidates: readonly PendingCandidate[]): Promise<MadeUrls> {
   let tries = 0;
-  const { resolved, effects } = await session.attempt(() => {
+  const { resolved, effects, server } = await session.attempt(() => {
     tries++;
     return make(session, candidates);
   });
   applyEffects(session, effects);
   // The first try may have come through, and only its answer got lost: what it made is not new to the second.
   if (tries > 1) for (const { waiting } of session.held.values()) waiting.clear();
-  return resolved;
+  return { resolved, server };
 }
 
 // Small functions from here on, and no loop in one that waits: in one piece they took V8's compiler longer than they ran.
 async function make(
   session: Session,
   candidates: readonly PendingCandidate[],
-): Promise<{ resolved: Resolved[]; effects: Effects }> {
-  const { writer, projectId, runId } = session;
+): Promise<MadeUrls & { effects: Effects }> {
+  const { maker, projectId, runId } = session;
   const effects = newEffects();
-  const known = await session.hosts.ensure(writer, new Set(candidates.map(hostOf)));
+  const known = await session.hosts.ensure(maker, new Set(candidates.map(hostOf)));
   for (const [name, id] of known) effects.hostIds.set(name, id);
   const hostIds = candidates.map((pending) => known.get(hostOf(pending))!);
-  const rows = packUrls(session, candidates, hostIds, []);
+  // Their group may still be open, and a shorter path come in while the database answers.
+  const depths = candidates.map(depthOf);
+  const rows = packUrls(session, candidates, { hostIds, depths }, []);
   const now = Math.round(session.clock.now());
-  const values = [projectId, runId, now, [...session.held.keys()], ...rows.parameters(writer)];
+  const values = [projectId, runId, now, [...session.held.keys()], ...rows.parameters(maker)];
   const [found] = await askAlone<MadePages>(session, MAKE_URLS, values);
   const resolved: Resolved[] = new Array(hostIds.length);
   placeFound(resolved, found, hostIds);
-  placeMade(resolved, found, hostIds, candidates);
+  placeMade(resolved, found, { hostIds, depths }, candidates);
   // Another worker made these between our look and our insert.
-  const missing = packUrls(session, candidates, hostIds, resolved);
+  const missing = packUrls(session, candidates, { hostIds, depths }, resolved);
   if (missing.count > 0) {
-    const late = [projectId, ...missing.parameters(writer)];
+    const late = [projectId, ...missing.parameters(maker)];
     placeFound(resolved, (await askAlone<FoundPages>(session, FIND_URLS, late))[0], hostIds);
   }
   noteAll(effects, candidates, resolved);
-  return { resolved, effects };
+  return { resolved, effects, server: found.server };
+}
+
+/** Where the candidates belong, a list each. */
+interface Places {
+  hostIds: readonly number[];
+  depths: readonly number[];
 }
 
 /** Of those that are not resolved. */
 function packUrls(
   session: Session,
   candidates: readonly PendingCandidate[],
-  hostIds: readonly number[],
+  { hostIds, depths }: Places,
   resolved: readonly Resolved[],
 ): PackedRows {
   const rows = new PackedRows(URLS);
-  for (let o = 0; o < hostIds.length; o++)
-    if (resolved[o] === undefined) rows.add(urlRow(session, candidates[o], hostIds[o], o));
+  for (let o = 0; o < hostIds.length; o++) {
+    if (resolved[o] !== undefined) continue;
+    const key = { o, h: hostIds[o], i: session.identityBytes(candidates[o].candidate.url) };
+    rows.add(urlRow(key, candidates[o], depths[o]));
+  }
   return rows;
 }
 
@@ -142,19 +156,22 @@ function noteAll(
 
 const hostOf = ({ candidate }: PendingCandidate): string => candidate.host;
 
-function urlRow(session: Session, pending: PendingCandidate, hostId: number, place: number): object {
-  const { candidate } = pending;
+function urlRow(
+  key: { o: number; h: number; i: Uint8Array },
+  { candidate, referrerId }: PendingCandidate,
+  depth: number,
+): object {
   return {
-    o: place,
-    h: hostId,
-    i: session.identityBytes(candidate.url),
+    o: key.o,
+    h: key.h,
+    i: key.i,
     s: candidate.state,
     p: candidate.priority,
-    d: depthOf(pending),
+    d: depth,
     u: candidate.url,
     f: ownAddress(candidate),
     r: candidate.reason,
-    e: pending.referrerId,
+    e: referrerId,
   };
 }
 
@@ -177,7 +194,7 @@ function placeFound(resolved: Resolved[], found: FoundPages, hostIds: readonly n
 function placeMade(
   resolved: Resolved[],
   { freshO: places, freshId, made }: MadePages,
-  hostIds: readonly number[],
+  { hostIds, depths }: Places,
   candidates: readonly PendingCandidate[],
 ): void {
   if (places === null) return;
@@ -186,9 +203,8 @@ function placeMade(
     const o = places[i];
     const id = freshId[i];
     if (!ids.has(id)) continue;
-    const pending = candidates[o];
-    const { state } = pending.candidate;
-    resolved[o] = { id, hostId: hostIds[o], depth: depthOf(pending), state, isNew: true };
+    const { state } = candidates[o].candidate;
+    resolved[o] = { id, hostId: hostIds[o], depth: depths[o], state, isNew: true };
   }
 }
 
@@ -211,8 +227,9 @@ function newPage(
   return { pageId, rank: priority, priority, url, fetchUrl, depth, attempts: 0, hops: 0, last: null };
 }
 
-/** A transaction of one statement. */
-async function askAlone<Row>({ writer }: Session, text: string, values: unknown[]): Promise<Row[]> {
-  const [, rows] = await writer.begin((tx) => together([findByIndex(tx), ask<Row>(tx, text, values)]));
+/** A transaction of one statement. A pooler's connection has to be told in it to find by index; our own always does. */
+async function askAlone<Row>({ maker, isPooled }: Session, text: string, values: unknown[]): Promise<Row[]> {
+  if (!isPooled) return ask<Row>(maker, text, values);
+  const [, rows] = await maker.begin((tx) => together([findByIndex(tx), ask<Row>(tx, text, values)]));
   return rows;
 }

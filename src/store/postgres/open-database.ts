@@ -35,8 +35,10 @@ export async function openForWriting(address: string, options: ConnectOptions): 
     const found = await lookAt(sql);
     refuseUnusable(found, address);
     if (found.version < SCHEMA_VERSION) await migrate(sql, address);
-    await refuseMissingRights(sql, address);
-    const [{ value }] = await sql`SELECT value FROM meta WHERE key = 'hash_key'`;
+    const [[{ value }]] = await Promise.all([
+      sql`SELECT value FROM meta WHERE key = 'hash_key'`,
+      refuseMissingRights(sql, address),
+    ]);
     return { sql, hashKey: value };
   } catch (error) {
     await disconnect(sql);

@@ -113,10 +113,11 @@ describe('two workers on one run', () => {
         // A group ends with the run's row: neither of the two can.
         await tx`SELECT 1 FROM run FOR UPDATE`;
         await first.settle(lease, processed(claim, { candidates: found }));
-        written = [first.flush(), second.offer(found)];
+        written = [first.flush()];
         const queues = () => sql`SELECT count(*)::int AS hosts, sum(waiting)::int AS pages FROM host_queue
           WHERE host_id IN (SELECT id FROM host WHERE name LIKE 'h%.test')`;
         while ((await queues())[0].pages !== 20);
+        written.push(second.offer(found));
         const [{ n }] = await sql`SELECT count(*)::int AS n FROM url WHERE url LIKE '%/new%' AND state = 1`;
         expect(n).toBe(20);
         // The second one has its answer from the same rows, and is at the end of its own group.

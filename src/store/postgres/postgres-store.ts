@@ -48,7 +48,7 @@ import { log, settle } from './settle.ts';
 import { readDiscovery, saveDiscovery, saveEntries } from './sitemap-entries.ts';
 import { createIdentityBytes, createKeyedHasher, createUrlIdentity } from './url-identity.ts';
 import { endWorker, heartbeat, reservePages, returnPages } from './workers.ts';
-import { closeGroup, writeGroup } from './write-group.ts';
+import { closeGroup, prepareGroup, writeGroup } from './write-group.ts';
 import { WORK_CHANNEL } from './write-rows.ts';
 
 export interface PostgresStoreOptions {
@@ -77,13 +77,13 @@ const FIRST_PAUSE_MS = 50;
 const LONGEST_PAUSE_MS = 2000;
 
 export async function openPostgresStore(options: PostgresStoreOptions): Promise<PostgresStore> {
-  const { address, clock, onFailure } = options;
+  const { address, clock } = options;
   const worker = { applicationName: 'sumi', abandonedAfterMs: ABANDONED_AFTER_MS };
   const { sql, hashKey } = await openForWriting(address, { ...worker, max: CONNECTIONS });
-  const writer = connect(address, { ...worker, max: 1 });
+  const [writer, maker] = [0, 1].map(() => connect(address, { ...worker, max: 1, findsByIndex: true }));
   const databaseClock = createDatabaseClock(clock);
   const attempt = createAttempts(sql, options, databaseClock);
-  const session = openSession(sql, writer, hashKey, databaseClock, attempt, onFailure);
+  const session = openSession({ sql, writer, maker, attempt }, options, hashKey, databaseClock);
   const readTime = options.readTime ?? databaseTime;
   const setClock = async () => {
     const askedAt = clock.monotonic();
@@ -91,6 +91,8 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
   };
   // Workers hand hosts over by this time: what they differ in is taken from the delay.
   for (let tries = 1; (await setClock()) > GOOD_CLOCK_MS && tries < CLOCK_TRIES; tries++);
+  // They connect while the run is being begun; what goes wrong is met by whoever asks first.
+  for (const connection of [writer, maker]) ask(connection, 'SELECT 1').catch(() => {});
   let stopListening = async () => {};
 
   return {
@@ -171,30 +173,28 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
       } finally {
         session.window.stop();
         await stopListening();
-        await Promise.all([disconnect(writer), disconnect(sql)]);
+        await Promise.all([writer, maker, sql].map(disconnect));
       }
     },
   };
 }
 
 function openSession(
-  sql: Sql,
-  writer: Sql,
+  connections: Pick<Session, 'sql' | 'writer' | 'maker' | 'attempt'>,
+  { address, onFailure }: PostgresStoreOptions,
   hashKey: string,
   clock: DatabaseClock,
-  attempt: Session['attempt'],
-  onFailure: (error: unknown) => void,
 ): Session {
   const session: Session = {
-    sql,
-    writer,
+    ...connections,
+    isPooled: isPooled(address),
     clock,
-    window: openCommitWindow(
-      clock,
-      (group) => closeGroup(session, group),
-      (group) => writeGroup(session, group),
+    window: openCommitWindow(clock, {
+      close: (group) => closeGroup(session, group),
+      prepare: (group) => prepareGroup(session, group),
+      write: (group) => writeGroup(session, group),
       onFailure,
-    ),
+    }),
     known: new KnownUrls(createKeyedHasher(hashKey)),
     identityOf: createUrlIdentity(hashKey),
     identityBytes: createIdentityBytes(hashKey),
@@ -212,7 +212,6 @@ function openSession(
     woken: new Set(),
     judgeLowered: () => ({ state: PAGE_STATES.Queued, priority: 1, reason: null }),
     readHead: (hostId, wanted) => readHead(hostId, wanted),
-    attempt,
   };
   const readHead = createHeadReader(session);
   return session;

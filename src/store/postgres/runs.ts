@@ -4,7 +4,7 @@ import { sumiError } from '../../errors.ts';
 import { PAGE_STATES, type PageStateCode } from '../../frontier/page-state.ts';
 import { PAGE_TABLES } from '../page-tables.ts';
 import type { JoinedRun, ModeDecision, RunEnd, RunRequest, RunStart } from '../port.ts';
-import { ask, type Session, transaction } from './session.ts';
+import { ask, type Session, together, transaction } from './session.ts';
 import { endVanished, LATE_MS, registerWorker } from './workers.ts';
 
 /** Beyond this nobody wants to know exactly, and counting takes its time. */
@@ -29,12 +29,15 @@ export async function beginRun(session: Session, request: RunRequest): Promise<R
   const now = Math.round(request.now);
   const start = await transaction(session, async (tx) => {
     // Of several that begin the same project at once, one makes the run and the others find it.
-    await lockProject(tx, request.project);
-    await endVanished(tx, now);
-    const projectId = await projectOf(tx, request.project, now);
+    const [, , projectId] = await together([
+      lockProject(tx, request.project),
+      endVanished(tx, now),
+      projectOf(tx, request.project, now),
+    ]);
     if (request.fresh) await clearProject(tx, projectId, request.project, now);
-    const [last] = await ask<RunRow>(tx, `${RUN} WHERE project_id = $1 ORDER BY id DESC LIMIT 1`, [
-      projectId,
+    const [[last], knownUrls] = await together([
+      ask<RunRow>(tx, `${RUN} WHERE project_id = $1 ORDER BY id DESC LIMIT 1`, [projectId]),
+      countUrls(tx, projectId),
     ]);
     const goesOn = last !== undefined && isUnfinished(last);
     const unprepared = goesOn ? await readUnprepared(tx, projectId, last.id) : null;
@@ -42,16 +45,17 @@ export async function beginRun(session: Session, request: RunRequest): Promise<R
     const resumed = goesOn && unprepared?.isNew !== true;
     const previousHash = unprepared === null ? (last?.config_hash ?? null) : unprepared.previousHash;
     const isChanged = previousHash !== request.configHash;
-    const knownUrls = await countUrls(tx, projectId);
     if (knownUrls > 0 && (!resumed || isChanged)) {
       const value: Unprepared = { run: runId, isNew: !resumed, previousHash };
       await ask(tx, PUT_META, [unpreparedKey(projectId), JSON.stringify(value)]);
     }
     if (resumed && isChanged) await ask(tx, REOPEN_LIMITED, [projectId]);
     if (goesOn) await ask(tx, GO_ON, [runId, request.configHash, request.config, request.metadata]);
-    await registerWorker(tx, session.owner, runId, now);
-    await ask(tx, PUT_META, [openKey(runId, session.owner), session.owner]);
-    await ask(tx, 'SELECT pg_notify($1, $2)', [RUN_CHANNEL, String(runId)]);
+    await together([
+      registerWorker(tx, session.owner, runId, now),
+      ask(tx, PUT_META, [openKey(runId, session.owner), session.owner]),
+      ask(tx, 'SELECT pg_notify($1, $2)', [RUN_CHANNEL, String(runId)]),
+    ]);
     const done = resumed ? last : { pages: 0, requests: 0, bytes: 0 };
     return {
       runId,
@@ -64,7 +68,7 @@ export async function beginRun(session: Session, request: RunRequest): Promise<R
       knownUrls,
     };
   });
-  await enter(session, start.projectId, start.runId);
+  await enter(session, start);
   return start;
 }
 
@@ -104,7 +108,7 @@ export async function joinRun(session: Session, runId: number, owner: string): P
       knownUrls,
     };
   });
-  if (joined !== null) await enter(session, joined.projectId, runId);
+  if (joined !== null) await enter(session, joined);
   return joined;
 }
 
@@ -143,15 +147,18 @@ export async function leaveOpen(tx: TransactionSql, runId: number): Promise<void
   await ask(tx, "UPDATE run SET status = 'interrupted', error = NULL WHERE id = $1", [runId]);
 }
 
-async function enter(session: Session, projectId: number, runId: number): Promise<void> {
+async function enter(session: Session, { projectId, runId, knownUrls }: RunStart): Promise<void> {
   session.projectId = projectId;
   session.runId = runId;
-  session.mayLower = true;
-  const [{ runs }] = await session.attempt((sql) =>
-    ask<{ runs: number }>(sql, 'SELECT count(*)::int AS runs FROM run WHERE project_id = $1', [projectId]),
-  );
+  session.mayLower = knownUrls > 0;
+  const [[{ runs }], waiting] = await Promise.all([
+    session.attempt((sql) =>
+      ask<{ runs: number }>(sql, 'SELECT count(*)::int AS runs FROM run WHERE project_id = $1', [projectId]),
+    ),
+    countQueued(session),
+  ]);
   session.isFirstRun = runs === 1;
-  session.waiting = await countQueued(session);
+  session.waiting = waiting;
 }
 
 export async function countQueued(session: Session): Promise<number> {
@@ -177,8 +184,10 @@ async function countUrls(tx: TransactionSql, projectId: number): Promise<number>
 }
 
 async function projectOf(tx: TransactionSql, name: string, now: number): Promise<number> {
-  await ask(tx, 'INSERT INTO project (name, created_at) VALUES ($1, $2) ON CONFLICT DO NOTHING', [name, now]);
-  const [{ id }] = await ask<{ id: number }>(tx, 'SELECT id FROM project WHERE name = $1', [name]);
+  const [, [{ id }]] = await together([
+    ask(tx, 'INSERT INTO project (name, created_at) VALUES ($1, $2) ON CONFLICT DO NOTHING', [name, now]),
+    ask<{ id: number }>(tx, 'SELECT id FROM project WHERE name = $1', [name]),
+  ]);
   return id;
 }
 
@@ -190,25 +199,23 @@ const REOPEN_LIMITED = `
 UPDATE host_queue SET closed_state = NULL, closed_reason = NULL
 WHERE project_id = $1 AND closed_state = ${PAGE_STATES.RequestLimitHit}`;
 
+const REOPEN_HOSTS = `
+UPDATE host_queue SET requests = 0, closed_state = NULL, closed_reason = NULL WHERE project_id = $1`;
+// Whoever was given up in the last run is asked again in this one. A host that is leased is its holder's to write.
+const FORGET_PROBES = `
+UPDATE host SET probes = 0 WHERE probes > 0 AND lease_owner IS NULL
+  AND id IN (SELECT host_id FROM host_queue WHERE project_id = $1)`;
+const MAKE_RUN = `
+INSERT INTO run (project_id, started_at, status, config_hash, config, metadata)
+VALUES ($1, $2, 'running', $3, $4, $5) RETURNING id`;
+
 async function newRun(tx: TransactionSql, projectId: number, request: RunRequest): Promise<number> {
-  await ask(
-    tx,
-    'UPDATE host_queue SET requests = 0, closed_state = NULL, closed_reason = NULL WHERE project_id = $1',
-    [projectId],
-  );
-  // Whoever was given up in the last run is asked again in this one. A host that is leased is its holder's to write.
-  await ask(
-    tx,
-    `UPDATE host SET probes = 0 WHERE probes > 0 AND lease_owner IS NULL
-     AND id IN (SELECT host_id FROM host_queue WHERE project_id = $1)`,
-    [projectId],
-  );
-  const [{ id }] = await ask<{ id: number }>(
-    tx,
-    `INSERT INTO run (project_id, started_at, status, config_hash, config, metadata)
-     VALUES ($1, $2, 'running', $3, $4, $5) RETURNING id`,
-    [projectId, Math.round(request.now), request.configHash, request.config, request.metadata],
-  );
+  const { now, configHash, config, metadata } = request;
+  const [, , [{ id }]] = await together([
+    ask(tx, REOPEN_HOSTS, [projectId]),
+    ask(tx, FORGET_PROBES, [projectId]),
+    ask<{ id: number }>(tx, MAKE_RUN, [projectId, Math.round(now), configHash, config, metadata]),
+  ]);
   return id;
 }
 

@@ -29,6 +29,10 @@ export interface Session {
   readonly sql: Sql;
   /** One connection, for commit groups alone: what their many statements cost to plan is paid there once. */
   readonly writer: Sql;
+  /** One for new URLs alone: they do not wait for the group before. */
+  readonly maker: Sql;
+  /** Connections are PgBouncer's: what is set on one is only ours until the transaction ends. */
+  readonly isPooled: boolean;
   readonly clock: DatabaseClock;
   readonly window: CommitWindow;
   readonly known: KnownUrls;
@@ -113,13 +117,20 @@ export async function findByIndex(tx: TransactionSql): Promise<void> {
   await ask(tx, BY_INDEX, []);
 }
 
+/** What tells a server from one that took over from it, and from itself before it was started again: when it began. */
+export const SERVER = 'extract(epoch FROM pg_postmaster_start_time())::text';
+
 // Without these it reads the whole of an index in place of the table, as long as there are some ten thousand pages.
 const BY_KEY = `SELECT set_config('enable_seqscan', 'off', true), set_config('enable_hashjoin', 'off', true),
-  set_config('enable_mergejoin', 'off', true), set_config('enable_material', 'off', true)`;
+  set_config('enable_mergejoin', 'off', true), set_config('enable_material', 'off', true), ${SERVER} AS server`;
 
-/** From here on, in this transaction, rows are found one by one, by their keys. Not for lists of new URLs, which are long. */
-export async function findByKey(tx: TransactionSql): Promise<void> {
-  await ask(tx, BY_KEY, []);
+/**
+ * From here on, in this transaction, rows are found one by one, by their keys. Not for lists of new URLs, which are long.
+ * Answers which server it is.
+ */
+export async function findByKey(tx: TransactionSql): Promise<string> {
+  const [{ server }] = await ask<{ server: string }>(tx, BY_KEY, []);
+  return server;
 }
 
 /**

@@ -1,7 +1,7 @@
 /**
  * Settling, the second half: one group becomes one transaction, behind that of its new URLs (make-urls.ts). First the
- * leases: what was settled under one that was lost is dropped whole. Then what names no other page, then everything that
- * does.
+ * leases: what was settled under one that was lost is dropped whole. Then everything that was found, then the queues. Each
+ * of these is sent in one go: a crawler at work hears of an answer only after the pages that came in meanwhile.
  *
  * Safe to repeat: the worker's row counts the groups it has committed, so that a commit whose answer got lost is not
  * written twice.
@@ -23,7 +23,7 @@ import { makeUrls, type Resolved } from './make-urls.ts';
 import { addLowering, lower, reopen } from './offers.ts';
 import { type Columns, packed, unpacked } from './pack-columns.ts';
 import { openRedirectBook } from './redirects.ts';
-import { ask, findByIndex, findByKey, recordset, rowsJson, type Session, together } from './session.ts';
+import { ask, findByKey, recordset, rowsJson, type Session, together } from './session.ts';
 import {
   notifyWork,
   writeFacts,
@@ -38,20 +38,35 @@ import { writePageChanges, writeTouches, writeVisits } from './write-visits.ts';
 const { Queued } = PAGE_STATES;
 
 export async function writeGroup(session: Session, group: Group): Promise<void> {
-  let resolved = await resolveCandidates(session, group);
-  let isAgain = false;
-  const outcome = await session.attempt(async () => {
-    // A server that went away may have lost its last commits (a standby took over): new URLs are looked up once more.
-    if (isAgain) resolved = await resolveAgain(session, group);
-    isAgain = true;
-    return session.writer.begin((tx) => writeAll(tx, session, group, resolved)) as Promise<Written>;
-  });
+  if (isWritten(group)) return;
+  const outcome = await session.attempt(() => writeHere(session, group));
   forgetWritten(session, group);
   for (const lease of outcome.lost) {
     if (session.held.get(lease.hostId)?.lease.fence === lease.fence) session.held.delete(lease.hostId);
   }
   if (outcome.isRepeat) for (const { waiting } of session.held.values()) waiting.clear();
   applyEffects(session, outcome.effects);
+}
+
+/** The group's new URLs are known to another server than the one that answers. */
+class OtherServer extends Error {}
+
+async function writeHere(session: Session, group: Group): Promise<Written> {
+  for (;;) {
+    try {
+      return (await session.writer.begin((tx) => writeAll(tx, session, group))) as Written;
+    } catch (error) {
+      if (!(error instanceof OtherServer)) throw error;
+    }
+    await prepareAgain(session, group);
+  }
+}
+
+/** It brought nothing but new URLs: those of the start. */
+function isWritten(group: Group): boolean {
+  const { candidates, resolved, rows, robots, shorter } = group;
+  const rest = [rows.requests.count, robots.length, shorter.size, leasesOf(group).size];
+  return candidates.length > 0 && rest.every((size) => size === 0) && resolved.every(({ isNew }) => isNew);
 }
 
 /** The database knows of what is in flight, and of what is settled. */
@@ -97,33 +112,30 @@ WHERE u.id = r.i AND u.host_id = r.h AND u.state IN (1, 2)`;
 const COUNT_RUN = `
 UPDATE run SET pages = pages + $2, bytes = bytes + $3, requests = requests + $4 WHERE id = $1`;
 
-async function writeAll(
-  tx: TransactionSql,
-  session: Session,
-  group: Group,
-  resolved: readonly Resolved[],
-): Promise<Written> {
+async function writeAll(tx: TransactionSql, session: Session, group: Group): Promise<Written> {
   const effects = newEffects();
+  const { resolved } = group;
   const leases = leasesOf(group);
   const pageOf = (target: number): number => (target > 0 ? target : resolved[~target].id);
   const now = Math.round(session.clock.now());
-  const [, counted, valid] = await together([
-    findByIndex(tx),
+  const [server, counted, valid] = await together([
+    findByKey(tx),
     ask(tx, COUNT_GROUP, [session.owner, group.number, now, countPages(group.settlements), session.runId]),
     ask<HostFence>(tx, `${OUR_HOSTS} ${LOCKED}`, [keysOf(leases)]),
   ]);
-  if (counted.length === 0) return recallGroup(tx, group, resolved);
+  for (const maker of group.servers) if (maker !== server) throw new OtherServer();
+  if (counted.length === 0) return recallGroup(tx, group);
   const isOurs = holdersOf(valid);
   const lost = [...leases].filter((lease) => !isOurs(lease));
   const settlements = group.settlements.filter(({ lease, isSuperseded }) => !isSuperseded && isOurs(lease));
-  await writeVisited(tx, session, group, settlements);
   await together([
-    findByKey(tx),
+    writeVisited(tx, session, group, settlements),
     reopen(tx, group.candidates, resolved, effects),
     writeLinks(tx, session, settlements, group.links, resolved),
-    lower(tx, session, shorterPaths(group, resolved), effects),
+    lower(tx, session, shorterPaths(group), effects),
+    // Behind what lowers depths: pages answer with theirs.
+    settlePages(tx, session, settlements, pageOf, effects),
   ]);
-  await settlePages(tx, session, settlements, pageOf, effects);
   const writes: Promise<unknown>[] = [
     lockQueues(
       tx,
@@ -140,9 +152,9 @@ async function writeAll(
   if (unclaimed.length > 0) writes.push(ask(tx, GIVE_BACK, [rowsJson(unclaimed)]));
   if (marked.length > 0) writes.push(ask(tx, MARK_IN_FLIGHT, [rowsJson(marked)]));
   if (hasWorkForOthers(session, effects) || group.released.length > 0) writes.push(notifyWork(tx, session));
-  await together(writes);
   // Last, because every worker of the run waits for this row.
-  await ask(tx, COUNT_RUN, [session.runId, countPages(settlements), group.bytes, group.rows.requests.count]);
+  const counts = [session.runId, countPages(settlements), group.bytes, group.rows.requests.count];
+  await together([...writes, ask(tx, COUNT_RUN, counts)]);
   return { effects, lost, isRepeat: false };
 }
 
@@ -185,32 +197,50 @@ function leasesOf(group: Group): Set<HostLease> {
 const keysOf = (leases: Iterable<HostLease>) =>
   rowsJson([...leases].map(({ hostId, fence }) => ({ h: hostId, f: fence })));
 
-/** Rows for the candidates, but for those that only pages of lost hosts offered. */
-async function resolveCandidates(session: Session, group: Group): Promise<Resolved[]> {
-  const { candidates } = group;
-  if (candidates.length === 0) return [];
-  const leases = new Set(group.settlements.map(({ lease }) => lease));
-  if (leases.size === 0) return makeUrls(session, candidates);
-  const valid = await session.attempt(() => ask<HostFence>(session.writer, OUR_HOSTS, [keysOf(leases)]));
-  const isOurs = holdersOf(valid);
-  if ([...leases].every(isOurs)) return makeUrls(session, candidates);
-  const live = new Set(group.offered);
-  for (const { offered, lease } of group.settlements)
-    if (isOurs(lease)) for (const target of offered) if (target < 0) live.add(~target);
-  const wanted = [...live].sort((a, b) => a - b);
-  const made = await makeUrls(
-    session,
-    wanted.map((i) => candidates[i]),
-  );
-  const resolved: Resolved[] = [];
-  for (const [at, i] of wanted.entries()) resolved[i] = made[at];
-  return resolved;
+/** Rows for the candidates that came since the last time, but for those that only pages of lost hosts offered. */
+export async function prepareGroup(session: Session, group: Group): Promise<void> {
+  const { candidates, resolved, servers } = group;
+  const [from, to] = [resolved.length, candidates.length];
+  if (from === to) return;
+  const isWanted = await offeredByOurs(session, group);
+  const wanted: number[] = [];
+  for (let i = from; i < to; i++) if (isWanted(i)) wanted.push(i);
+  if (wanted.length > 0) {
+    const made = await makeUrls(
+      session,
+      wanted.map((i) => candidates[i]),
+    );
+    servers.add(made.server);
+    placeAll(resolved, wanted, made.resolved);
+  }
+  resolved.length = to;
 }
 
-async function resolveAgain(session: Session, group: Group): Promise<Resolved[]> {
-  const resolved = await resolveCandidates(session, group);
+function placeAll(resolved: Resolved[], places: readonly number[], made: readonly Resolved[]): void {
+  for (let i = 0; i < places.length; i++) resolved[places[i]] = made[i];
+}
+
+/** A server that took over, or crashed, may have lost the last commits: what is remembered of them is looked up again. */
+async function prepareAgain(session: Session, group: Group): Promise<void> {
+  group.resolved.length = 0;
+  group.servers.clear();
+  session.known.clear();
+  await prepareGroup(session, group);
   for (const { waiting } of session.held.values()) waiting.clear();
-  return resolved;
+}
+
+/** Whether a host that is ours offered the candidate, or nobody's page did. */
+async function offeredByOurs(session: Session, group: Group): Promise<(place: number) => boolean> {
+  const { settlements } = group;
+  const leases = new Set(settlements.map(({ lease }) => lease));
+  if (leases.size === 0) return () => true;
+  const valid = await session.attempt(() => ask<HostFence>(session.maker, OUR_HOSTS, [keysOf(leases)]));
+  const isOurs = holdersOf(valid);
+  if ([...leases].every(isOurs)) return () => true;
+  const live = new Set(group.offered);
+  for (const { offered, lease } of settlements)
+    if (isOurs(lease)) for (const target of offered) if (target < 0) live.add(~target);
+  return (place) => live.has(place);
 }
 
 interface HostFence {
@@ -225,8 +255,8 @@ function holdersOf(valid: readonly HostFence[]): (lease: HostLease) => boolean {
 }
 
 /** Known pages to which a shorter path was found: remembered ones, and those that turned out to be known. */
-function shorterPaths(group: Group, resolved: readonly Resolved[]): Map<number, number> {
-  const { candidates } = group;
+function shorterPaths(group: Group): Map<number, number> {
+  const { candidates, resolved } = group;
   const shorter = new Map(group.shorter);
   for (let i = 0; i < candidates.length; i++) {
     const { shorterDepth } = candidates[i];
@@ -331,11 +361,8 @@ async function settleChains(
 }
 
 /** The group was committed before: only what it led to is looked up. */
-async function recallGroup(
-  tx: TransactionSql,
-  group: Group,
-  resolved: readonly Resolved[],
-): Promise<Written> {
+async function recallGroup(tx: TransactionSql, group: Group): Promise<Written> {
+  const { resolved } = group;
   const pages = group.settlements.map(({ claim }) => claim.pageId);
   const rows = await ask<{ id: number; state: Settled['state']; reason: string | null }>(
     tx,

@@ -1,6 +1,6 @@
 /**
  * What is gathered between two commits. Candidates are kept once a URL; links and redirects name them by their place in
- * the list, because their ids are only known once the group is written.
+ * the list, because their ids are only known once they are found or made (make-urls.ts).
  */
 import type { PageChange, VisitOutcome } from '../../change/visit-record.ts';
 import type { Candidate, Claim } from '../../frontier/candidate.ts';
@@ -121,10 +121,12 @@ export interface Group {
   readonly links: GatheredLinks;
   readonly byPage: Map<number, PendingSettlement>;
   readonly candidates: PendingCandidate[];
-  /** Rows of the first so many candidates. Holes where only pages of lost hosts offered them. */
+  /** Rows of the candidates so far. Holes where only pages of lost hosts offered them. */
   readonly resolved: Resolved[];
-  /** The servers that found or made these. */
-  readonly servers: Set<string>;
+  /** All candidates before this one have theirs. */
+  resolvedUpTo: number;
+  /** Of those that were found or made together, one each: the last that the database wrote. */
+  readonly witnesses: Resolved[];
   readonly byUrl: Map<string, number>;
   /** Known pages that may have got a shorter path, by id. */
   readonly shorter: Map<number, number>;
@@ -149,7 +151,8 @@ export function newGroup(number: number, written: Group | null): Group {
     byPage: new Map(),
     candidates: [],
     resolved: [],
-    servers: new Set(),
+    resolvedUpTo: 0,
+    witnesses: [],
     byUrl: new Map(),
     shorter: new Map(),
     robots: [],

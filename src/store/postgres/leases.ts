@@ -215,8 +215,8 @@ function refill(session: Session, holding: Holding): void {
   const now = session.clock.monotonic();
   if (holding.isRefilling || now - session.refilledAt < REFILL_EVERY_MS) return;
   // Where nothing stands behind the window, only what was found since can fill it.
-  const { candidates, resolved } = session.window.group;
-  if (holding.waiting.isWhole && candidates.length === resolved.length) return;
+  const { candidates, resolvedUpTo } = session.window.group;
+  if (holding.waiting.isWhole && candidates.length === resolvedUpTo) return;
   session.refilledAt = now;
   holding.isRefilling = true;
   const more = holding.waiting.isWhole ? session.window.ahead() : load(session, holding);
@@ -241,7 +241,7 @@ async function loadWindow(session: Session, holding: Holding): Promise<void> {
     await readHead(session, holding);
     if (waiting.size > 0) return;
   }
-  // Nothing stands behind the window: what was found since comes with its commit, or with one before it.
+  // Nothing stands behind the window: what was found since comes when it is made, or with a commit.
   const restMs = lease.state.notBefore - session.clock.now();
   const canRest = restMs > LONGEST_WAIT_MS;
   if (!canRest) await Promise.race([session.window.ahead(), waiting.arrival()]);

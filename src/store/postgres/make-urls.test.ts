@@ -9,7 +9,6 @@ import {
 } from '../../../test/contracts/store/harness.ts';
 import { FakeClock } from '../../../test/fake-clock.ts';
 import { sharedPostgres } from '../../../test/servers/shared-postgres.ts';
-import { startPostgres } from '../../../test/servers/start-postgres.ts';
 import type { Claim } from '../../frontier/candidate.ts';
 import type { HostLease } from '../port.ts';
 import { connect, disconnect, type Sql } from './connection.ts';
@@ -20,18 +19,18 @@ let [address, sql]: [string, Sql] = ['', undefined as never];
 let store: PostgresStore;
 let run: OpenRun;
 let lease: HostLease;
+let failures: unknown[];
 
 async function open(at: string): Promise<void> {
   address = at;
+  failures = [];
   sql = connect(address, { max: 2, applicationName: 'test' });
   store = await openPostgresStore({
     address,
     clock,
     patienceMs: 20_000,
     readTime: async () => clock.now(),
-    onFailure(error) {
-      throw error;
-    },
+    onFailure: (error) => failures.push(error),
   });
   run = await beginRun({ open: async () => store, clock } as never);
   await store.offer([candidate('start', { depth: 0 })]);
@@ -39,8 +38,12 @@ async function open(at: string): Promise<void> {
 }
 
 async function close(): Promise<void> {
-  await store.close();
-  await disconnect(sql);
+  try {
+    if (failures.length === 0) await store.close();
+    else await expect(store.close()).rejects.toThrow();
+  } finally {
+    await disconnect(sql);
+  }
 }
 
 const claimTwo = async (): Promise<Claim[]> => (await store.claim(lease, 2, clock.now())).claims;
@@ -113,27 +116,87 @@ describe('new URLs', () => {
     await store.offer([candidate('other', { depth: 0, reopens: true })]);
     expect(await groups()).toBeGreaterThan(0);
   });
+
+  it('that a lost host’s page offered first get rows when a page of ours offers them, or somebody asks for them', async () => {
+    const there = { host: 'b.test', depth: 0 };
+    await store.offer([candidate('two', { depth: 0 }), candidate('start', there)]);
+    const other = await run.lease('b.test');
+    const [start, two] = await claimTwo();
+    const [lost] = (await store.claim(other, 1, clock.now())).claims;
+    await store.flush();
+    await sql`UPDATE host SET fence = fence + 1 WHERE name = 'b.test'`;
+    await store.settle(other, processed(lost, linksTo(['x', 'y', 'z'].map((path) => candidate(path)))));
+    await settleWith(start, ['a']);
+    expect(namesOf(await claimTwo())).toEqual(['a']);
+    await settleWith(two, ['x']);
+    expect(await store.offer([candidate('y', { depth: 0, reopens: true })])).not.toContain(0);
+    const rows = await sql`SELECT url FROM url WHERE state = 1 AND host_id = ${lease.hostId} ORDER BY url`;
+    expect(rows.map((row) => row.url)).toEqual([url('x'), url('y')]);
+  });
 });
 
-it('new URLs that a server lost when it was started again are made once more before their group is written', async () => {
-  const server = await startPostgres();
-  try {
-    await open(await server.newDatabase());
-    const [start] = await claimTwo();
-    await settleWith(start, ['a', 'b', 'c']);
-    // Made, and their group is still open.
-    const [a] = await claimTwo();
-    await sql`DELETE FROM url WHERE id <> ${start.pageId}`;
-    await server.restart();
-    await store.flush();
-    const rows = await sql`SELECT url FROM url ORDER BY url`;
-    expect(rows.map((row) => row.url)).toEqual(['a', 'b', 'c', 'start'].map((path) => url(path)));
-    const [{ targets }] = await sql`SELECT targets FROM link_set`;
-    const ids = await sql`SELECT id FROM url WHERE id <> ${start.pageId} ORDER BY id`;
-    expect([...targets].sort()).toEqual(ids.map(({ id }) => id));
-    expect(targets).not.toContain(a.pageId);
-  } finally {
+describe('a server that lost its last commits', () => {
+  beforeEach(async () => open(await (await sharedPostgres()).newDatabase()));
+  afterEach(async () => {
     await close();
-    await server.remove();
-  }
+    await (await sharedPostgres()).dropDatabase(address);
+  });
+
+  const linksOf = async () => {
+    const rows =
+      await sql`SELECT p.url AS page, t.url AS target FROM link_set l JOIN url p ON p.id = l.page_id,
+      unnest(l.targets) AS n(id) LEFT JOIN url t ON t.id = n.id ORDER BY p.url, t.url`;
+    return rows.map((row) => [row.page, row.target].map((at) => at?.split('/').pop()).join(' to '));
+  };
+  const waiting = async () => (await sql`SELECT sum(waiting)::int AS n FROM host_queue`)[0].n;
+
+  it('has new URLs made once more before the group that names them is written', async () => {
+    await store.offer([candidate('two', { depth: 0 })]);
+    const [start, two] = await claimTwo();
+    await store.flush();
+    await settleWith(start, ['a', 'b']);
+    // Made, and their group is still open: what comes into it now knows them by their ids.
+    expect(namesOf(await claimTwo())).toEqual(['a', 'b']);
+    await settleWith(two, ['a']);
+    await sql`DELETE FROM url WHERE url IN (${url('a')}, ${url('b')})`;
+    await sql`UPDATE host_queue SET waiting = 2`;
+    await store.flush();
+    expect(await linksOf()).toEqual(['start to a', 'start to b', 'two to a']);
+    expect(await waiting()).toBe(2);
+  });
+
+  it('is told nothing of pages that it does not have', async () => {
+    const [start] = await claimTwo();
+    await store.flush();
+    await settleWith(start, ['a', 'b']);
+    const [a] = await claimTwo();
+    await settleWith(a, ['b']);
+    await sql`DELETE FROM url WHERE url IN (${url('a')}, ${url('b')})`;
+    await sql`UPDATE host_queue SET waiting = 1`;
+    await store.flush();
+    expect(await linksOf()).toEqual(['start to a', 'start to b']);
+    expect((await sql`SELECT page_id FROM fetched`).map((row) => row.page_id)).toEqual([start.pageId]);
+    expect(await waiting()).toBe(2);
+    expect(namesOf(await claimTwo())).toEqual(['a', 'b']);
+  });
+
+  it('again and again ends the worker when patience is over', async () => {
+    await sql.unsafe(`CREATE FUNCTION lose() RETURNS trigger LANGUAGE plpgsql AS
+      $$ BEGIN DELETE FROM url WHERE url LIKE '%/lost'; RETURN NULL; END $$;
+      CREATE TRIGGER lose AFTER INSERT ON url FOR EACH STATEMENT EXECUTE FUNCTION lose()`);
+    const [start] = await claimTwo();
+    await settleWith(start, ['lost']);
+    let isOver = false;
+    const written = store.flush().finally(() => {
+      isOver = true;
+    });
+    const told = expect(written).rejects.toMatchObject({ code: 'store-away' });
+    while (!isOver) {
+      await sql`SELECT 1`;
+      clock.advance(500);
+    }
+    await told;
+    expect(failures).toHaveLength(1);
+    expect(await sql`SELECT 1 FROM fetched`).toHaveLength(0);
+  });
 });

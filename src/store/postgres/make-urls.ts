@@ -8,7 +8,7 @@ import { PAGE_STATES, type PageStateCode } from '../../frontier/page-state.ts';
 import { applyEffects, countInto, type Effects, newEffects } from './effects.ts';
 import type { PendingCandidate } from './group.ts';
 import { type Columns, PackedRows, unpacked } from './pack-columns.ts';
-import { ask, findByIndex, SERVER, type Session, together } from './session.ts';
+import { ask, findByIndex, type Session, together } from './session.ts';
 import type { WaitingPage } from './waiting-pages.ts';
 import { WORK_CHANNEL } from './write-rows.ts';
 
@@ -55,8 +55,7 @@ WITH c AS (SELECT * FROM ${unpacked(5, URLS, 'c')}),
   counted AS (${countInto('$1', 'gained g')}),
   told AS (SELECT pg_notify('${WORK_CHANNEL}', $2::int::text)
     WHERE EXISTS (SELECT 1 FROM gained WHERE NOT h = ANY ($4::int[])))
-SELECT (SELECT array_agg(id) FROM made) AS made, f.o AS "freshO", f.id AS "freshId", k.*, (SELECT count(*) FROM told),
-  ${SERVER} AS server
+SELECT (SELECT array_agg(id) FROM made) AS made, f.o AS "freshO", f.id AS "freshId", k.*, (SELECT count(*) FROM told)
 FROM (SELECT ${FOUND} FROM old) k, (SELECT array_agg(o) AS o, array_agg(id) AS id FROM fresh) f`;
 const FIND_URLS = `
 SELECT ${FOUND} FROM (SELECT c.o, u.id, u.depth, u.state FROM ${unpacked(2, URLS, 'c')} ${KNOWN}) k`;
@@ -74,32 +73,29 @@ interface MadePages extends FoundPages {
   freshO: number[] | null;
   freshId: number[];
   made: number[] | null;
-  server: string;
-}
-
-interface MadeUrls {
-  resolved: Resolved[];
-  server: string;
 }
 
 /** Finds or makes the rows of the candidates, of which there must be one. New ones get ids in the order of discovery, and can be claimed at once. */
-export async function makeUrls(session: Session, candidates: readonly PendingCandidate[]): Promise<MadeUrls> {
+export async function makeUrls(
+  session: Session,
+  candidates: readonly PendingCandidate[],
+): Promise<Resolved[]> {
   let tries = 0;
-  const { resolved, effects, server } = await session.attempt(() => {
+  const { resolved, effects } = await session.attempt(() => {
     tries++;
     return make(session, candidates);
   });
   applyEffects(session, effects);
   // The first try may have come through, and only its answer got lost: what it made is not new to the second.
   if (tries > 1) for (const { waiting } of session.held.values()) waiting.clear();
-  return { resolved, server };
+  return resolved;
 }
 
 // Small functions from here on, and no loop in one that waits: in one piece they took V8's compiler longer than they ran.
 async function make(
   session: Session,
   candidates: readonly PendingCandidate[],
-): Promise<MadeUrls & { effects: Effects }> {
+): Promise<{ resolved: Resolved[]; effects: Effects }> {
   const { maker, projectId, runId } = session;
   const effects = newEffects();
   const known = await session.hosts.ensure(maker, new Set(candidates.map(hostOf)));
@@ -121,7 +117,7 @@ async function make(
     placeFound(resolved, (await askAlone<FoundPages>(session, FIND_URLS, late))[0], hostIds);
   }
   noteAll(effects, candidates, resolved);
-  return { resolved, effects, server: found.server };
+  return { resolved, effects };
 }
 
 /** Where the candidates belong, a list each. */

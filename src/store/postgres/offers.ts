@@ -1,6 +1,6 @@
 /**
  * Offering: a URL that nobody knew gets a row (make-urls.ts), a known one keeps the shallower depth. Gathering asks nothing:
- * what the worker remembers is known at once, the rest is found out when the group is written. A page whose depth falls while it
+ * what the worker remembers is known at once, the rest is found out when the group is prepared. A page whose depth falls while it
  * was shut out by depth or nofollow is judged again; one that was already read passes the news on to its links later, in
  * bounded batches (`lowerDepths`), never inside a settlement.
  */
@@ -77,7 +77,7 @@ function reopened(
     const { candidate, reopenPriority } = candidates[i];
     if (reopenPriority === null) continue;
     const page = resolved[i];
-    if (page === undefined || page.isNew || !SHUT_OUT.has(page.state)) continue;
+    if (page === undefined || !SHUT_OUT.has(page.state)) continue;
     rows.push({ i: page.id, h: page.hostId, s: Queued, p: reopenPriority, r: null, name: candidate.host });
   }
   return rows;
@@ -105,7 +105,7 @@ interface JudgedRow extends StoredLastVisit {
 const SET_VERDICTS = `
 UPDATE url u SET state = v.s, priority = v.p, rank = v.p, reason = v.r
 FROM ${recordset(1, 'i int, h int, s smallint, p int, r text', 'v')} ${lastJoins('v.i', 'v.h')}
-WHERE u.id = v.i AND u.host_id = v.h AND u.state NOT IN (1, 2)
+WHERE u.id = v.i AND u.host_id = v.h AND u.state IN (${[...SHUT_OUT]})
 RETURNING u.id, u.host_id AS "hostId", u.url, u.fetch_url AS "fetchUrl", u.depth, u.attempts, u.hops, ${LAST_COLUMNS}`;
 
 async function setVerdicts(tx: TransactionSql, rows: VerdictRow[], effects: Effects): Promise<void> {

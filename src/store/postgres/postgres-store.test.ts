@@ -8,6 +8,8 @@ import {
   LEASE_MS,
   linksTo,
   processed,
+  redirecting,
+  refused,
   visited,
 } from '../../../test/contracts/store/harness.ts';
 import { FakeClock } from '../../../test/fake-clock.ts';
@@ -151,6 +153,27 @@ describe('two workers on one run', () => {
     await first.flush();
     const { byState } = await first.counts();
     expect(byState).toEqual({ Fetching: 1 });
+  });
+
+  it('do not open again what another has opened and read meanwhile', async () => {
+    const { run, first, second } = await beginWithTwo();
+    const shutOut = refused('x', 'Skipped', 'not by links');
+    await second.offer([candidate('two', { depth: 0 }), shutOut]);
+    const lease = await run.lease();
+    const [start, two] = (await first.claim(lease, 2, clock.now())).claims;
+    await first.settle(lease, processed(start, linksTo([shutOut, candidate('y')])));
+    // Both are looked up, and found shut out and made.
+    expect((await first.claim(lease, 1, clock.now())).claims).toHaveLength(1);
+    const sql = connect(address, { max: 1, applicationName: 'test' });
+    try {
+      await sql`UPDATE url SET state = 3, reason = NULL WHERE url = ${shutOut.url}`;
+      await first.settle(lease, redirecting(two, candidate('x', { depth: 0, reopens: true })));
+      await first.flush();
+      const [{ state }] = await sql`SELECT state FROM url WHERE url = ${shutOut.url}`;
+      expect(state).toBe(3);
+    } finally {
+      await disconnect(sql);
+    }
   });
 
   it('know what robots.txt a leased host had without asking again', async () => {

@@ -25,6 +25,7 @@ import { gather, lowerDepths } from './offers.ts';
 import { openForWriting } from './open-database.ts';
 import { markOrphans } from './orphans.ts';
 import { readPast } from './past-page.ts';
+import { prepareGroup } from './prepare-group.ts';
 import { readProjectSettings, saveProjectSettings } from './project-settings.ts';
 import { createHeadReader } from './read-heads.ts';
 import { readLedger } from './read-history.ts';
@@ -48,7 +49,7 @@ import { log, settle } from './settle.ts';
 import { readDiscovery, saveDiscovery, saveEntries } from './sitemap-entries.ts';
 import { createIdentityBytes, createKeyedHasher, createUrlIdentity } from './url-identity.ts';
 import { endWorker, heartbeat, reservePages, returnPages } from './workers.ts';
-import { closeGroup, prepareGroup, writeGroup } from './write-group.ts';
+import { closeGroup, writeGroup } from './write-group.ts';
 import { WORK_CHANNEL } from './write-rows.ts';
 
 export interface PostgresStoreOptions {
@@ -67,7 +68,7 @@ export interface PostgresStore extends Store {
   rest(): Promise<void>;
 }
 
-/** Beside the one for commit groups: for questions, and for transactions of other kinds. */
+/** Beside those for commit groups and new URLs: for questions, and for transactions of other kinds. */
 const CONNECTIONS = 2;
 /** A worker that is paused, or cut off, in the middle of a transaction must not hold up all others. */
 const ABANDONED_AFTER_MS = 2000;

@@ -117,20 +117,13 @@ export async function findByIndex(tx: TransactionSql): Promise<void> {
   await ask(tx, BY_INDEX, []);
 }
 
-/** What tells a server from one that took over from it, and from itself before it was started again: when it began. */
-export const SERVER = 'extract(epoch FROM pg_postmaster_start_time())::text';
-
 // Without these it reads the whole of an index in place of the table, as long as there are some ten thousand pages.
 const BY_KEY = `SELECT set_config('enable_seqscan', 'off', true), set_config('enable_hashjoin', 'off', true),
-  set_config('enable_mergejoin', 'off', true), set_config('enable_material', 'off', true), ${SERVER} AS server`;
+  set_config('enable_mergejoin', 'off', true), set_config('enable_material', 'off', true)`;
 
-/**
- * From here on, in this transaction, rows are found one by one, by their keys. Not for lists of new URLs, which are long.
- * Answers which server it is.
- */
-export async function findByKey(tx: TransactionSql): Promise<string> {
-  const [{ server }] = await ask<{ server: string }>(tx, BY_KEY, []);
-  return server;
+/** From here on, in this transaction, rows are found one by one, by their keys. Not for lists of new URLs, which are long. */
+export async function findByKey(tx: TransactionSql): Promise<void> {
+  await ask(tx, BY_KEY, []);
 }
 
 /**
@@ -172,6 +165,7 @@ export interface HostIds {
   ensure(runner: Runner, names: Iterable<string>): Promise<Map<string, number>>;
   /** Call when what `ensure` made is committed. */
   remember(found: ReadonlyMap<string, number>): void;
+  forget(): void;
 }
 
 export function createHostIds(): HostIds {
@@ -213,5 +207,6 @@ export function createHostIds(): HostIds {
       if (ids.size + found.size > REMEMBERED_HOSTS) ids.clear();
       for (const [name, id] of found) ids.set(name, id);
     },
+    forget: () => ids.clear(),
   };
 }

@@ -58,7 +58,7 @@ async function saveBatch(
   }
   const distinct = [...byUrl.values()];
   const pending = distinct.map((each) => each.pending);
-  const { resolved } = await makeUrls(session, pending);
+  const resolved = await makeUrls(session, pending);
   const { dates, effects } = await transaction(session, async (tx) => {
     const effects = newEffects();
     // One at a time: whoever comes second must see what the first one's dates were.

@@ -9,6 +9,7 @@
 import type { TransactionSql } from 'postgres';
 import { PAGE_STATES } from '../../frontier/page-state.ts';
 import type { HostLease, Settled } from '../port.ts';
+import { LOST } from './connection.ts';
 import {
   applyEffects,
   countWaiting,
@@ -19,9 +20,11 @@ import {
   writeWaiting,
 } from './effects.ts';
 import type { Group, PendingSettlement } from './group.ts';
-import { makeUrls, type Resolved } from './make-urls.ts';
+import type { Resolved } from './make-urls.ts';
 import { addLowering, lower, reopen } from './offers.ts';
+import { lockOurs } from './our-hosts.ts';
 import { type Columns, packed, unpacked } from './pack-columns.ts';
+import { hasWitnesses, prepareAgain } from './prepare-group.ts';
 import { openRedirectBook } from './redirects.ts';
 import { ask, findByKey, recordset, rowsJson, type Session, together } from './session.ts';
 import {
@@ -39,7 +42,7 @@ const { Queued } = PAGE_STATES;
 
 export async function writeGroup(session: Session, group: Group): Promise<void> {
   if (isWritten(group)) return;
-  const outcome = await session.attempt(() => writeHere(session, group));
+  const outcome = await session.attempt(() => writeWhatIsThere(session, group));
   forgetWritten(session, group);
   for (const lease of outcome.lost) {
     if (session.held.get(lease.hostId)?.lease.fence === lease.fence) session.held.delete(lease.hostId);
@@ -48,15 +51,20 @@ export async function writeGroup(session: Session, group: Group): Promise<void> 
   applyEffects(session, outcome.effects);
 }
 
-/** The group's new URLs are known to another server than the one that answers. */
-class OtherServer extends Error {}
+/** A server that took over, or crashed, does not have what it had written. */
+class Lost extends Error {
+  readonly code = LOST;
+}
 
-async function writeHere(session: Session, group: Group): Promise<Written> {
-  for (;;) {
+/** New URLs may be lost, and then pages. What is lost again and again (two servers answer in turns) takes patience. */
+const TRIES_AT_ONCE = 3;
+
+async function writeWhatIsThere(session: Session, group: Group): Promise<Written> {
+  for (let tries = 1; ; tries++) {
     try {
       return (await session.writer.begin((tx) => writeAll(tx, session, group))) as Written;
     } catch (error) {
-      if (!(error instanceof OtherServer)) throw error;
+      if (!(error instanceof Lost) || tries === TRIES_AT_ONCE) throw error;
     }
     await prepareAgain(session, group);
   }
@@ -64,8 +72,8 @@ async function writeHere(session: Session, group: Group): Promise<Written> {
 
 /** It brought nothing but new URLs: those of the start. */
 function isWritten(group: Group): boolean {
-  const { candidates, resolved, rows, robots, shorter } = group;
-  const rest = [rows.requests.count, robots.length, shorter.size, leasesOf(group).size];
+  const { candidates, resolved, rows, robots } = group;
+  const rest = [rows.requests.count, robots.length, shorterPaths(group).size, leasesOf(group).size];
   return candidates.length > 0 && rest.every((size) => size === 0) && resolved.every(({ isNew }) => isNew);
 }
 
@@ -98,8 +106,6 @@ INSERT INTO worker AS w (id, process, run_id, started_at, seen_at, last_group, p
 ON CONFLICT (id) DO UPDATE SET last_group = excluded.last_group, seen_at = excluded.seen_at,
   pages = w.pages + excluded.pages, permits = greatest(0, w.permits - excluded.pages)
 WHERE w.last_group < excluded.last_group RETURNING id`;
-const OUR_HOSTS = `SELECT h.id, h.fence FROM ${recordset(1, 'h int, f bigint', 'r')} JOIN host h ON h.id = r.h AND h.fence = r.f`;
-const LOCKED = 'ORDER BY h.id FOR NO KEY UPDATE OF h';
 // Asked for its state here, a page would be looked for in the index of what waits, where all that has waited stands until
 // the next vacuum.
 const MARK_IN_FLIGHT = `
@@ -118,24 +124,23 @@ async function writeAll(tx: TransactionSql, session: Session, group: Group): Pro
   const leases = leasesOf(group);
   const pageOf = (target: number): number => (target > 0 ? target : resolved[~target].id);
   const now = Math.round(session.clock.now());
-  const [server, counted, valid] = await together([
+  const [, counted, isOurs, hasAll] = await together([
     findByKey(tx),
     ask(tx, COUNT_GROUP, [session.owner, group.number, now, countPages(group.settlements), session.runId]),
-    ask<HostFence>(tx, `${OUR_HOSTS} ${LOCKED}`, [keysOf(leases)]),
+    lockOurs(tx, leases),
+    hasWitnesses(tx, group.witnesses),
   ]);
-  for (const maker of group.servers) if (maker !== server) throw new OtherServer();
+  if (!hasAll) throw new Lost('new URLs that the group names are not in the database any more');
   if (counted.length === 0) return recallGroup(tx, group);
-  const isOurs = holdersOf(valid);
   const lost = [...leases].filter((lease) => !isOurs(lease));
   const settlements = group.settlements.filter(({ lease, isSuperseded }) => !isSuperseded && isOurs(lease));
-  await together([
-    writeVisited(tx, session, group, settlements),
-    reopen(tx, group.candidates, resolved, effects),
-    writeLinks(tx, session, settlements, group.links, resolved),
-    lower(tx, session, shorterPaths(group), effects),
-    // Behind what lowers depths: pages answer with theirs.
-    settlePages(tx, session, settlements, pageOf, effects),
-  ]);
+  const visited = writeVisited(tx, session, group, settlements);
+  const opened = reopen(tx, group.candidates, resolved, effects);
+  const linked = writeLinks(tx, session, settlements, group.links, resolved);
+  const lowered = lower(tx, session, shorterPaths(group), effects);
+  // Behind what lowers depths: pages answer with theirs, and where chains lead to may have been opened by it.
+  const settled = settlePages(tx, session, settlements, pageOf, effects, lowered);
+  await together([visited, opened, linked, lowered, settled]);
   const writes: Promise<unknown>[] = [
     lockQueues(
       tx,
@@ -194,66 +199,6 @@ function leasesOf(group: Group): Set<HostLease> {
   return leases;
 }
 
-const keysOf = (leases: Iterable<HostLease>) =>
-  rowsJson([...leases].map(({ hostId, fence }) => ({ h: hostId, f: fence })));
-
-/** Rows for the candidates that came since the last time, but for those that only pages of lost hosts offered. */
-export async function prepareGroup(session: Session, group: Group): Promise<void> {
-  const { candidates, resolved, servers } = group;
-  const [from, to] = [resolved.length, candidates.length];
-  if (from === to) return;
-  const isWanted = await offeredByOurs(session, group);
-  const wanted: number[] = [];
-  for (let i = from; i < to; i++) if (isWanted(i)) wanted.push(i);
-  if (wanted.length > 0) {
-    const made = await makeUrls(
-      session,
-      wanted.map((i) => candidates[i]),
-    );
-    servers.add(made.server);
-    placeAll(resolved, wanted, made.resolved);
-  }
-  resolved.length = to;
-}
-
-function placeAll(resolved: Resolved[], places: readonly number[], made: readonly Resolved[]): void {
-  for (let i = 0; i < places.length; i++) resolved[places[i]] = made[i];
-}
-
-/** A server that took over, or crashed, may have lost the last commits: what is remembered of them is looked up again. */
-async function prepareAgain(session: Session, group: Group): Promise<void> {
-  group.resolved.length = 0;
-  group.servers.clear();
-  session.known.clear();
-  await prepareGroup(session, group);
-  for (const { waiting } of session.held.values()) waiting.clear();
-}
-
-/** Whether a host that is ours offered the candidate, or nobody's page did. */
-async function offeredByOurs(session: Session, group: Group): Promise<(place: number) => boolean> {
-  const { settlements } = group;
-  const leases = new Set(settlements.map(({ lease }) => lease));
-  if (leases.size === 0) return () => true;
-  const valid = await session.attempt(() => ask<HostFence>(session.maker, OUR_HOSTS, [keysOf(leases)]));
-  const isOurs = holdersOf(valid);
-  if ([...leases].every(isOurs)) return () => true;
-  const live = new Set(group.offered);
-  for (const { offered, lease } of settlements)
-    if (isOurs(lease)) for (const target of offered) if (target < 0) live.add(~target);
-  return (place) => live.has(place);
-}
-
-interface HostFence {
-  id: number;
-  fence: number;
-}
-
-/** A host may have been lost and taken again: only its last lease is ours. */
-function holdersOf(valid: readonly HostFence[]): (lease: HostLease) => boolean {
-  const fences = new Map(valid.map(({ id, fence }) => [id, fence]));
-  return ({ hostId, fence }) => fences.get(hostId) === fence;
-}
-
 /** Known pages to which a shorter path was found: remembered ones, and those that turned out to be known. */
 function shorterPaths(group: Group): Map<number, number> {
   const { candidates, resolved } = group;
@@ -297,13 +242,16 @@ async function settlePages(
   settlements: PendingSettlement[],
   pageOf: (target: number) => number,
   effects: Effects,
+  lowered: Promise<void>,
 ): Promise<void> {
   if (settlements.length === 0) return;
   settlements.forEach((pending) => {
     pending.settled = answerOf(pending, pageOf);
   });
+  if (settlements.some(isOfChain)) await lowered;
   await settleChains(tx, settlements, pageOf, effects);
   const written = await ask<SettledRow>(tx, SET_PAGES, packed(tx, PAGES, settlements.map(pageRow)));
+  if (written.length < settlements.length) dropMissing(settlements, written);
   countSettled(effects, settlements);
   const byPage = new Map(settlements.map((pending) => [pending.claim.pageId, pending]));
   const isClosedChain = (row: SettledRow) => row.hops > 0 && byPage.get(row.id)!.requeue === null;
@@ -313,6 +261,15 @@ async function settlePages(
   // A shorter path to the page was found after its links were offered, by whomever: they were offered too deep.
   const deeper = written.filter(({ id, depth }) => depth < byPage.get(id)!.depth);
   if (deeper.length > 0) await addLowering(tx, session, deeper, effects);
+}
+
+const isOfChain = ({ claim, redirect }: PendingSettlement) => redirect !== null || claim.hops > 0;
+
+/** What was read of pages that the database does not have any more is left out when the group is tried again. */
+function dropMissing(settlements: readonly PendingSettlement[], written: readonly SettledRow[]): void {
+  const found = new Set(written.map(({ id }) => id));
+  for (const pending of settlements) if (!found.has(pending.claim.pageId)) pending.isSuperseded = true;
+  throw new Lost('pages that were read are not in the database any more');
 }
 
 function pageRow({ claim, lease, requeue, settled }: PendingSettlement): object {

@@ -7,6 +7,7 @@ import {
   beginRun,
   candidate,
   facts,
+  linksTo,
   type OpenRun,
   pagesOf,
   processed,
@@ -178,6 +179,23 @@ export function describeRedirects(harness: () => StoreHarness): void {
         state: PAGE_STATES.Failed,
         reason: 'redirect: to https://b.test/out refused, scope: host b.test',
       });
+    });
+
+    it.each([
+      ['too deep', refused('c', 'DepthExceeded', 'depth 2', { depth: 2 })],
+      ['by nofollow only', refused('c', 'Skipped', 'nofollow', { depth: 2, onlyNofollow: true })],
+    ])('may lead where a link of a moment ago led %s', async (_, link) => {
+      const { store, ...run } = await beginRun(harness());
+      await store.offer([candidate('a'), candidate('b')]);
+      const held = await run.lease();
+      const { claims } = await store.claim(held, 2, harness().clock.now());
+      const [a, b] = claims;
+      await store.settle(held, processed(a, linksTo([link])));
+      await store.settle(held, redirecting(b, candidate('c', { reopens: true })));
+      await store.flush();
+      const pages = await pagesOf(harness());
+      expect(pages.c).toMatchObject({ state: 'Queued', reason: null, depth: 1 });
+      expect(pages.b).toMatchObject({ state: 'Processed', status_code: 301 });
     });
 
     it('to a target that is refused later, by robots.txt, fail and name the rule', async () => {

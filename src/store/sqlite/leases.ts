@@ -90,6 +90,8 @@ export function createLeases(session: Session, waiting: WaitingPages, flushRows:
     addWaiting(session, hostId, lost.length);
   }
 
+  const nextRetryOf = ({ hostId }: HostLease) => nextRetry.get(session.projectId, hostId) as number | null;
+
   // This session is the only writer: whoever holds a host took it here.
   const holds = (lease: HostLease): boolean => session.held.get(lease.hostId)?.fence === lease.fence;
 
@@ -99,7 +101,10 @@ export function createLeases(session: Session, waiting: WaitingPages, flushRows:
       if (row.lease_owner !== null) takeOverClaims(row.id);
       return leaseOf(row, now + leaseMs);
     });
-    for (const lease of leases) session.held.set(lease.hostId, lease);
+    for (const lease of leases) {
+      session.held.set(lease.hostId, lease);
+      if (nextRetryOf(lease) !== null) session.retrying.add(lease.hostId);
+    }
     if (leases.length > 0) session.window.commit();
     return leases;
   }
@@ -136,7 +141,8 @@ export function createLeases(session: Session, waiting: WaitingPages, flushRows:
       if (!holds(lease)) return { claims: [], nextRetryAt: null };
       flushRows();
       // Asked first because it is almost always null: SQLite plans the range query anew for every value bound to it.
-      const retryAt = nextRetry.get(session.projectId, lease.hostId) as number | null;
+      const retryAt = session.retrying.has(lease.hostId) ? nextRetryOf(lease) : null;
+      if (retryAt === null) session.retrying.delete(lease.hostId);
       const isDue = retryAt !== null && retryAt <= now;
       const rows = isDue ? (due.all(session.projectId, lease.hostId, now, count) as ClaimRow[]) : [];
       for (const row of rows) setState.run(Fetching, row.id);
@@ -174,6 +180,7 @@ export function createLeases(session: Session, waiting: WaitingPages, flushRows:
     release(lease: HostLease): void {
       session.dirtyHosts.add(lease);
       if (session.held.get(lease.hostId) === lease) session.held.delete(lease.hostId);
+      session.retrying.delete(lease.hostId);
       give.run(lease.hostId, lease.fence);
       session.window.touch();
     },

@@ -26,6 +26,8 @@ export interface Session {
   readonly waitingDelta: Map<number, number>;
   /** The leases that were taken here, by host id. */
   readonly held: Map<number, HostLease>;
+  /** Hosts held here of which a page may wait for its time: no other is asked for one. */
+  readonly retrying: Set<number>;
   /** Hosts whose state must be written with the next commit. */
   readonly dirtyHosts: Set<HostLease>;
   readonly runDelta: { pages: number; bytes: number; requests: number };

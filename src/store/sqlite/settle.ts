@@ -104,6 +104,7 @@ export function createSettling(
     if (settlement.requeue !== null) {
       const { notBefore, priority } = settlement.requeue;
       if (notBefore === null) waiting.add(lease.hostId, priority ?? claim.priority, pageId);
+      else session.retrying.add(lease.hostId);
       addWaiting(session, lease.hostId, 1);
       state = Queued;
     } else if (redirect !== null) {

@@ -284,6 +284,7 @@ function openSession(
     gathered: [],
     waitingDelta: new Map(),
     held: new Map<number, HostLease>(),
+    retrying: new Set<number>(),
     dirtyHosts: new Set<HostLease>(),
     runDelta: { pages: 0, bytes: 0, requests: 0 },
     permits: 0,

@@ -1,13 +1,14 @@
 // Many workers on PostgreSQL: what the shared store costs beside a file, how many statements a page takes, what a second
 // worker brings, a thousand hosts politely by four, and how long a claim takes when a million URLs wait. The server is
 // a private one with PostgreSQL's own durability (fsync on); the sites are generated, in a process of their own.
+import { fork } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { connect, disconnect, type Sql } from '../src/store/postgres/connection.ts';
 import { openForWriting } from '../src/store/postgres/open-database.ts';
 import { type PostgresServer, startPostgres } from '../test/servers/start-postgres.ts';
 import { measureClaims } from './claim-latency.ts';
-import { inTemporaryFolder, type Measured, measureSumi, readFromSumi } from './run-sumi.ts';
+import { inTemporaryFolder, type Measured, measureSumi, REPOSITORY, readFromSumi } from './run-sumi.ts';
 import { atLeast, atMost, lessThan, median, type Row, type Scenario, shown } from './scenario.ts';
 import type { SeenRequest } from './site-server.ts';
 import { startSite } from './start-site.ts';
@@ -51,16 +52,34 @@ async function countStatements(sql: Sql): Promise<number> {
   return calls;
 }
 
+/** A site that takes as little of the machine as it can. */
+function startMemorySite(pages: number): Promise<{ origin: string; stop(): Promise<void> }> {
+  const child = fork(join(REPOSITORY, 'bench', 'memory-site.ts'), [String(SEED), String(pages)], {
+    cwd: REPOSITORY,
+    execArgv: ['--import', 'tsx'],
+  });
+  const stop = () =>
+    new Promise<void>((resolve) => {
+      child.once('exit', () => resolve());
+      child.disconnect();
+    });
+  return new Promise((resolve, reject) => {
+    child.once('message', (port) => resolve({ origin: `http://127.0.0.1:${port}`, stop }));
+    child.once('exit', (code) => reject(new Error(`the site's process ended with ${code}`)));
+  });
+}
+
 /** One process: the same site into a file and into PostgreSQL, in turns. */
 async function besideSqlite(server: PostgresServer, quick: boolean): Promise<Row[]> {
   const pages = quick ? 1000 : 5000;
   const flags = [...FAST, '--concurrency', '64', '--per-host', '64'];
-  const site = await startSite({ seed: SEED, pages }, false);
+  const site = await startMemorySite(pages);
   const file: Measured[] = [];
   const shared: (Measured & { statements: number })[] = [];
   try {
-    for (let round = 0; round < (quick ? 1 : 3); round++) {
-      const crawl = ['crawl', `${site.origins[0]}/`, ...flags];
+    // A crawl of a second and a half swings by a tenth.
+    for (let round = 0; round < (quick ? 1 : 7); round++) {
+      const crawl = ['crawl', `${site.origin}/`, ...flags];
       file.push(
         await inTemporaryFolder((folder) => measureSumi([...crawl, '--db', join(folder, 'sumi.db')])),
       );

@@ -173,8 +173,8 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
         if (session.owner !== '') await endWorker(session);
       } finally {
         session.window.stop();
-        await stopListening();
-        await Promise.all([writer, maker, sql].map(disconnect));
+        await Promise.all([stopListening(), disconnect(writer), disconnect(maker)]);
+        await disconnect(sql);
       }
     },
   };
@@ -294,18 +294,13 @@ SELECT pages, requests, bytes, COALESCE((SELECT avg(f.change_frequency) FROM url
 FROM run WHERE id = $1`;
 
 async function counts(session: Session): Promise<RunCounts> {
-  session.window.touch();
+  // Pages in flight are told with a group.
+  if ([...session.held.values()].some(({ inFlight }) => inFlight.size > 0)) session.window.touch();
   await session.window.flush();
-  const states = await countStates(session);
-  const byState: Record<string, number> = {};
-  let known = 0;
-  for (const { state, n } of states) {
-    byState[pageStateName(state)] = n;
-    known += n;
-  }
   const { runId, projectId, isFirstRun } = session;
-  const [[run], ledger] = await session.attempt((sql) =>
+  const [states, [run], ledger] = await session.attempt((sql) =>
     Promise.all([
+      countStates(sql, projectId),
       ask<Pick<RunCounts, 'pages' | 'requests' | 'bytes' | 'averageChangeFrequency'>>(sql, COUNT_RUN, [
         runId,
         projectId,
@@ -314,6 +309,12 @@ async function counts(session: Session): Promise<RunCounts> {
       readLedger(sql, runId),
     ]),
   );
+  const byState: Record<string, number> = {};
+  let known = 0;
+  for (const { state, n } of states) {
+    byState[pageStateName(state)] = n;
+    known += n;
+  }
   const waiting = (byState.Queued ?? 0) + (byState.Fetching ?? 0);
   return { byState, waiting, known, ledger, ...run };
 }

@@ -1,5 +1,5 @@
 /** The life of projects and runs: begin, go on, take part, be opened to be judged anew, finish. */
-import type { TransactionSql } from 'postgres';
+import type { Sql, TransactionSql } from 'postgres';
 import { sumiError } from '../../errors.ts';
 import { PAGE_STATES, type PageStateCode } from '../../frontier/page-state.ts';
 import { PAGE_TABLES } from '../page-tables.ts';
@@ -290,6 +290,8 @@ async function clearProject(
   );
 }
 
+const FINISH = 'UPDATE run SET status = $2, finished_at = $3, error = $4 WHERE id = $1';
+
 /** Ends the run, unless others are still at work on it and nothing says that it is over. */
 export async function finishRun(
   session: Session,
@@ -306,14 +308,12 @@ export async function finishRun(
     );
     if (run.status !== 'running') return run.status;
     if (status !== 'completed' && (await hasOthers(tx, session, now))) return 'running';
-    await ask(tx, 'UPDATE run SET status = $2, finished_at = $3, error = $4 WHERE id = $1', [
-      session.runId,
-      status,
-      Math.round(now),
-      error,
+    const { runId } = session;
+    await together([
+      ask(tx, FINISH, [runId, status, Math.round(now), error]),
+      ask(tx, CLOSE, [openKey(runId)]),
+      ask(tx, 'SELECT pg_notify($1, $2)', [RUN_CHANNEL, String(runId)]),
     ]);
-    await ask(tx, CLOSE, [openKey(session.runId)]);
-    await ask(tx, 'SELECT pg_notify($1, $2)', [RUN_CHANNEL, String(session.runId)]);
     return status;
   });
 }
@@ -377,10 +377,8 @@ export interface StateCount {
   n: number;
 }
 
-export function countStates(session: Session): Promise<StateCount[]> {
-  return session.attempt((sql) =>
-    ask<StateCount>(sql, 'SELECT state, count(*)::int AS n FROM url WHERE project_id = $1 GROUP BY state', [
-      session.projectId,
-    ]),
-  );
+export function countStates(sql: Sql, projectId: number): Promise<StateCount[]> {
+  return ask(sql, 'SELECT state, count(*)::int AS n FROM url WHERE project_id = $1 GROUP BY state', [
+    projectId,
+  ]);
 }

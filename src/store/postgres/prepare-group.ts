@@ -76,10 +76,10 @@ function renumber({ links, settlements, shorter }: Group, moved: ReadonlyMap<num
     pending.offered = pending.offered.map(now);
     if (pending.redirect !== null) pending.redirect.candidate = now(pending.redirect.candidate);
   }
-  for (const [id, depth] of [...shorter]) {
-    shorter.delete(id);
-    shorter.set(now(id), depth);
-  }
+  // All at once: a new id may be another's old one.
+  const paths = [...shorter];
+  shorter.clear();
+  for (const [id, depth] of paths) shorter.set(now(id), depth);
 }
 
 /** Whether a host that is ours offered the candidate, or nobody's page did. */

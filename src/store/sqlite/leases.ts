@@ -179,8 +179,10 @@ export function createLeases(session: Session, waiting: WaitingPages, flushRows:
 
     release(lease: HostLease): void {
       session.dirtyHosts.add(lease);
-      if (session.held.get(lease.hostId) === lease) session.held.delete(lease.hostId);
-      session.retrying.delete(lease.hostId);
+      if (session.held.get(lease.hostId) === lease) {
+        session.held.delete(lease.hostId);
+        session.retrying.delete(lease.hostId);
+      }
       give.run(lease.hostId, lease.fence);
       session.window.touch();
     },

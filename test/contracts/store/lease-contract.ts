@@ -151,6 +151,21 @@ export function describeLeases(harness: () => StoreHarness): void {
       expect(await statesOf(harness())).toEqual({ x: 'Fetching', y: 'Fetching' });
     });
 
+    it('hides no page that waits for its time from its new holder', async () => {
+      const { store, ...run } = await beginRun(harness());
+      await store.offer([candidate('x')]);
+      const old = await run.lease();
+      const claim = await run.claim(old);
+      const requeue = { attempts: 1, notBefore: now() + 1000, priority: null };
+      await store.settle(old, processed(claim, { requeue, facts: null, countsAsPage: false }));
+      await store.flush();
+      const later = now() + 2 * LEASE_MS;
+      const held = (await store.leaseHost('me', HOST, later, LEASE_MS))!;
+      await store.release(old);
+      const { claims } = await store.claim(held, 1, later);
+      expect(claims.map(({ pageId }) => pageId)).toEqual([claim.pageId]);
+    });
+
     it('does not release the host of its new holder', async () => {
       const { store, lost } = await loseLease();
       await store.release(lost);

@@ -9,6 +9,7 @@ function visit(more: Partial<LastVisit> = {}): LastVisit {
   return {
     statusCode: 200,
     visitedAt: NOW - HOUR,
+    hasBody: true,
     contentHash: new Uint8Array(32),
     textHash: null,
     facetHash: null,
@@ -66,7 +67,7 @@ describe('a page is fresh', () => {
   it('not after a failure, and not when it was never read', () => {
     for (const statusCode of [null, 404, 500, 304])
       expect(isFresh({ ...fresh, statusCode }, NOW, 24 * HOUR)).toBe(false);
-    expect(isFresh({ ...fresh, contentHash: null }, NOW, 24 * HOUR)).toBe(false);
+    expect(isFresh({ ...fresh, hasBody: false }, NOW, 24 * HOUR)).toBe(false);
   });
 
   it('not when the clock was set back since', () => {

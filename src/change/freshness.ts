@@ -48,6 +48,6 @@ export function announcesChanges(announced: number, unannounced: number): boolea
 }
 
 /** The last visit was answered with what is stored: after a failure a page is asked again in any case. */
-function isWell({ statusCode, contentHash }: LastVisit): boolean {
-  return contentHash !== null && statusCode !== null && statusCode >= 200 && statusCode < 300;
+function isWell({ statusCode, hasBody }: LastVisit): boolean {
+  return hasBody && statusCode !== null && statusCode >= 200 && statusCode < 300;
 }

@@ -9,6 +9,7 @@ function visit(more: Partial<LastVisit>): LastVisit {
   return {
     statusCode: 200,
     visitedAt: VISITED,
+    hasBody: true,
     contentHash: new Uint8Array(32),
     textHash: null,
     facetHash: null,
@@ -63,7 +64,7 @@ describe('the conditions of a request', () => {
 
   it('are none for a page that was never read, or was gone; a failure in between does not matter', () => {
     const tagged = visit({ etag: '"a"' });
-    expect(conditionsFor({ ...tagged, contentHash: null })).toBeUndefined();
+    expect(conditionsFor({ ...tagged, hasBody: false })).toBeUndefined();
     for (const statusCode of [404, 410]) expect(conditionsFor({ ...tagged, statusCode })).toBeUndefined();
     for (const statusCode of [500, null]) expect(conditionsFor({ ...tagged, statusCode })).toBeDefined();
   });

@@ -30,8 +30,8 @@ export async function crawlToEnd(
     const noteStart: EventListener = (event) => {
       if (event.type === 'run') isResumed = event.resumed;
     };
-    const listeners = [noteStart, patientCompiler(config, setFlagsFromString), ...view.listeners];
-    handle = await startCrawl({ config, startUrls, listeners });
+    const runListeners = [noteStart, patientCompiler(config, setFlagsFromString)];
+    handle = await startCrawl({ config, startUrls, listeners: view.listeners, runListeners });
     view.started(handle);
     hooks?.started(handle, isResumed, view.say);
     summary = await handle.finished;

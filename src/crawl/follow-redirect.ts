@@ -40,7 +40,7 @@ export function redirected(
     redirect: { candidate: 0, maxHops: maxRedirects },
     countsAsPage: true,
     // What it linked to when it was a page is linked no more.
-    links: claim.last === null || claim.last.contentHash === null ? null : { ...NO_LINKS },
+    links: claim.last === null || !claim.last.hasBody ? null : { ...NO_LINKS },
   };
   compareHashes(settlement, () => ({
     statusCode: facts.statusCode,

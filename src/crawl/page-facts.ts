@@ -3,7 +3,7 @@ import { contentHash, facetHash, linkDigest, simhashInteger } from '../change/fi
 import type { Outcome, ResponseHead } from '../fetch/fetcher.ts';
 import { parseHttpDate } from '../parse/http-date.ts';
 import type { ParsedPage } from '../parse/parsed-page.ts';
-import type { PageFacts } from '../store/port.ts';
+import type { PageFacts, PageTouch } from '../store/port.ts';
 
 /** Our clock is preferred when the server's is further off than this. */
 const MAX_DATE_SKEW_MS = 15 * 60 * 1000;
@@ -52,6 +52,19 @@ export function factsOf(outcome: Outcome, nowMs: number): PageFacts {
     error: null,
     responseMs: outcome.responseMs === null ? null : Math.round(outcome.responseMs),
     visitedAt: visitTime(head, nowMs),
+  };
+}
+
+/** What an answer's head says of a page that it does not show. */
+export function touchedBy({ head, responseMs }: Outcome, nowMs: number): PageTouch {
+  return {
+    statusCode: head?.status ?? null,
+    error: null,
+    responseMs: responseMs === null ? null : Math.round(responseMs),
+    visitedAt: visitTime(head, nowMs),
+    etag: head?.etag ?? null,
+    lastModified: head?.lastModified ?? null,
+    cacheControl: head?.cacheControl ?? null,
   };
 }
 

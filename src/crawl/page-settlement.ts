@@ -50,8 +50,8 @@ export function queuedAgain(claim: Claim, requeue: NonNullable<Settlement['reque
 /** Some visit of it got an answer that was read, or that led on. */
 export function wasRead(last: LastVisit | null): last is LastVisit {
   if (last === null) return false;
-  if (last.contentHash !== null || last.facetHash !== null) return true;
-  return wasAnswered(last);
+  // Hashes last: a store may have to read them.
+  return wasAnswered(last) || last.hasBody || last.facetHash !== null;
 }
 
 /** The last visit got the page, or where it is. A 304 that nobody asked for is a failure. */

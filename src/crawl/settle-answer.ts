@@ -8,7 +8,7 @@ import { bytesSpared, touchOf, visitOf } from './compare-visit.ts';
 import type { Exchange } from './exchange.ts';
 import { redirected } from './follow-redirect.ts';
 import type { Answer } from './judge-answer.ts';
-import { factsOf } from './page-facts.ts';
+import { factsOf, touchedBy } from './page-facts.ts';
 import {
   bareSettlement,
   type PageSettlement,
@@ -80,16 +80,25 @@ function retried(
 
 function notModified(claim: Claim, { outcome }: Exchange, around: CrawlParts): PageSettlement {
   const last = claim.last!;
-  const facts = factsOf(outcome, around.clock.now());
   const settlement = bareSettlement(claim, 'Processed', null);
-  const visit = visitOf('unchanged', '304', facts, null);
-  visit.etag ??= last.etag;
-  visit.lastModified ??= last.lastModified;
-  visit.bytesSaved = bytesSpared(last, outcome);
-  settlement.visit = visit;
-  settlement.touch = touchOf(facts);
+  const touch = touchedBy(outcome, around.clock.now());
+  settlement.visit = {
+    visitedAt: touch.visitedAt,
+    outcome: 'unchanged',
+    knownBy: '304',
+    statusCode: touch.statusCode,
+    etag: touch.etag ?? last.etag,
+    lastModified: touch.lastModified ?? last.lastModified,
+    contentHash: null,
+    textHash: null,
+    simhashDistance: null,
+    wireBytes: outcome.wireBytes,
+    bytesSaved: bytesSpared(last, outcome),
+    durationMs: touch.responseMs,
+  };
   // The page itself is as it was answered last; 304 is how we know. After a failure it is well again.
-  settlement.touch.statusCode = wasAnswered(last) ? last.statusCode : 200;
+  touch.statusCode = wasAnswered(last) ? last.statusCode : 200;
+  settlement.touch = touch;
   settlement.countsAsPage = true;
   return settlement;
 }

@@ -7,7 +7,7 @@ import { hostname } from 'node:os';
 import { type Config, configHash } from '../config/load-config.ts';
 import type { LinkGraph } from '../graph/link-graph.ts';
 import { systemClock } from '../primitives/clock.ts';
-import type { EventListener, SummaryEvent } from '../report/events.ts';
+import type { CrawlEvent, EventListener, SummaryEvent } from '../report/events.ts';
 import type { LoopReading } from '../report/metrics.ts';
 import { attachSink, type OutputSink } from '../report/output-sink.ts';
 import { createReport, type Report } from '../report/report.ts';
@@ -36,6 +36,8 @@ export interface CrawlRequest {
   due?: readonly number[];
   extensions?: Extensions;
   listeners?: readonly EventListener[];
+  /** Hear of everything but pages, so that nothing is made to be told of them. */
+  runListeners?: readonly EventListener[];
 }
 
 export interface JoinRequest {
@@ -86,7 +88,7 @@ export async function startCrawl(request: CrawlRequest): Promise<CrawlHandle> {
   const extensions = guardExtensions(request.extensions ?? {});
   // First, so that a folder that cannot be used leaves no database behind.
   const bodies = await bodiesOf(config, extensions);
-  const stage = await openStage(extensions, request.listeners, config);
+  const stage = await openStage(extensions, request, config);
   const { store, owner } = stage;
   const { clock } = store;
   const project = projectOf(config, startUrls, clock.now());
@@ -114,7 +116,7 @@ export async function startCrawl(request: CrawlRequest): Promise<CrawlHandle> {
 
 /** Null when the run is over, or not yet ready for others. */
 export async function joinCrawl(request: JoinRequest): Promise<CrawlHandle | null> {
-  const stage = await openStage(guardExtensions(request.extensions ?? {}), request.listeners, request.worker);
+  const stage = await openStage(guardExtensions(request.extensions ?? {}), request, request.worker);
   const { store, owner } = stage;
   const joined = await orClose(stage, () => store.join(request.runId, owner));
   if (joined === null) {
@@ -144,7 +146,7 @@ async function bodiesOf(config: Config, extensions: Extensions): Promise<BodySto
 
 async function openStage(
   extensions: Extensions,
-  listeners: readonly EventListener[] = [],
+  { listeners = [], runListeners = [] }: Pick<CrawlRequest, 'listeners' | 'runListeners'>,
   { storeAddress, storePatience }: Pick<Config, 'storeAddress' | 'storePatience'>,
 ): Promise<Stage> {
   const report = createReport();
@@ -154,8 +156,10 @@ async function openStage(
     failures.push(error);
     loop?.fail(error);
   };
-  for (const listener of listeners)
-    report.listen((event) => attempt('event listener', () => listener(event), fail));
+  const guarded = (listener: EventListener) => (event: CrawlEvent) =>
+    attempt('event listener', () => listener(event), fail);
+  for (const listener of listeners) report.listen(guarded(listener));
+  for (const listener of runListeners) report.listen(guarded(listener), false);
   for (const sink of extensions.sinks ?? [])
     attachSink(report, sink, (call) => attempt('output sink', call, fail));
   const clock = extensions.clock ?? systemClock;

@@ -34,6 +34,8 @@ export const MAX_OWN_PRIORITY = CONFIRM_GONE_PRIORITY - 1;
 export interface LastVisit {
   statusCode: number | null;
   visitedAt: number;
+  /** A body was read once: there is something that may be unchanged. Cheaper than its hash, which a store may have to read. */
+  hasBody: boolean;
   /** Of the body that was read last; null when none ever was. */
   contentHash: Uint8Array | null;
   /** Of its main text. */

@@ -30,7 +30,8 @@ export interface Report {
   readonly wantsPages: boolean;
   /** True when somebody wants every link by its URL, which the crawl itself never makes. */
   readonly wantsLinks: boolean;
-  listen(listener: EventListener): void;
+  /** To everything, or to everything but pages. */
+  listen(listener: EventListener, wantsPages?: boolean): void;
   listenToLinks(listener: LinkListener): void;
   tell(event: CrawlEvent): void;
   links(from: string, links: readonly ToldLink[]): void;
@@ -53,6 +54,7 @@ const STATUS_CLASSES = ['other', '1xx', '2xx', '3xx', '4xx', '5xx'];
 
 export function createReport(): Report {
   const listeners: EventListener[] = [];
+  const pageListeners: EventListener[] = [];
   const linkListeners: LinkListener[] = [];
   const counters: Counters = {
     pages: 0,
@@ -69,18 +71,23 @@ export function createReport(): Report {
   return {
     counters,
     get wantsPages() {
-      return listeners.length > 0;
+      return pageListeners.length > 0;
     },
     get wantsLinks() {
       return linkListeners.length > 0;
     },
-    listen: (listener) => void listeners.push(listener),
+    listen(listener, wantsPages = true) {
+      listeners.push(listener);
+      if (wantsPages) pageListeners.push(listener);
+    },
     listenToLinks: (listener) => void linkListeners.push(listener),
     tell,
     links(from, links) {
       for (const listener of linkListeners) listener(from, links);
     },
-    page: tell,
+    page(event) {
+      for (const listener of pageListeners) listener(event);
+    },
     host: (event) => tell({ type: 'host', ...event }),
     count(state) {
       if (ERROR_STATES.has(state)) counters.errors++;

@@ -150,6 +150,7 @@ export function lastVisitOf(row: StoredLastVisit): LastVisit | null {
   return {
     statusCode: row.status_code,
     visitedAt: row.visited_at,
+    hasBody: row.content_hash !== null,
     contentHash: row.content_hash,
     textHash: row.text_hash,
     facetHash: row.facet_hash,

@@ -3,21 +3,29 @@ import type { Claim } from '../../frontier/candidate.ts';
 import { PAGE_STATES } from '../../frontier/page-state.ts';
 import { type HostRow, leaseOf } from '../host-row.ts';
 import type { ClaimAnswer, HostLease } from '../port.ts';
-import { lastVisitOf, type StoredLastVisit } from '../visit-rows.ts';
+import { createHashReader, LAST_VISIT, type LastVisitValues, StoredLastVisit } from './last-visit.ts';
 import { addWaiting, type Session } from './session.ts';
 import type { WaitingPages } from './waiting-pages.ts';
 
 const { Queued, Fetching } = PAGE_STATES;
 
-interface ClaimRow extends StoredLastVisit {
-  id: number;
-  url: string;
-  fetch_url: string | null;
-  depth: number;
-  priority: number;
-  attempts: number;
-  hops: number;
-}
+/** Columns of `url u`, in the order of `PageValues`. */
+const PAGE = 'u.id, u.url, u.fetch_url, u.depth, u.priority, u.attempts, u.hops';
+
+type PageValues = readonly [
+  id: number,
+  url: string,
+  fetchUrl: string | null,
+  depth: number,
+  priority: number,
+  attempts: number,
+  hops: number,
+];
+
+/** A claim's row: as an array, because with so many columns an object costs as much as finding the row does. */
+type ClaimValues = readonly [...PageValues, ...LastVisitValues];
+
+const LAST_VISIT_AT = 7;
 
 export function createLeases(session: Session, waiting: WaitingPages, flushRows: () => void) {
   const { db } = session;
@@ -38,25 +46,25 @@ export function createLeases(session: Session, waiting: WaitingPages, flushRows:
   const give = db.prepare(
     'UPDATE host SET lease_owner = NULL, lease_until = NULL WHERE id = ? AND fence = ?',
   );
-  const columns = `u.id, u.url, u.fetch_url, u.depth, u.priority, u.attempts, u.hops, f.visited_at, f.status_code,
-    f.content_hash, f.text_hash, f.facet_hash, CAST(f.simhash AS TEXT) AS simhash, f.etag, f.last_modified, f.cache_control,
-    f.wire_bytes, f.change_frequency, f.changes_detected, e.lastmod AS sitemap_date`;
   const joins = `url u LEFT JOIN fetched f ON f.page_id = u.id
     LEFT JOIN sitemap_entry e ON e.page_id = u.id AND e.lost_run IS NULL`;
-  const due = db.prepare(
-    `SELECT ${columns} FROM ${joins}
-     WHERE u.project_id = ? AND u.host_id = ? AND u.state = 1 AND u.retry_at IS NOT NULL AND u.retry_at <= ?
-     ORDER BY u.retry_at, u.id LIMIT ?`,
-  );
-  // As an array: with so many columns an object costs as much as finding the row does.
+  const due = db
+    .prepare(
+      `SELECT ${PAGE}, ${LAST_VISIT} FROM ${joins}
+       WHERE u.project_id = ? AND u.host_id = ? AND u.state = 1 AND u.retry_at IS NOT NULL AND u.retry_at <= ?
+       ORDER BY u.retry_at, u.id LIMIT ?`,
+    )
+    .raw();
   const ifWaiting = db
-    .prepare(`SELECT ${columns} FROM ${joins} WHERE u.id = ? AND u.state = 1 AND u.retry_at IS NULL`)
+    .prepare(
+      `SELECT ${PAGE}, ${LAST_VISIT} FROM ${joins} WHERE u.id = ? AND u.state = 1 AND u.retry_at IS NULL`,
+    )
     .raw();
   // In a project's first run no waiting page has a visit behind it, and there is nothing to join.
-  const ifWaitingFirst = db.prepare(
-    `SELECT id, url, fetch_url, depth, priority, attempts, hops, NULL AS visited_at FROM url
-     WHERE id = ? AND state = 1 AND retry_at IS NULL`,
-  );
+  const ifWaitingFirst = db
+    .prepare(`SELECT ${PAGE}, NULL FROM url u WHERE u.id = ? AND u.state = 1 AND u.retry_at IS NULL`)
+    .raw();
+  const readHashes = createHashReader(db);
   const nextRetry = db
     .prepare(
       'SELECT min(retry_at) FROM url WHERE project_id = ? AND host_id = ? AND state = 1 AND retry_at IS NOT NULL',
@@ -144,13 +152,12 @@ export function createLeases(session: Session, waiting: WaitingPages, flushRows:
       const retryAt = session.retrying.has(lease.hostId) ? nextRetryOf(lease) : null;
       if (retryAt === null) session.retrying.delete(lease.hostId);
       const isDue = retryAt !== null && retryAt <= now;
-      const rows = isDue ? (due.all(session.projectId, lease.hostId, now, count) as ClaimRow[]) : [];
-      for (const row of rows) setState.run(Fetching, row.id);
+      const rows = isDue ? (due.all(session.projectId, lease.hostId, now, count) as ClaimValues[]) : [];
+      for (const [pageId] of rows) setState.run(Fetching, pageId);
+      const find = session.isFirstRun ? ifWaitingFirst : ifWaiting;
       if (rows.length < count) {
         waiting.claim(lease.hostId, count - rows.length, (pageId) => {
-          const row = session.isFirstRun
-            ? (ifWaitingFirst.get(pageId) as ClaimRow | undefined)
-            : claimRowOf(ifWaiting.get(pageId) as ClaimValues | undefined);
+          const row = find.get(pageId) as ClaimValues | undefined;
           if (row === undefined) return false;
           // At once, because an id may stand in the queue twice.
           setState.run(Fetching, pageId);
@@ -164,7 +171,7 @@ export function createLeases(session: Session, waiting: WaitingPages, flushRows:
       }
       addWaiting(session, lease.hostId, -rows.length);
       session.window.touch();
-      return { claims: rows.map((row) => claimOf(row, lease.host)), nextRetryAt: null };
+      return { claims: rows.map((row) => claimOf(row, lease.host, readHashes)), nextRetryAt: null };
     },
 
     unclaim(lease: HostLease, claims: Claim[]): void {
@@ -189,49 +196,19 @@ export function createLeases(session: Session, waiting: WaitingPages, flushRows:
   };
 }
 
-/** The columns in their order. */
-type ClaimValues = readonly [
-  ...[number, string, string | null, number, number, number, number],
-  ...[number | null, number | null, Uint8Array | null, Uint8Array | null, Uint8Array | null, string | null],
-  ...[string | null, string | null, string | null, number, number, number, number | null],
-];
-
-function claimRowOf(values: ClaimValues | undefined): ClaimRow | undefined {
-  if (values === undefined) return undefined;
+function claimOf(values: ClaimValues, host: string, readHashes: ReturnType<typeof createHashReader>): Claim {
+  const pageId = values[0];
+  const url = values[1];
+  const isVisited = values[LAST_VISIT_AT] !== null;
   return {
-    id: values[0],
-    url: values[1],
-    fetch_url: values[2],
+    pageId,
+    url,
+    fetchUrl: values[2] ?? url,
+    host,
     depth: values[3],
     priority: values[4],
     attempts: values[5],
     hops: values[6],
-    visited_at: values[7],
-    status_code: values[8],
-    content_hash: values[9],
-    text_hash: values[10],
-    facet_hash: values[11],
-    simhash: values[12],
-    etag: values[13],
-    last_modified: values[14],
-    cache_control: values[15],
-    wire_bytes: values[16],
-    change_frequency: values[17],
-    changes_detected: values[18],
-    sitemap_date: values[19],
-  };
-}
-
-function claimOf(row: ClaimRow, host: string): Claim {
-  return {
-    pageId: row.id,
-    url: row.url,
-    fetchUrl: row.fetch_url ?? row.url,
-    host,
-    depth: row.depth,
-    priority: row.priority,
-    attempts: row.attempts,
-    hops: row.hops,
-    last: lastVisitOf(row),
+    last: isVisited ? new StoredLastVisit(values, LAST_VISIT_AT, pageId, readHashes) : null,
   };
 }

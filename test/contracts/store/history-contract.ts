@@ -77,9 +77,10 @@ export function describeHistory(harness: () => StoreHarness): void {
     it('is told everything that was read, by the last visit that read something', async () => {
       const next = await nextRun(harness(), await readOnce());
       const claim = await next.claim(await next.lease());
-      expect(claim.last).toEqual({
+      expect(claim.last).toMatchObject({
         statusCode: 200,
         visitedAt: READ.visitedAt,
+        hasBody: true,
         contentHash: expect.anything(),
         textHash: expect.anything(),
         facetHash: expect.anything(),
@@ -95,6 +96,18 @@ export function describeHistory(harness: () => StoreHarness): void {
       expect([...claim.last!.contentHash!]).toEqual([...HASH]);
       expect([...claim.last!.textHash!]).toEqual([...TEXT_HASH]);
       expect([...claim.last!.facetHash!]).toEqual([...HASH]);
+    });
+
+    it('is told of a page without a body that there is none', async () => {
+      const run = await beginRun(harness());
+      await run.store.offer([candidate('x')]);
+      const held = await run.lease();
+      await run.visit(held, { facts: facts({ statusCode: 301, facetHash: HASH }) });
+      await run.store.release(held);
+      const next = await nextRun(harness(), run);
+      const { last } = await next.claim(await next.lease());
+      expect(last).toMatchObject({ statusCode: 301, hasBody: false, contentHash: null, textHash: null });
+      expect([...last!.facetHash!]).toEqual([...HASH]);
     });
 
     it('that reads nothing new only touches the page: facts, text and links stay', async () => {

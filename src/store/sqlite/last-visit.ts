@@ -1,0 +1,130 @@
+/**
+ * What a claim says of the page's last visit. Its hashes are read when somebody asks for them: a page that the server
+ * calls not modified is settled without, and their bytes cost as much as all the rest. Nobody else writes them while
+ * the page is in flight.
+ */
+import type { Database } from 'better-sqlite3';
+import type { LastVisit } from '../../frontier/candidate.ts';
+
+/** Columns of `fetched f` and `sitemap_entry e`, in the order of `LastVisitValues`. */
+export const LAST_VISIT = `f.visited_at, f.status_code, f.content_hash IS NOT NULL, f.etag, f.last_modified, f.cache_control,
+  f.wire_bytes, f.change_frequency, f.changes_detected, e.lastmod`;
+
+/** All null for a page that was never visited. */
+export type LastVisitValues = readonly [
+  visitedAt: number | null,
+  statusCode: number | null,
+  hasBody: number,
+  etag: string | null,
+  lastModified: string | null,
+  cacheControl: string | null,
+  wireBytes: number,
+  changeFrequency: number,
+  changesDetected: number,
+  sitemapDate: number | null,
+];
+
+interface Hashes {
+  content: Uint8Array | null;
+  text: Uint8Array | null;
+  facet: Uint8Array | null;
+  simhash: bigint | null;
+}
+
+type ReadHashes = (pageId: number) => Hashes;
+
+const NO_HASHES: Hashes = { content: null, text: null, facet: null, simhash: null };
+
+export function createHashReader(db: Database): ReadHashes {
+  // As text: 64 bits do not fit a number.
+  const read = db
+    .prepare(
+      'SELECT content_hash, text_hash, facet_hash, CAST(simhash AS TEXT) FROM fetched WHERE page_id = ?',
+    )
+    .raw();
+  type Values = [Uint8Array | null, Uint8Array | null, Uint8Array | null, string | null];
+  return (pageId) => {
+    const values = read.get(pageId) as Values | undefined;
+    if (values === undefined) return NO_HASHES;
+    const [content, text, facet, simhash] = values;
+    return { content, text, facet, simhash: simhash === null ? null : BigInt(simhash) };
+  };
+}
+
+/** A view of the row: nothing is copied that nobody asks for. */
+export class StoredLastVisit implements LastVisit {
+  readonly #values: readonly unknown[];
+  readonly #at: number;
+  readonly #pageId: number;
+  readonly #readHashes: ReadHashes;
+  #hashes: Hashes | null = null;
+
+  /** The values stand from `at` on, and the first of them is not null. */
+  constructor(values: readonly unknown[], at: number, pageId: number, readHashes: ReadHashes) {
+    this.#values = values;
+    this.#at = at;
+    this.#pageId = pageId;
+    this.#readHashes = readHashes;
+  }
+
+  get visitedAt(): number {
+    return this.#values[this.#at] as number;
+  }
+
+  get statusCode(): number | null {
+    return this.#values[this.#at + 1] as number | null;
+  }
+
+  get hasBody(): boolean {
+    return this.#values[this.#at + 2] === 1;
+  }
+
+  get etag(): string | null {
+    return this.#values[this.#at + 3] as string | null;
+  }
+
+  get lastModified(): string | null {
+    return this.#values[this.#at + 4] as string | null;
+  }
+
+  get cacheControl(): string | null {
+    return this.#values[this.#at + 5] as string | null;
+  }
+
+  get wireBytes(): number {
+    return this.#values[this.#at + 6] as number;
+  }
+
+  get changeFrequency(): number {
+    return this.#values[this.#at + 7] as number;
+  }
+
+  get changesDetected(): number {
+    return this.#values[this.#at + 8] as number;
+  }
+
+  get sitemapDate(): number | null {
+    return this.#values[this.#at + 9] as number | null;
+  }
+
+  get contentHash(): Uint8Array | null {
+    return this.#all().content;
+  }
+
+  get textHash(): Uint8Array | null {
+    return this.#all().text;
+  }
+
+  get facetHash(): Uint8Array | null {
+    return this.#all().facet;
+  }
+
+  get simhash(): bigint | null {
+    return this.#all().simhash;
+  }
+
+  #all(): Hashes {
+    this.#hashes ??= this.#readHashes(this.#pageId);
+    return this.#hashes;
+  }
+}

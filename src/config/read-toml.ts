@@ -1,6 +1,7 @@
 /** Reads a configuration file as a TOML table, or says why not. The parser is loaded only when there is a file. */
 
-import { readFile } from 'node:fs/promises';
+// Not from node:fs/promises, which every start would load, with or without a file.
+import { promises as files } from 'node:fs';
 import { sumiError } from '../errors.ts';
 
 export type TomlTable = Record<string, unknown>;
@@ -29,7 +30,7 @@ async function parseToml(file: string, text: string): Promise<TomlTable> {
 
 async function readBytes(file: string): Promise<Uint8Array> {
   try {
-    return await readFile(file);
+    return await files.readFile(file);
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
     if (code === 'ENOENT') throw sumiError('config-missing', { file }, error);

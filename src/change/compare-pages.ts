@@ -6,7 +6,7 @@
 import { compareLinkedData } from './compare-linked-data.ts';
 import { comparable } from './query-tokens.ts';
 import { CHANGE_PARTS, type ChangePart, type PageChange, type PastPage } from './visit-record.ts';
-import { cutPieces, diffWords } from './word-diff.ts';
+import { cutPieces, diffWords, SHOWN_OF_OUTER } from './word-diff.ts';
 
 /** What a visit found, in the shape of what is stored. */
 export type FoundPage = PastPage;
@@ -120,7 +120,7 @@ function compareLinks(change: PageChange, past: readonly string[], found: readon
 
 function compareText(change: PageChange, past: string | null, found: string | null): void {
   if (past === null || found === null) return;
-  const { pieces, wordsAdded, wordsRemoved } = diffWords(past, found);
+  const { pieces, wordsAdded, wordsRemoved } = diffWords(past, found, SHOWN_OF_OUTER);
   if (wordsAdded === 0 && wordsRemoved === 0) return;
   addPart(change, 'text');
   change.text = cutPieces(pieces);

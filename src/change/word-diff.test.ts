@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { seededRandom } from '../../test/seeded-random.ts';
 import type { DiffPiece } from './visit-record.ts';
-import { cutPieces, diffWords } from './word-diff.ts';
+import { cutPieces, diffWords, SHOWN_OF_OUTER } from './word-diff.ts';
 
 const side = (pieces: readonly DiffPiece[], kind: '-' | '+') =>
   pieces
@@ -168,6 +168,22 @@ describe('a diff as it is kept', () => {
       ['+', words(0, 50)],
     ];
     expect(cutPieces(pieces)).toEqual(pieces);
+  });
+
+  it('is the same whether all of the outer runs was looked at, or what is shown of them', () => {
+    const seed = (Date.now() + 3) >>> 0;
+    const random = seededRandom(seed);
+    for (let round = 0; round < 50; round++) {
+      const before = Array.from({ length: random.below(3000) }, () => `w${random.below(900)}`);
+      const after = [...before];
+      after.splice(random.below(before.length + 1), random.below(30), 'something', 'new');
+      const [was, is] = [before.join(' '), after.join(' ')];
+      const { pieces, ...counts } = diffWords(was, is, SHOWN_OF_OUTER);
+      const whole = diffWords(was, is);
+      expect(cutPieces(pieces), `seed ${seed}`).toEqual(cutPieces(whole.pieces));
+      expect(counts).toEqual({ wordsAdded: whole.wordsAdded, wordsRemoved: whole.wordsRemoved });
+      expect(pieces.map(([, text]) => text).join('').length).toBeLessThan(2 * SHOWN_OF_OUTER + 1000);
+    }
   });
 
   it('is small however much changed, also without spaces', () => {

@@ -98,7 +98,8 @@ interface Stretch {
   afterEnd: number;
 }
 
-export function diffWords(before: string, after: string): WordDiff {
+/** Of what both texts begin and end with, so many characters beside the change are in the pieces. */
+export function diffWords(before: string, after: string, outer = Number.POSITIVE_INFINITY): WordDiff {
   // Most pages change in one place: what is the same before and after it need not be read word by word.
   const start = commonStart(before, after);
   const end = commonEnd(before, after, start);
@@ -109,7 +110,8 @@ export function diffWords(before: string, after: string): WordDiff {
   const a = readWords(whole, isUnspaced, numbers);
   const b = readWords(other, isUnspaced, numbers);
   const diff = compareWords(a, b, numbers.size);
-  const [head, tail] = [foldText(after.slice(0, start)), foldText(after.slice(after.length - end))];
+  const head = foldText(after.slice(Math.max(0, start - outer), start));
+  const tail = foldText(after.slice(after.length - end).slice(0, outer));
   return { ...diff, pieces: withEnds(diff.pieces, head, tail) };
 }
 
@@ -354,6 +356,9 @@ function textOf({ text, starts, ends }: Words, from: number, to: number): string
 const KEPT_WORDS = 10;
 const CHANGED_WORDS = 400;
 const MOST_PIECES = 300;
+
+/** Characters of the outer runs, far more than `cutPieces` leaves of them: the rest need not be folded. */
+export const SHOWN_OF_OUTER = 2000;
 
 /** The diff as it is kept: long runs cut to their ends, an ellipsis in place of the rest. */
 export function cutPieces(pieces: readonly DiffPiece[]): DiffPiece[] {

@@ -188,16 +188,21 @@ export function createCrawlLoop(parts: CrawlParts, discovers: boolean): CrawlLoo
     inFlight++;
     slots.take();
     host.openTurns++;
-    const turn = giveTurn(host);
-    turn.catch(fail).finally(() => {
-      inFlight--;
-      slots.give();
-      host.openTurns--;
-      schedule.place(host);
-      if (host.isIdle) desk.releaseIfIdle(host).catch(fail);
-      else if (host.lease.isWanted) desk.giveBack(host).catch(fail);
-      wake();
+    const end = () => endTurn(host);
+    giveTurn(host).then(end, (error) => {
+      fail(error);
+      end();
     });
+  }
+
+  function endTurn(host: ActiveHost): void {
+    inFlight--;
+    slots.give();
+    host.openTurns--;
+    schedule.place(host);
+    if (host.isIdle) desk.releaseIfIdle(host).catch(fail);
+    else if (host.lease.isWanted) desk.giveBack(host).catch(fail);
+    wake();
   }
 
   function giveTurn(host: ActiveHost): Promise<void> {

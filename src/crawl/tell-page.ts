@@ -14,7 +14,7 @@ export function tellPage(
 ): void {
   const state = pageStateName(settled.state);
   report.count(state);
-  for (const _ of settled.failedSources) report.count('Failed');
+  for (let i = 0; i < settled.failedSources.length; i++) report.count('Failed');
   if (!report.wantsPages) return;
   const { claim, facts, links, visit } = settlement;
   report.page({

@@ -180,7 +180,8 @@ function learnOfHost(
 }
 
 function wakeHosts(candidates: Candidate[], around: VisitSurroundings): void {
-  for (const { state, host } of candidates) if (state === PAGE_STATES.Queued) around.wakeHost(host);
+  for (let i = 0; i < candidates.length; i++)
+    if (candidates[i].state === PAGE_STATES.Queued) around.wakeHost(candidates[i].host);
 }
 
 export function skipped(claim: Claim, state: PageState, reason: string): Settlement {

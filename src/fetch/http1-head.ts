@@ -180,7 +180,9 @@ function isBlank(byte: number): boolean {
 function slotNamed(bytes: Buffer, start: number, end: number): number {
   const candidates = slotsByLength[end - start];
   if (candidates === undefined) return -1;
-  for (const { name, slot } of candidates) {
+  // By number: until V8 optimizes it, a loop over the things themselves costs ten times as much.
+  for (let i = 0; i < candidates.length; i++) {
+    const { name, slot } = candidates[i];
     let at = 0;
     while (at < name.length && lowerCase(bytes[start + at]) === name[at]) at += 1;
     if (at === name.length) return slot;

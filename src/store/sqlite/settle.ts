@@ -46,6 +46,14 @@ export function createSettling(
        wire_bytes, content_hash, blocked_until, failure) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
   );
 
+  /** Written with the commit, as the lines of history are: nobody reads them before. */
+  let requests: RequestEntry[] = [];
+  session.gathered.push(() => {
+    const written = requests;
+    requests = [];
+    for (let i = 0; i < written.length; i++) writeRequest(written[i]);
+  });
+
   /** Candidates become ids, known targets learn a shallower depth, and the set is packed. */
   function writeLinks(pageId: number, links: LinkTargets, candidateIds: number[], isRevisit: boolean): void {
     const { targets } = links;
@@ -132,6 +140,11 @@ export function createSettling(
     if (lease !== undefined) session.dirtyHosts.add(lease);
     session.runDelta.requests++;
     session.runDelta.bytes += entry.wireBytes;
+    requests.push(entry);
+    session.window.touch();
+  }
+
+  function writeRequest(entry: RequestEntry): void {
     putRequest.run(
       session.runId,
       entry.hostId,
@@ -148,7 +161,6 @@ export function createSettling(
       entry.blockedUntil,
       entry.failure,
     );
-    session.window.touch();
   }
 
   return { settle, log };

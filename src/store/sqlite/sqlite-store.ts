@@ -84,8 +84,9 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Stor
     session.waiting = countWaiting(db, session.projectId);
   };
   const writeRobots = db.prepare('INSERT OR REPLACE INTO robots_txt VALUES (?, ?, ?, ?, ?, ?, ?)');
+  const perPage = { claim: leases.claim, settle: settling.settle };
 
-  const store: Store = {
+  const store: Omit<Store, keyof typeof perPage> = {
     clock: options.clock,
     // The file has one writer: nobody else can be at work on it.
     isShared: false,
@@ -160,8 +161,6 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Stor
     lease: async (owner, count, now, leaseMs) => leases.lease(owner, count, now, leaseMs),
     leaseHost: async (owner, host, now, leaseMs) => leases.leaseHost(owner, host, now, leaseMs),
     renew: async (owner, held, until) => leases.renew(owner, held, until),
-    claim: async (lease, count, now) => leases.claim(lease, count, now),
-    settle: async (lease, settlement) => settling.settle(lease, settlement),
     unclaim: async (lease, claims) => leases.unclaim(lease, claims),
     release: async (lease) => leases.release(lease),
     closeHost: async (lease, state, reason) => closing.closeHost(lease, state, reason),
@@ -201,7 +200,7 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Stor
     },
     waiting: () => session.waiting,
     async counts() {
-      offers.flush();
+      for (const write of session.gathered) write();
       return {
         ...countStates(db, session.projectId),
         ...totals(),
@@ -216,7 +215,7 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Stor
       db.close();
     },
   };
-  return guarded(store, guard);
+  return { ...guarded(store, guard), ...answered(perPage, guard) };
 }
 
 function openSession(
@@ -359,7 +358,7 @@ function createFailureGuard(db: Database, path: string): FailureGuard {
 }
 
 /** Every verb answers SQLite's errors in the words of errors.ts, and none runs after one has failed. */
-function guarded(store: Store, guard: FailureGuard): Store {
+function guarded<Verbs extends object>(store: Verbs, guard: FailureGuard): Verbs {
   const guardVerb =
     (name: string, verb: (...args: never[]) => unknown) =>
     (...args: never[]) => {
@@ -383,5 +382,29 @@ function guarded(store: Store, guard: FailureGuard): Store {
       name,
       typeof part === 'function' ? guardVerb(name, part) : part,
     ]),
-  ) as unknown as Store;
+  ) as unknown as Verbs;
+}
+
+type Answered<Verbs> = {
+  [Name in keyof Verbs]: Verbs[Name] extends (...args: infer Args) => infer Answer
+    ? (...args: Args) => Promise<Answer>
+    : never;
+};
+
+/** The same for what is asked for every page, with one promise in place of three. */
+function answered<Verbs extends Record<string, (...args: never[]) => unknown>>(
+  verbs: Verbs,
+  guard: FailureGuard,
+): Answered<Verbs> {
+  const answer = (verb: (...args: never[]) => unknown) => (first: never, second: never, third: never) => {
+    if (guard.failure !== null) return Promise.reject(guard.failure);
+    try {
+      return Promise.resolve(verb(first, second, third));
+    } catch (error) {
+      return Promise.reject(guard.fail(error));
+    }
+  };
+  return Object.fromEntries(
+    Object.entries(verbs).map(([name, verb]) => [name, answer(verb)]),
+  ) as Answered<Verbs>;
 }

@@ -1,6 +1,7 @@
 /**
  * What a visit found, written: facts where something was read, else a touch of what was read before; a line of history,
- * and what changed. All of it belongs to the settlement's commit group.
+ * and what changed. All of it belongs to the settlement's commit group. History is only read after a commit: its lines
+ * wait for it and are written one after the other, which takes half the time it takes between other statements.
  */
 import type { PageChange, VisitRecord } from '../../change/visit-record.ts';
 import { partsNumber } from '../change-parts.ts';
@@ -16,8 +17,20 @@ const VISIT = `run_id, page_id, visited_at, outcome, known_by, status_code, etag
 
 const marksFor = (columns: string) => columns.replace(/\w+/g, '?');
 
+interface Line {
+  pageId: number;
+  visit: VisitRecord;
+  change: PageChange | null;
+}
+
 export function createVisitWriter(session: Session): (settlement: Settlement) => void {
   const { db } = session;
+  let lines: Line[] = [];
+  session.gathered.push(() => {
+    const written = lines;
+    lines = [];
+    for (let i = 0; i < written.length; i++) writeVisit(written[i]);
+  });
   const putFacts = db.prepare(`INSERT OR REPLACE INTO fetched (${FACTS}) VALUES (${marksFor(FACTS)})`);
   const touchFacts = db.prepare(
     `UPDATE fetched SET run_id = ?, visited_at = ?, status_code = ?, error = ?, response_ms = ?, etag = COALESCE(?, etag),
@@ -80,7 +93,7 @@ export function createVisitWriter(session: Session): (settlement: Settlement) =>
     );
   }
 
-  function writeVisit(pageId: number, visit: VisitRecord, change: PageChange | null): void {
+  function writeVisit({ pageId, visit, change }: Line): void {
     const at = Math.round(visit.visitedAt);
     putVisit.run(
       session.runId,
@@ -103,10 +116,10 @@ export function createVisitWriter(session: Session): (settlement: Settlement) =>
   }
 
   return (settlement) => {
-    const { facts, touch, visit } = settlement;
+    const { facts, touch, visit, change } = settlement;
     const { pageId } = settlement.claim;
     if (facts !== null) writeFacts(pageId, facts, settlement);
     else if (touch !== null) writeTouch(pageId, touch, settlement);
-    if (visit !== null) writeVisit(pageId, visit, settlement.change);
+    if (visit !== null) lines.push({ pageId, visit, change });
   };
 }

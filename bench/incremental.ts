@@ -221,7 +221,8 @@ async function judge(kind: Kind, weight: Weight, pages: number, rounds: number):
       const runs: Record<'full' | 'incremental', Second[]> = { full: [], incremental: [] };
       // Interleaved, each on its own copy of what the first run left.
       for (let round = 0; round < rounds; round++) {
-        for (const mode of ['full', 'incremental'] as const) {
+        const modes = ['full', 'incremental'] as const;
+        for (const mode of round % 2 === 0 ? modes : modes.toReversed()) {
           const file = join(folder, `${mode}-${round}.db`);
           copyFileSync(first, file);
           runs[mode].push(await crawlAgain(server, file, mode, expected));

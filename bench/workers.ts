@@ -82,15 +82,20 @@ async function crawlInTurns(server: PostgresServer, pages: number, rounds: numbe
   try {
     for (let round = 0; round < rounds; round++) {
       const crawl = ['crawl', `${site.origin}/`, ...flags];
-      beside.file.push(
-        await inTemporaryFolder((folder) => measureSumi([...crawl, '--db', join(folder, 'sumi.db')])),
-      );
-      await withDatabase(server, async ({ address, sql }) => {
-        const measured = await measureSumi([...crawl, '--store', address]);
-        const [{ n }] = await sql`SELECT count(*)::int AS n FROM fetched WHERE status_code = 200`;
-        if (n !== pages) throw new Error(`${n} of ${pages} pages are in the store`);
-        beside.shared.push({ ...measured, statements: await countStatements(sql) });
-      });
+      const intoFile = async () => {
+        beside.file.push(
+          await inTemporaryFolder((folder) => measureSumi([...crawl, '--db', join(folder, 'sumi.db')])),
+        );
+      };
+      const intoPostgres = () =>
+        withDatabase(server, async ({ address, sql }) => {
+          const measured = await measureSumi([...crawl, '--store', address]);
+          const [{ n }] = await sql`SELECT count(*)::int AS n FROM fetched WHERE status_code = 200`;
+          if (n !== pages) throw new Error(`${n} of ${pages} pages are in the store`);
+          beside.shared.push({ ...measured, statements: await countStatements(sql) });
+        });
+      for (const crawlInto of round % 2 === 0 ? [intoFile, intoPostgres] : [intoPostgres, intoFile])
+        await crawlInto();
     }
   } finally {
     await site.stop();

@@ -31,7 +31,8 @@ export function visitOf(
     lastModified: facts.lastModified,
     contentHash: facts.contentHash,
     textHash: facts.textHash,
-    simhashDistance: last === null ? null : simhashDistance(facts.simhash, last.simhash),
+    simhashDistance:
+      last === null || facts.simhash === null ? null : simhashDistance(facts.simhash, last.simhash),
     wireBytes: facts.wireBytes,
     bytesSaved: 0,
     durationMs: facts.responseMs,

@@ -30,7 +30,10 @@ export const CONFIRM_GONE_PRIORITY = 1_000_000;
 /** The range that is left to a program's own priorities. */
 export const MAX_OWN_PRIORITY = CONFIRM_GONE_PRIORITY - 1;
 
-/** What is known of a page from its last visit, for conditional requests and comparison. */
+/**
+ * What is known of a page from its last visit, for conditional requests and comparison. A store may read the hashes when they
+ * are asked for: they are to be asked for before the page is settled, and of the thing itself, not of a copy.
+ */
 export interface LastVisit {
   statusCode: number | null;
   visitedAt: number;

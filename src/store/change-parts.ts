@@ -1,5 +1,16 @@
 /** What of a page changed, as one number: a bit a word of CHANGE_PARTS, for every adapter and its views. */
-import { CHANGE_PARTS, type ChangePart } from '../change/visit-record.ts';
+import { CHANGE_PARTS, type ChangePart, type PageChange } from '../change/visit-record.ts';
+
+/** What changed, as `page_change` has it. Made at once: pieces of a diff may be views of whole texts, which must not wait for a commit. */
+export interface PackedChange {
+  parts: number;
+  /** JSON. */
+  detail: string;
+}
+
+export function packedChange(change: PageChange | null): PackedChange | null {
+  return change === null ? null : { parts: partsNumber(change.parts), detail: JSON.stringify(change) };
+}
 
 export function partsNumber(parts: readonly ChangePart[]): number {
   return parts.reduce((bits, part) => bits | (1 << CHANGE_PARTS.indexOf(part)), 0);

@@ -15,6 +15,7 @@ export async function forget(
   project: string | null,
   before: number,
 ): Promise<{ visits: number; changes: number }> {
+  await session.window.flush();
   const time = Math.round(before);
   const count = async (text: string, runId: number): Promise<number> => {
     const [{ n }] = await session.attempt((sql) => ask<{ n: number }>(sql, text, [runId, time]));

@@ -2,9 +2,10 @@
  * What is gathered between two commits. Candidates are kept once a URL; links and redirects name them by their place in
  * the list, because their ids are only known once they are found or made (make-urls.ts).
  */
-import type { PageChange, VisitOutcome } from '../../change/visit-record.ts';
+import type { VisitOutcome } from '../../change/visit-record.ts';
 import type { Candidate, Claim } from '../../frontier/candidate.ts';
 import type { PageStateCode } from '../../frontier/page-state.ts';
+import type { PackedChange } from '../change-parts.ts';
 import type { HostLease, PageTouch, Settled, Settlement, StoredRobots } from '../port.ts';
 import type { Resolved } from './make-urls.ts';
 import { PackedRows } from './pack-columns.ts';
@@ -68,7 +69,7 @@ export interface PendingSettlement {
   touch: PageTouch | null;
   outcome: VisitOutcome | null;
   visitedAt: number;
-  change: PageChange | null;
+  change: PackedChange | null;
   changeFrequency: number;
   changesDetected: number;
   links: PendingLinks | null;

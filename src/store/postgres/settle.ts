@@ -2,6 +2,7 @@
 import type { Claim } from '../../frontier/candidate.ts';
 import { PAGE_STATES } from '../../frontier/page-state.ts';
 import { checkTransition } from '../../frontier/page-transitions.ts';
+import { packedChange } from '../change-parts.ts';
 import {
   type HostLease,
   type LinkTargets,
@@ -74,7 +75,7 @@ function gatherSettlement(
     touch: settlement.touch,
     outcome: visit === null ? null : visit.outcome,
     visitedAt: visit === null ? 0 : visit.visitedAt,
-    change: visit === null ? null : settlement.change,
+    change: visit === null ? null : packedChange(settlement.change),
     changeFrequency: settlement.changeFrequency,
     changesDetected: settlement.changesDetected,
     links: links === null ? null : gatherLinks(session, group, links, targets, depth + 1),

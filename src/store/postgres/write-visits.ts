@@ -1,6 +1,5 @@
 /** History, a statement a table and group: a line a visit, what changed, and pages that were seen but not read anew. */
 import type { TransactionSql } from 'postgres';
-import { partsNumber } from '../change-parts.ts';
 import type { GatheredRows, PendingSettlement } from './group.ts';
 import { unpackedBut } from './pack-columns.ts';
 import { VISIT, VISITS } from './packed-rows.ts';
@@ -41,8 +40,8 @@ export async function writePageChanges(
       i: claim.pageId,
       v: Math.round(visitedAt),
       h: lease.hostId,
-      p: partsNumber(change.parts),
-      d: JSON.stringify(change),
+      p: change.parts,
+      d: change.detail,
     });
   }
   if (rows.length > 0) await ask(tx, PUT_PAGE_CHANGES, [rowsJson(rows), session.runId]);

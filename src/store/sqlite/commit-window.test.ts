@@ -105,4 +105,15 @@ describe('the commit window', () => {
     expect(clock.pending).toBe(0);
     expect(db.prepare('SELECT count(*) FROM t').pluck().get()).toBe(1);
   });
+
+  it('takes nothing more once it is closed, and leaves no timer behind', () => {
+    const { clock, db, window, failures, setGather } = open();
+    setGather(() => window.touch());
+    window.touch();
+    window.close();
+    db.close();
+    expect(() => window.touch()).toThrow('the store is closed');
+    clock.advance(5000);
+    expect(failures).toEqual([]);
+  });
 });

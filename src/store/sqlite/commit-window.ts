@@ -1,6 +1,6 @@
 /**
- * Groups writes: a transaction is always open on the writer's connection, statements run at once, and the group is
- * committed after 256 settlements or one second, whichever comes first. What is read on this connection sees the open
+ * Groups writes: a transaction is always open on the writer's connection, statements run at once (but for lines that
+ * nobody reads before), and the group is committed after 256 settlements or one second, whichever comes first. What is read on this connection sees the open
  * group; other processes see the last commit. A crash loses at most the open group, whole.
  */
 import type { Database } from 'better-sqlite3';
@@ -28,6 +28,7 @@ export function openCommitWindow(
 ): CommitWindow {
   let settlements = 0;
   let cancelTimer: (() => void) | null = null;
+  let isClosed = false;
 
   function commit(): void {
     cancelTimer?.();
@@ -39,6 +40,8 @@ export function openCommitWindow(
   }
 
   function touch(): void {
+    // Nothing would be written any more, and the timer's commit would fail for somebody who has long gone.
+    if (isClosed) throw new Error('the store is closed');
     cancelTimer ??= clock.after(MAX_AGE_MS, () => {
       cancelTimer = null;
       try {
@@ -60,6 +63,8 @@ export function openCommitWindow(
       cancelTimer?.();
       beforeCommit();
       if (db.inTransaction) db.exec('COMMIT');
+      cancelTimer?.();
+      isClosed = true;
     },
   };
 }

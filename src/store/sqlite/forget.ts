@@ -6,6 +6,7 @@ export function forget(
   project: string | null,
   before: number,
 ): { visits: number; changes: number } {
+  window.commit();
   const drop = (table: string) =>
     db
       .prepare(

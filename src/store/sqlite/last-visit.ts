@@ -3,8 +3,8 @@
  * calls not modified is settled without, and their bytes cost as much as all the rest. Nobody else writes them while
  * the page is in flight.
  */
-import type { Database } from 'better-sqlite3';
 import type { LastVisit } from '../../frontier/candidate.ts';
+import type { Session } from './session.ts';
 
 /** Columns of `fetched f` and `sitemap_entry e`, in the order of `LastVisitValues`. */
 export const LAST_VISIT = `f.visited_at, f.status_code, f.content_hash IS NOT NULL, f.etag, f.last_modified, f.cache_control,
@@ -35,7 +35,7 @@ type ReadHashes = (pageId: number) => Hashes;
 
 const NO_HASHES: Hashes = { content: null, text: null, facet: null, simhash: null };
 
-export function createHashReader(db: Database): ReadHashes {
+export function createHashReader({ db, guard }: Pick<Session, 'db' | 'guard'>): ReadHashes {
   // As text: 64 bits do not fit a number.
   const read = db
     .prepare(
@@ -44,10 +44,15 @@ export function createHashReader(db: Database): ReadHashes {
     .raw();
   type Values = [Uint8Array | null, Uint8Array | null, Uint8Array | null, string | null];
   return (pageId) => {
-    const values = read.get(pageId) as Values | undefined;
-    if (values === undefined) return NO_HASHES;
-    const [content, text, facet, simhash] = values;
-    return { content, text, facet, simhash: simhash === null ? null : BigInt(simhash) };
+    if (guard.failure !== null) throw guard.failure;
+    try {
+      const values = read.get(pageId) as Values | undefined;
+      if (values === undefined) return NO_HASHES;
+      const [content, text, facet, simhash] = values;
+      return { content, text, facet, simhash: simhash === null ? null : BigInt(simhash) };
+    } catch (error) {
+      throw guard.fail(error);
+    }
   };
 }
 

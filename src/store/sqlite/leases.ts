@@ -64,7 +64,7 @@ export function createLeases(session: Session, waiting: WaitingPages, flushRows:
   const ifWaitingFirst = db
     .prepare(`SELECT ${PAGE}, NULL FROM url u WHERE u.id = ? AND u.state = 1 AND u.retry_at IS NULL`)
     .raw();
-  const readHashes = createHashReader(db);
+  const readHashes = createHashReader(session);
   const nextRetry = db
     .prepare(
       'SELECT min(retry_at) FROM url WHERE project_id = ? AND host_id = ? AND state = 1 AND retry_at IS NOT NULL',

@@ -6,6 +6,7 @@ import type { KnownUrls } from './known-urls.ts';
 
 export interface Session {
   readonly db: Database;
+  readonly guard: FailureGuard;
   readonly window: CommitWindow;
   readonly hosts: HostIds;
   known: KnownUrls;
@@ -33,6 +34,13 @@ export interface Session {
   readonly runDelta: { pages: number; bytes: number; requests: number };
   /** Page GETs that were permitted and have neither counted nor been given back. */
   permits: number;
+}
+
+export interface FailureGuard {
+  /** What the first failure said; null while all is well. */
+  readonly failure: unknown;
+  /** The error to answer with. One of SQLite's is final. */
+  fail(error: unknown): unknown;
 }
 
 export function addWaiting(session: Session, hostId: number, delta: number): void {

@@ -26,7 +26,7 @@ import { createRequeue } from './requeue.ts';
 import { saveRevisits } from './revisits.ts';
 import { beginRun, joinRun, leaveOpen, loadKnownUrls, openRun, setPrepared } from './runs.ts';
 import { saveDepths } from './save-depths.ts';
-import { createHostIds, type Session } from './session.ts';
+import { createHostIds, type FailureGuard, type Session } from './session.ts';
 import { createSettling } from './settle.ts';
 import { createSitemaps } from './sitemap-entries.ts';
 import { createWaitingPages } from './waiting-pages.ts';
@@ -91,11 +91,13 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Stor
     // The file has one writer: nobody else can be at work on it.
     isShared: false,
     async begin(request) {
+      session.window.commit();
       const start = beginRun(session, waiting, request);
       openProject();
       return { ...start, knownUrls: session.known.size };
     },
     async join(runId) {
+      session.window.commit();
       const start = joinRun(session, waiting, runId, session.now());
       if (start === null) return null;
       openProject();
@@ -268,6 +270,7 @@ function openSession(
 
   const session: Session = {
     db,
+    guard,
     window: openCommitWindow(db, options.clock, writeGathered, (error) =>
       options.onFailure(guard.fail(error)),
     ),
@@ -327,13 +330,6 @@ function countStates(db: Database, projectId: number): Pick<RunCounts, 'byState'
 }
 
 type RunTotals = Pick<RunCounts, 'pages' | 'requests' | 'bytes'>;
-
-interface FailureGuard {
-  /** What the first failure said; null while all is well. */
-  readonly failure: unknown;
-  /** The error to answer with. One of SQLite's is final. */
-  fail(error: unknown): unknown;
-}
 
 /**
  * A failed write (a full disk, say) has rolled the open group back or left half of a settlement in it, while memory

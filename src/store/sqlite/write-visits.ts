@@ -3,8 +3,8 @@
  * and what changed. All of it belongs to the settlement's commit group. History is only read after a commit: its lines
  * wait for it and are written one after the other, which takes half the time it takes between other statements.
  */
-import type { PageChange, VisitRecord } from '../../change/visit-record.ts';
-import { partsNumber } from '../change-parts.ts';
+import type { VisitRecord } from '../../change/visit-record.ts';
+import { type PackedChange, packedChange } from '../change-parts.ts';
 import type { PageFacts, PageTouch, Settlement } from '../port.ts';
 import { knownByNumber, outcomeNumber } from '../visit-rows.ts';
 import type { Session } from './session.ts';
@@ -20,7 +20,7 @@ const marksFor = (columns: string) => columns.replace(/\w+/g, '?');
 interface Line {
   pageId: number;
   visit: VisitRecord;
-  change: PageChange | null;
+  change: PackedChange | null;
 }
 
 export function createVisitWriter(session: Session): (settlement: Settlement) => void {
@@ -111,15 +111,14 @@ export function createVisitWriter(session: Session): (settlement: Settlement) =>
       visit.bytesSaved,
       visit.durationMs,
     );
-    if (change !== null)
-      putChange.run(session.runId, pageId, at, partsNumber(change.parts), JSON.stringify(change));
+    if (change !== null) putChange.run(session.runId, pageId, at, change.parts, change.detail);
   }
 
   return (settlement) => {
-    const { facts, touch, visit, change } = settlement;
+    const { facts, touch, visit } = settlement;
     const { pageId } = settlement.claim;
     if (facts !== null) writeFacts(pageId, facts, settlement);
     else if (touch !== null) writeTouch(pageId, touch, settlement);
-    if (visit !== null) lines.push({ pageId, visit, change });
+    if (visit !== null) lines.push({ pageId, visit, change: packedChange(settlement.change) });
   };
 }

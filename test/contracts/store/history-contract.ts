@@ -98,6 +98,18 @@ export function describeHistory(harness: () => StoreHarness): void {
       expect([...claim.last!.facetHash!]).toEqual([...HASH]);
     });
 
+    it('is kept as it was settled, whatever becomes of the record afterwards', async () => {
+      const next = await nextRun(harness(), await readOnce());
+      const held = await next.lease();
+      const change = structuredClone(CHANGE);
+      await next.visit(held, { facts: READ, change });
+      change.fields[0].before = 'something else';
+      change.parts.length = 0;
+      await next.store.flush();
+      const [row] = await harness().read('SELECT detail FROM page_change');
+      expect(JSON.parse(String(row.detail))).toEqual(CHANGE);
+    });
+
     it('is told of a page without a body that there is none', async () => {
       const run = await beginRun(harness());
       await run.store.offer([candidate('x')]);

@@ -68,6 +68,15 @@ export function describeKeeping(harness: () => StoreHarness): void {
       expect(await harness().read('SELECT * FROM pages')).toEqual(pages);
     });
 
+    it('drops what was settled a moment ago, too', async () => {
+      const { store, lease, visit } = await beginRun(harness());
+      await store.offer([candidate('x')]);
+      await visit(await lease(), { facts: facts({ title: 'x' }) });
+      expect(await store.forget(null, 1e13)).toEqual({ visits: 1, changes: 0 });
+      await store.flush();
+      expect(await count('visits')).toBe(0);
+    });
+
     it('of one project leaves the others alone', async () => {
       await fill('one');
       await fill('two');

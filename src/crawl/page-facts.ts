@@ -24,10 +24,24 @@ export function fillFacts(facts: PageFacts, page: ParsedPage, baseUrl: string): 
   facts.facetHash = facetHash(facts, linkDigest(page.links, page.baseHref));
 }
 
-export function factsOf(outcome: Outcome, nowMs: number): PageFacts {
-  const { head } = outcome;
+/** What an answer's head says of a page that it does not show. */
+export function touchedBy({ head, responseMs }: Outcome, nowMs: number): PageTouch {
   return {
     statusCode: head?.status ?? null,
+    error: null,
+    responseMs: responseMs === null ? null : Math.round(responseMs),
+    visitedAt: visitTime(head, nowMs),
+    etag: head?.etag ?? null,
+    lastModified: head?.lastModified ?? null,
+    cacheControl: head?.cacheControl ?? null,
+  };
+}
+
+export function factsOf(outcome: Outcome, nowMs: number): PageFacts {
+  const { head } = outcome;
+  const touch = touchedBy(outcome, nowMs);
+  return {
+    statusCode: touch.statusCode,
     contentType: head?.contentType ?? null,
     contentLength: head?.contentLength ?? null,
     title: null,
@@ -45,26 +59,13 @@ export function factsOf(outcome: Outcome, nowMs: number): PageFacts {
     facetHash: null,
     structuredData: null,
     wireBytes: outcome.wireBytes,
-    etag: head?.etag ?? null,
-    lastModified: head?.lastModified ?? null,
-    cacheControl: head?.cacheControl ?? null,
+    etag: touch.etag,
+    lastModified: touch.lastModified,
+    cacheControl: touch.cacheControl,
     bodyKey: null,
     error: null,
-    responseMs: outcome.responseMs === null ? null : Math.round(outcome.responseMs),
-    visitedAt: visitTime(head, nowMs),
-  };
-}
-
-/** What an answer's head says of a page that it does not show. */
-export function touchedBy({ head, responseMs }: Outcome, nowMs: number): PageTouch {
-  return {
-    statusCode: head?.status ?? null,
-    error: null,
-    responseMs: responseMs === null ? null : Math.round(responseMs),
-    visitedAt: visitTime(head, nowMs),
-    etag: head?.etag ?? null,
-    lastModified: head?.lastModified ?? null,
-    cacheControl: head?.cacheControl ?? null,
+    responseMs: touch.responseMs,
+    visitedAt: touch.visitedAt,
   };
 }
 

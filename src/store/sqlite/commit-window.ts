@@ -1,7 +1,8 @@
 /**
  * Groups writes: a transaction is always open on the writer's connection, statements run at once (but for lines that
- * nobody reads before), and the group is committed after 256 settlements or one second, whichever comes first. What is read on this connection sees the open
- * group; other processes see the last commit. A crash loses at most the open group, whole.
+ * nobody reads before), and the group is committed after 256 settlements or one second, whichever comes first. What is
+ * read on this connection sees the open group; other processes see the last commit. A crash loses at most the open
+ * group, whole.
  */
 import type { Database } from 'better-sqlite3';
 import type { Clock } from '../../primitives/clock.ts';

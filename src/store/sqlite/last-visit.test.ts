@@ -1,6 +1,6 @@
 import Sqlite from 'better-sqlite3';
 import { expect, it } from 'vitest';
-import { createHashReader, StoredLastVisit } from './last-visit.ts';
+import { createHashReader, LastVisitView } from './last-visit.ts';
 
 const VALUES = [7, 1000, 200, 1, '"1"', null, null, 50, 0.5, 2, null];
 
@@ -9,7 +9,7 @@ function open() {
   db.exec(`CREATE TABLE fetched (page_id INTEGER PRIMARY KEY, content_hash, text_hash, facet_hash, simhash);
     INSERT INTO fetched VALUES (7, x'01', NULL, x'03', -5)`);
   const guard = { failure: null as unknown, fail: () => new Error('in our words') };
-  return { db, guard, last: new StoredLastVisit(VALUES, 1, 7, createHashReader({ db, guard })) };
+  return { db, guard, last: new LastVisitView(VALUES, 1, 7, createHashReader({ db, guard })) };
 }
 
 it('reads hashes when they are asked for, once', () => {

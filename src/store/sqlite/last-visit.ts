@@ -57,7 +57,7 @@ export function createHashReader({ db, guard }: Pick<Session, 'db' | 'guard'>): 
 }
 
 /** A view of the row: nothing is copied that nobody asks for. */
-export class StoredLastVisit implements LastVisit {
+export class LastVisitView implements LastVisit {
   readonly #values: readonly unknown[];
   readonly #at: number;
   readonly #pageId: number;

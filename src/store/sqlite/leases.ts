@@ -3,7 +3,7 @@ import type { Claim } from '../../frontier/candidate.ts';
 import { PAGE_STATES } from '../../frontier/page-state.ts';
 import { type HostRow, leaseOf } from '../host-row.ts';
 import type { ClaimAnswer, HostLease } from '../port.ts';
-import { createHashReader, LAST_VISIT, type LastVisitValues, StoredLastVisit } from './last-visit.ts';
+import { createHashReader, LAST_VISIT, type LastVisitValues, LastVisitView } from './last-visit.ts';
 import { addWaiting, type Session } from './session.ts';
 import type { WaitingPages } from './waiting-pages.ts';
 
@@ -209,6 +209,6 @@ function claimOf(values: ClaimValues, host: string, readHashes: ReturnType<typeo
     priority: values[4],
     attempts: values[5],
     hops: values[6],
-    last: isVisited ? new StoredLastVisit(values, LAST_VISIT_AT, pageId, readHashes) : null,
+    last: isVisited ? new LastVisitView(values, LAST_VISIT_AT, pageId, readHashes) : null,
   };
 }

@@ -48,6 +48,20 @@ export function addWaiting(session: Session, hostId: number, delta: number): voi
   session.waitingDelta.set(hostId, (session.waitingDelta.get(hostId) ?? 0) + delta);
 }
 
+/**
+ * For rows that nobody reads before the commit: they wait for it and are written one after the other, which takes half
+ * the time it takes between other statements.
+ */
+export function writtenWithCommit<Row>({ gathered }: Session, write: (row: Row) => void): (row: Row) => void {
+  let rows: Row[] = [];
+  gathered.push(() => {
+    const waiting = rows;
+    rows = [];
+    for (let i = 0; i < waiting.length; i++) write(waiting[i]);
+  });
+  return (row) => void rows.push(row);
+}
+
 const REMEMBERED_HOSTS = 50_000;
 
 /** Host name ↔ id, with a bounded memory of the names used lately. */

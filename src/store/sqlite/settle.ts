@@ -14,7 +14,7 @@ import {
 import type { Offers } from './offers.ts';
 import { packFlags, packNumbers, unpackNumbers } from './pack-links.ts';
 import type { Redirects } from './redirects.ts';
-import { addWaiting, type Session } from './session.ts';
+import { addWaiting, type Session, writtenWithCommit } from './session.ts';
 import type { WaitingPages } from './waiting-pages.ts';
 import { createVisitWriter } from './write-visits.ts';
 
@@ -46,13 +46,7 @@ export function createSettling(
        wire_bytes, content_hash, blocked_until, failure) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
   );
 
-  /** Written with the commit, as the lines of history are: nobody reads them before. */
-  let requests: RequestEntry[] = [];
-  session.gathered.push(() => {
-    const written = requests;
-    requests = [];
-    for (let i = 0; i < written.length; i++) writeRequest(written[i]);
-  });
+  const addRequest = writtenWithCommit(session, writeRequest);
 
   /** Candidates become ids, known targets learn a shallower depth, and the set is packed. */
   function writeLinks(pageId: number, links: LinkTargets, candidateIds: number[], isRevisit: boolean): void {
@@ -140,7 +134,7 @@ export function createSettling(
     if (lease !== undefined) session.dirtyHosts.add(lease);
     session.runDelta.requests++;
     session.runDelta.bytes += entry.wireBytes;
-    requests.push(entry);
+    addRequest(entry);
     session.window.touch();
   }
 

@@ -9,7 +9,7 @@ import { setPrepared } from './runs.ts';
 import type { Session } from './session.ts';
 import { rebuildWaiting, type WaitingPages } from './waiting-pages.ts';
 
-const BATCH = 5000;
+const BATCH = 500;
 const { Queued, Fetching } = PAGE_STATES;
 
 interface KnownRow extends KnownPage {

@@ -19,6 +19,13 @@ import type { WaitingPages } from './waiting-pages.ts';
 import { createVisitWriter } from './write-visits.ts';
 
 const { Queued, Fetching } = PAGE_STATES;
+interface OldLinks {
+  run_id: number;
+  targets: string;
+  flags: string | null;
+  anchors: string | null;
+}
+
 const NO_SOURCES: Settled['failedSources'] = [];
 
 export function createSettling(
@@ -39,7 +46,7 @@ export function createSettling(
   const putText = db.prepare('INSERT OR REPLACE INTO page_text VALUES (?, CAST(? AS TEXT))');
   const dropText = db.prepare('DELETE FROM page_text WHERE page_id = ?');
   const putLinks = db.prepare('INSERT OR REPLACE INTO link_set VALUES (?, ?, CAST(? AS TEXT), ?, ?)');
-  const oldLinks = db.prepare('SELECT run_id, targets FROM link_set WHERE page_id = ?');
+  const oldLinks = db.prepare('SELECT run_id, targets, flags, anchors FROM link_set WHERE page_id = ?');
   const putChange = db.prepare('INSERT OR REPLACE INTO link_change VALUES (?, ?, ?, ?)');
   const putRequest = db.prepare(
     `INSERT INTO request (run_id, host_id, page_id, kind, slot_at, sent_at, ended_at, delay_ms, per_host, status_code,
@@ -58,24 +65,29 @@ export function createSettling(
       if (session.known.depthOf(targets[i]) > depth && !(links.flags[i] & UNFOLLOWED))
         offers.lower(targets[i], depth);
     }
-    let runId = session.runId;
-    if (isRevisit) runId = recordLinkChange(pageId, targets.subarray(0, count)) ?? runId;
+    const packed = packNumbers(targets, count);
+    const flags = packFlags(links.flags, count);
     const anchors = links.anchors === null ? null : JSON.stringify(links.anchors);
-    putLinks.run(pageId, runId, packNumbers(targets, count), packFlags(links.flags, count), anchors);
+    const old = isRevisit ? (oldLinks.get(pageId) as OldLinks | undefined) : undefined;
+    // Most revisits find the links they knew.
+    if (old !== undefined) {
+      const isSameSet = old.targets === packed.toString('latin1');
+      if (isSameSet && old.flags === flags && old.anchors === anchors) return;
+      if (!isSameSet) recordLinkChange(pageId, old, targets.subarray(0, count));
+    }
+    // The run that saw the page's links first stays.
+    putLinks.run(pageId, old?.run_id ?? session.runId, packed, flags, anchors);
   }
 
-  /** Keeps what a revisit added and removed; answers the run that saw the page's links first. */
-  function recordLinkChange(pageId: number, targets: Int32Array): number | null {
-    const old = oldLinks.get(pageId) as { run_id: number; targets: string } | undefined;
-    if (old === undefined) return null;
+  /** Keeps what a revisit added and removed. */
+  function recordLinkChange(pageId: number, old: OldLinks, targets: Int32Array): void {
+    if (old.run_id === session.runId) return;
     const before = new Set(unpackNumbers(old.targets));
     const after = new Set(targets);
     const added = [...after].filter((id) => !before.has(id));
     const removed = [...before].filter((id) => !after.has(id));
-    if (old.run_id !== session.runId && added.length + removed.length > 0) {
-      putChange.run(pageId, session.runId, JSON.stringify(added), JSON.stringify(removed));
-    }
-    return old.run_id;
+    if (added.length + removed.length === 0) return;
+    putChange.run(pageId, session.runId, JSON.stringify(added), JSON.stringify(removed));
   }
 
   /** First of all, so that a page that is not in flight changes nothing. */

@@ -9,6 +9,9 @@ import { PAGE_STATES } from '../../frontier/page-state.ts';
 import type { Session } from './session.ts';
 
 const BLOCK_IDS = 256;
+/** Rows that are read together: few enough to die young. */
+const ROWS_AT_ONCE = 1000;
+const MOST_GATHERED = 100_000;
 
 export interface WaitingPages {
   add(hostId: number, priority: number, pageId: number): void;
@@ -188,16 +191,23 @@ function idsOf(blob: Buffer): Uint32Array {
 /** Puts every waiting row of the project into blocks again, after states changed in bulk. */
 export function rebuildWaiting(session: QueueScope, waiting: WaitingPages): void {
   waiting.clear();
-  const rows = session.db
+  const read = session.db
     .prepare(
-      `SELECT id, host_id, priority FROM url WHERE project_id = ? AND state = ${PAGE_STATES.Queued} AND retry_at IS NULL ORDER BY id`,
+      `SELECT id, host_id, priority FROM url WHERE project_id = ? AND id > ? AND state = ${PAGE_STATES.Queued}
+         AND retry_at IS NULL ORDER BY id LIMIT ${ROWS_AT_ONCE}`,
     )
     .raw();
   let gathered = 0;
-  const ids = rows.all(session.projectId) as [number, number, number][];
-  for (const [id, hostId, priority] of ids) {
-    waiting.add(hostId, priority, id);
-    if (++gathered % 100_000 === 0) waiting.flush();
+  for (let after = 0; ; ) {
+    const rows = read.all(session.projectId, after) as [id: number, hostId: number, priority: number][];
+    if (rows.length === 0) break;
+    for (const [id, hostId, priority] of rows) waiting.add(hostId, priority, id);
+    after = rows[rows.length - 1][0];
+    gathered += rows.length;
+    if (gathered >= MOST_GATHERED) {
+      waiting.flush();
+      gathered = 0;
+    }
   }
   waiting.flush();
 }

@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { PAGE_STATES } from '../../../src/frontier/page-state.ts';
 import { UNFOLLOWED } from '../../../src/store/port.ts';
-import { beginRun, candidate, links, linksTo, type StoreHarness } from './harness.ts';
+import { beginRun, candidate, links, linksTo, nextRun, type StoreHarness } from './harness.ts';
 
 const NOFOLLOW = 1;
 const UGC = 2;
@@ -99,6 +99,27 @@ export function describeLinks(harness: () => StoreHarness): void {
       expect(await shown('to_page_id, discovered_run')).toEqual([
         { to_page_id: comes, discovered_run: second.start.runId },
         { to_page_id: stays, discovered_run: first.start.runId },
+      ]);
+    });
+
+    it('of a revisit that lead where the old ones did keep their run, and take new flags and anchors', async () => {
+      const first = await beginRun(harness());
+      const [, y, z] = await first.store.offer(['x', 'y', 'z'].map((name) => candidate(name)));
+      await first.visit(await first.lease(), { links: links([y, z], [], ['to y', 'to z']) });
+      const again = await nextRun(harness(), first);
+      await again.visit(await again.lease(), { links: links([y, z], [0, NOFOLLOW], ['to y', 'to z']) });
+      await again.store.flush();
+      const rows = [
+        { to_page_id: y, nofollow: 0, anchor: 'to y', discovered_run: first.start.runId },
+        { to_page_id: z, nofollow: 1, anchor: 'to z', discovered_run: first.start.runId },
+      ];
+      expect(await shown('to_page_id, nofollow, anchor, discovered_run')).toEqual(rows);
+      const third = await nextRun(harness(), again);
+      await third.visit(await third.lease(), { links: links([y, z], [0, NOFOLLOW], ['to y', 'elsewhere']) });
+      await third.store.flush();
+      expect(await shown('to_page_id, nofollow, anchor, discovered_run')).toEqual([
+        rows[0],
+        { ...rows[1], anchor: 'elsewhere' },
       ]);
     });
 

@@ -295,6 +295,27 @@ export function describeRuns(harness: () => StoreHarness): void {
       expect((await pagesOf(harness())).shut).toMatchObject({ state: 'Skipped', reason: 'exclude: s' });
     });
 
+    it('judges more pages than it reads at once, each once, and they wait in their order', async () => {
+      const { store, lease } = await beginRun(harness());
+      const names = Array.from({ length: 2300 }, (_, i) => `n${i}`);
+      await store.offer(names.map((name) => candidate(name)));
+      const seen: string[] = [];
+      await store.reconsider(({ url }) => {
+        seen.push(url.split('/').pop()!);
+        return { state: PAGE_STATES.Queued, priority: 0, reason: null };
+      });
+      expect(seen).toEqual(names);
+      expect(store.waiting()).toBe(names.length);
+      const held = await lease();
+      const claimed: string[] = [];
+      for (;;) {
+        const { claims } = await store.claim(held, 100, now());
+        if (claims.length === 0) break;
+        claimed.push(...claims.map(({ url }) => url.split('/').pop()!));
+      }
+      expect(claimed).toEqual(names);
+    });
+
     it('does not touch other projects', async () => {
       const first = await beginRun(harness(), { project: 'one' });
       await first.store.offer([candidate('x')]);

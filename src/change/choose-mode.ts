@@ -1,9 +1,9 @@
 /**
- * Smart mode's decision: Wald's sequential probability ratio test on the share of pages that changed. After each page
- * of a random sample it says full, incremental, or that it cannot tell yet; so a clear case costs a dozen pages.
+ * Smart mode's decision: a sequential test on the share of pages that changed. After each page of a random sample it
+ * says full, incremental, or that it cannot tell yet; so a clear case costs a dozen pages.
  *
- * It promises that where the true share lies outside the zone of indifference around the threshold, it is wrong at
- * most as often as the confidence allows. Within the zone either mode costs about the same. Pure: no page, no store.
+ * It promises that it names the wrong side of the threshold no more often than the confidence allows, wherever the true
+ * share lies and whenever one looks. The price is that near the threshold it may never tell. Pure: no page, no store.
  */
 import type { CrawlMode } from '../store/port.ts';
 
@@ -22,18 +22,33 @@ export interface ModeTest {
   observe(isChanged: boolean): void;
 }
 
-/** Half the width of the zone, where there is room for it on both sides. */
-const HALF_ZONE = 0.1;
+/** Shares on each side of the threshold that are set against it. */
+const RIVALS = 8;
+
+/**
+ * How much better the pages seen go with shares on one side of the threshold than with the threshold itself: the mean
+ * of likelihood ratios. Where the true share is not on that side, this is a supermartingale that begins at 1, so that by
+ * Ville's inequality it ever reaches 20 in one case of 20 at most.
+ */
+function createEvidence(threshold: number, from: number, to: number) {
+  const ratios = Array.from({ length: RIVALS }, (_, i) => {
+    const share = from + ((to - from) * (i + 0.5)) / RIVALS;
+    return { ifChanged: Math.log(share / threshold), ifNot: Math.log((1 - share) / (1 - threshold)), sum: 0 };
+  });
+  return (isChanged: boolean): number => {
+    let mean = 0;
+    for (const ratio of ratios) {
+      ratio.sum += isChanged ? ratio.ifChanged : ratio.ifNot;
+      mean += Math.exp(ratio.sum) / RIVALS;
+    }
+    return mean;
+  };
+}
 
 export function createModeTest({ threshold, confidence }: ModeTestOptions): ModeTest {
-  const half = Math.min(HALF_ZONE, threshold / 2, (1 - threshold) / 2);
-  const low = threshold - half;
-  const high = threshold + half;
-  const ifChanged = Math.log(high / low);
-  const ifNot = Math.log((1 - high) / (1 - low));
-  // Wald's simpler bound: wrong no more often than this for certain, at the price of a page or two.
-  const bound = -Math.log(1 - confidence);
-  let evidence = 0;
+  const isOver = createEvidence(threshold, threshold, 1);
+  const isUnder = createEvidence(threshold, 0, threshold);
+  const enough = 1 / (1 - confidence);
   let sampled = 0;
   let changed = 0;
   let verdict: CrawlMode | null = null;
@@ -52,9 +67,9 @@ export function createModeTest({ threshold, confidence }: ModeTestOptions): Mode
       if (verdict !== null) return;
       sampled++;
       if (isChanged) changed++;
-      evidence += isChanged ? ifChanged : ifNot;
-      if (evidence >= bound) verdict = 'full';
-      else if (evidence <= -bound) verdict = 'incremental';
+      const [over, under] = [isOver(isChanged), isUnder(isChanged)];
+      if (over >= enough) verdict = 'full';
+      else if (under >= enough) verdict = 'incremental';
     },
   };
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { LastVisit } from '../frontier/candidate.ts';
-import { announcesChanges, freshForMs, isFresh, isOlderThanVisit } from './freshness.ts';
+import { announcesChanges, atArrival, freshForMs, isFresh, isOlderThanVisit } from './freshness.ts';
 
 const NOW = Date.UTC(2026, 5, 1);
 const HOUR = 3_600_000;
@@ -26,13 +26,26 @@ function visit(more: Partial<LastVisit> = {}): LastVisit {
 }
 
 describe('how long an answer is fresh', () => {
-  it('is what max-age says, and s-maxage before it', () => {
+  it('is what max-age says, and less where s-maxage says so', () => {
     expect(freshForMs('max-age=60')).toBe(60_000);
     expect(freshForMs('Public, MAX-AGE=60, must-revalidate')).toBe(60_000);
     expect(freshForMs('max-age="60"')).toBe(60_000);
     expect(freshForMs('max-age=60, s-maxage=10')).toBe(10_000);
     expect(freshForMs('s-maxage=10, max-age=60')).toBe(10_000);
+    expect(freshForMs('max-age=60, s-maxage=3600')).toBe(60_000);
+    expect(freshForMs('s-maxage=3600, max-age=0')).toBe(0);
+    expect(freshForMs('s-maxage=3600')).toBe(0);
     expect(freshForMs('max-age=60, max-age=10')).toBe(60_000);
+  });
+
+  it('is less by the time that a cache on the way has kept it', () => {
+    expect(atArrival('public, max-age=3600', '3000')).toBe('public, max-age=600');
+    expect(atArrival('S-MaxAge = "20", max-age="100"', '30')).toBe('S-MaxAge = "0", max-age="70"');
+    expect(atArrival('max-age=60', '61')).toBe('max-age=0');
+    for (const age of [null, '', '-5', 'long', '1.5'])
+      expect(atArrival('max-age=60', age)).toBe('max-age=60');
+    expect(atArrival('no-cache', '5')).toBe('no-cache');
+    expect(atArrival(null, '5')).toBeNull();
   });
 
   it('is no time where nothing is said, it may not be kept, or the number is none', () => {

@@ -13,8 +13,8 @@ const UNANNOUNCED_UNDER = 0.02;
 /** How long an answer may be taken as it was, in milliseconds; 0 when it must be asked for again. */
 export function freshForMs(cacheControl: string | null): number {
   if (cacheControl === null) return 0;
-  let seconds: number | null = null;
-  let isForShared = false;
+  let own: number | null = null;
+  let shared = Number.POSITIVE_INFINITY;
   for (const part of cacheControl.toLowerCase().split(',')) {
     const [name, value = ''] = part.split('=', 2).map((text) => text.trim());
     if (name === 'no-cache' || name === 'no-store') return 0;
@@ -22,12 +22,23 @@ export function freshForMs(cacheControl: string | null): number {
     const digits = /^"?(\d{1,10})"?$/.exec(value);
     // Section 4.2.1: a number that cannot be read means not fresh.
     const given = digits === null ? 0 : Number(digits[1]);
-    const isShared = name === 's-maxage';
-    // We keep pages for many: what is said to shared caches goes first, and of two of a kind the first.
-    if (seconds === null || (isShared && !isForShared)) seconds = given;
-    isForShared ||= isShared;
+    if (name === 's-maxage') shared = Math.min(shared, given);
+    else own ??= given;
   }
-  return (seconds ?? 0) * 1000;
+  // What is said to shared caches, which their operator can clear, gives us no time, but may take some.
+  return Math.min(own ?? 0, shared) * 1000;
+}
+
+/**
+ * The Cache-Control of an answer as it stands when it arrives: a cache on the way may have kept it for a while (Age), and
+ * that time is over.
+ */
+export function atArrival(cacheControl: string | null, age: string | null): string | null {
+  if (cacheControl === null || age === null || !/^\d{1,10}$/.test(age)) return cacheControl;
+  return cacheControl.replace(
+    /((?:max-age|s-maxage)\s*=\s*"?)(\d{1,10})/gi,
+    (_, name: string, seconds: string) => `${name}${Math.max(0, Number(seconds) - Number(age))}`,
+  );
 }
 
 export function isFresh(last: LastVisit, now: number, maxMs: number): boolean {

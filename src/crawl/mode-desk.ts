@@ -1,7 +1,8 @@
 /**
  * How a run visits known pages: as its option says, or, in smart mode, as a random sample of them decides. The sample
  * goes first and is visited like every other page, so nothing of it is fetched twice; until it has spoken pages are
- * asked conditionally. The decision is the run's: it is kept in the store, for who goes on with the run or takes part.
+ * asked conditionally. It is heard in the order in which it was asked: of many pages on their way, those that did not
+ * change answer first. The decision is the run's: it is kept in the store, for who goes on with the run or takes part.
  */
 import {
   createModeTest,
@@ -40,8 +41,10 @@ export interface ModeDesk {
   open(start: RunStart): Promise<void>;
   /** The verdict on a known page of a new run: pages that are gone for good rest, those of the sample go first. */
   revise(row: KnownPage, revision: Revision | null): Revision | null;
-  /** A visit is over. */
-  observe(claim: Claim, outcome: VisitOutcome): Promise<void>;
+  /** A page is asked; more than once where one request does not decide. */
+  expect(claim: Claim): void;
+  /** Its visit is over; null where it tells nothing. */
+  observe(claim: Claim, outcome: VisitOutcome | null): Promise<void>;
   /** Every page has been visited. */
   close(): Promise<void>;
 }
@@ -55,6 +58,8 @@ export function createModeDesk(options: ModeDeskOptions): ModeDesk {
   const { wanted, store, report, random } = options;
   const test: ModeTest = createModeTest(options);
   let decision: ModeDecision | null = wanted === 'smart' ? null : { mode: wanted, reason: `mode ${wanted}` };
+  /** Pages of the sample that were asked and not heard yet, and what is known of them; undefined while on their way. */
+  const asked = new Map<number, VisitOutcome | null | undefined>();
   let share = 0;
   let isAsking = false;
   let askedAt = store.clock.monotonic();
@@ -72,6 +77,15 @@ export function createModeDesk(options: ModeDeskOptions): ModeDesk {
     askedAt = store.clock.monotonic();
     const found = await store.decideMode(null);
     if (found !== null) take(found);
+  }
+
+  function hear(): void {
+    for (const [pageId, outcome] of asked) {
+      if (outcome === undefined || test.sampled >= options.sample) return;
+      asked.delete(pageId);
+      if (outcome !== null && outcome !== 'failed' && outcome !== 'new')
+        test.observe(outcome !== 'unchanged');
+    }
   }
 
   return {
@@ -103,10 +117,14 @@ export function createModeDesk(options: ModeDeskOptions): ModeDesk {
       const priority = SAMPLE_PRIORITY - Math.floor(random() * SAMPLE_PLACES);
       return isSampled ? { ...revision, priority } : revision;
     },
-    async observe({ priority }, outcome) {
-      if (decision !== null || isAsking) return;
-      if (priority <= SAMPLE_PRIORITY && outcome !== 'failed' && outcome !== 'new')
-        test.observe(outcome !== 'unchanged');
+    expect({ pageId, priority }) {
+      if (decision === null && priority <= SAMPLE_PRIORITY) asked.set(pageId, undefined);
+    },
+    async observe({ pageId }, outcome) {
+      if (decision !== null) return;
+      if (asked.has(pageId)) asked.set(pageId, outcome);
+      hear();
+      if (isAsking) return;
       isAsking = true;
       if (test.verdict !== null) await decide(test.verdict, explainMode(test, options));
       else if (test.sampled >= options.sample)

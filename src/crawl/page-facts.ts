@@ -1,5 +1,7 @@
 /** What a visit found, as the store keeps it: first what the answer's head says, then what the page itself says. */
+
 import { contentHash, facetHash, linkDigest, simhashInteger } from '../change/fingerprint.ts';
+import { atArrival } from '../change/freshness.ts';
 import type { Outcome, ResponseHead } from '../fetch/fetcher.ts';
 import { parseHttpDate } from '../parse/http-date.ts';
 import type { ParsedPage } from '../parse/parsed-page.ts';
@@ -33,7 +35,7 @@ export function touchedBy({ head, responseMs }: Outcome, nowMs: number): PageTou
     visitedAt: visitTime(head, nowMs),
     etag: head?.etag ?? null,
     lastModified: head?.lastModified ?? null,
-    cacheControl: head?.cacheControl ?? null,
+    cacheControl: head === null ? null : atArrival(head.cacheControl, head.age),
   };
 }
 

@@ -33,6 +33,7 @@ export async function visitPage(host: ActiveHost, turn: PageTurn, around: VisitS
   const { claim } = turn;
   const isHead = turn.method === 'HEAD';
   if (!isHead) around.budget.take();
+  if (around.modes.mode === null) around.modes.expect(claim);
   const conditions =
     claim.last === null || turn.check !== undefined
       ? undefined
@@ -83,6 +84,7 @@ export async function visitPage(host: ActiveHost, turn: PageTurn, around: VisitS
   if (settled === null) {
     // The lease is somebody else's by now, and so is the page.
     if (settlement.countsAsPage) around.budget.giveBack();
+    if (around.modes.mode === null) await around.modes.observe(claim, null);
     return;
   }
   if (settlement.countsAsPage) around.report.counters.pages++;
@@ -90,8 +92,7 @@ export async function visitPage(host: ActiveHost, turn: PageTurn, around: VisitS
   wakeHosts(settlement.candidates, around);
   if (settlement.toldLinks !== null) around.report.links(claim.url, settlement.toldLinks);
   if (settlement.requeue === null) tellPage(settled, settlement, outcome, around.report);
-  if (settlement.visit !== null && around.modes.mode === null)
-    await around.modes.observe(claim, settlement.visit.outcome);
+  if (around.modes.mode === null) await around.modes.observe(claim, settlement.visit?.outcome ?? null);
   if (answer.kind === 'rate-limited' && around.policy.on429 === 'suspend') {
     await around.closeHost(host, 'RateLimited', 'rate-limit: 429 Too Many Requests');
   }

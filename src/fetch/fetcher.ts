@@ -37,6 +37,7 @@ export interface ResponseHead {
   retryAfter: string | null;
   date: string | null;
   expires: string | null;
+  age: string | null;
   link: string | null;
   xRobotsTag: string | null;
 }

@@ -29,6 +29,7 @@ const SLOTS = [
   'expires',
   'link',
   'x-robots-tag',
+  'age',
 ];
 
 /** By length of the name first: most fields of an answer are told apart without reading a letter. */
@@ -118,6 +119,7 @@ export function createHttp1HeadReader(): Http1HeadReader {
         retryAfter: values[10],
         date: values[11],
         expires: values[12],
+        age: values[15],
         link: values[13],
         xRobotsTag: values[14],
       };

@@ -117,6 +117,7 @@ describe('header fields', () => {
         retryAfter: null,
         date: null,
         expires: null,
+        age: null,
         link: '',
         xRobotsTag: null,
       },
@@ -126,14 +127,14 @@ describe('header fields', () => {
   it('are all put where they belong', () => {
     const { heads: told } = readAll(
       ok(
-        'Content-Encoding: ce\r\nLast-Modified: lm\r\nCache-Control: cc\r\nRetry-After: ra\r\nDate: d\r\nExpires: e\r\n' +
+        'Content-Encoding: ce\r\nLast-Modified: lm\r\nCache-Control: cc\r\nRetry-After: ra\r\nDate: d\r\nExpires: e\r\nAge: a\r\n' +
           'Link: l\r\nX-Robots-Tag: xr\r\nLocation: lo\r\nContent-Length: 12\r\n',
       ),
       'HEAD',
     );
     expect(told[0]).toMatchObject({
       ...{ contentEncoding: 'ce', lastModified: 'lm', cacheControl: 'cc', retryAfter: 'ra', date: 'd' },
-      ...{ expires: 'e', link: 'l', xRobotsTag: 'xr', location: 'lo', contentLength: 12 },
+      ...{ expires: 'e', age: 'a', link: 'l', xRobotsTag: 'xr', location: 'lo', contentLength: 12 },
     });
   });
 

@@ -30,7 +30,20 @@ describe('readResponseHead', () => {
           'Date',
           'd',
         ],
-        ...['Expires', '0', 'Link', '<a>', 'X-Robots-Tag', 'noindex', 'Server', 'nginx', 'dote', 'no'],
+        ...[
+          'Expires',
+          '0',
+          'AGE',
+          '7',
+          'Link',
+          '<a>',
+          'X-Robots-Tag',
+          'noindex',
+          'Server',
+          'nginx',
+          'dote',
+          'no',
+        ],
       ),
     );
     expect(head).toEqual({
@@ -45,6 +58,7 @@ describe('readResponseHead', () => {
       retryAfter: '5',
       date: 'd',
       expires: '0',
+      age: '7',
       link: '<a>',
       xRobotsTag: 'noindex',
     });

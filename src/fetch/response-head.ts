@@ -7,6 +7,7 @@ import type { ResponseHead } from './fetcher.ts';
 type TextField = Exclude<keyof ResponseHead, 'status' | 'contentLength'>;
 
 const names: Record<string, TextField | 'contentLength'> = {
+  age: 'age',
   etag: 'etag',
   date: 'date',
   link: 'link',
@@ -50,6 +51,7 @@ export function emptyHead(status: number): ResponseHead {
     retryAfter: null,
     date: null,
     expires: null,
+    age: null,
     link: null,
     xRobotsTag: null,
   };

@@ -20,6 +20,8 @@ export interface PageLife {
   etag?: string;
   lastModified?: string;
   cacheControl?: string;
+  /** So long a cache on the way has kept it, in seconds. */
+  age?: number;
   /** Other bytes each time, the same content. */
   isNoisy?: boolean;
   /** Nothing is there until it is told to appear. */
@@ -107,6 +109,7 @@ function headersOf(path: string, { life, version, changedAt }: Living): Record<s
   if (life.etag !== undefined) headers.etag = life.etag;
   if (life.lastModified !== undefined) headers['last-modified'] = life.lastModified;
   if (life.cacheControl !== undefined) headers['cache-control'] = life.cacheControl;
+  if (life.age !== undefined) headers.age = String(life.age);
   return headers;
 }
 

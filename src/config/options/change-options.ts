@@ -13,7 +13,7 @@ export const changeOptions = {
     type: 'boolean',
     default: true,
     hashed: false,
-    doc: 'In an incremental run, ask for no page that its Cache-Control (max-age, s-maxage) calls fresh.',
+    doc: 'In an incremental run, ask for no page that its Cache-Control (max-age, less its Age) calls fresh.',
     offDoc: 'Ask for pages however fresh their Cache-Control calls them.',
   },
   'max-freshness': {

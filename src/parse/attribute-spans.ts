@@ -24,9 +24,16 @@ const ATTRIBUTES: [string, number][] = [
   ['color', at.FONT],
   ['face', at.FONT],
   ['size', at.FONT],
+  ['class', at.CLASS],
+  ['id', at.ID],
+  ['role', at.ROLE],
+  ['style', at.STYLE],
+  ['hidden', at.HIDDEN],
+  ['aria-hidden', at.ARIA_HIDDEN],
+  ['open', at.OPEN],
 ];
 
-/** By slot: the hash of the name and where its offsets stand. */
+/** By slot: the hash of the name, and where its offsets stand or which sign it is. */
 export function attributeTable(): { multiplier: number; hashes: Int32Array; spans: Uint8Array } {
   const byIndex = Int32Array.from(ATTRIBUTES, ([name]) => hashName(name));
   const { multiplier, slots } = buildSlots(byIndex, at.ATTRIBUTE_SHIFT);

@@ -1,11 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { attributeTable } from './attribute-spans.ts';
 import * as at from './kernel-layout.ts';
+import { signTable } from './page-parts.ts';
 import { TAG_HASHES } from './tag-names.ts';
 
 describe('the memory of the kernel', () => {
   it('has room for each of its tables', () => {
     const { hashes, spans } = attributeTable();
+    const signs = signTable();
     const regions: [start: number, bytes: number][] = [
       [at.STATE, at.STATE_LENGTH * 4],
       [at.NAME_ENDS, 256],
@@ -17,6 +19,10 @@ describe('the memory of the kernel', () => {
       [at.TAG_HASHES, 1024],
       [at.ATTRIBUTE_HASHES, hashes.byteLength],
       [at.ATTRIBUTE_SLOTS, spans.byteLength],
+      [at.SIGN_HASHES, signs.hashes.byteLength],
+      [at.SIGN_KINDS, signs.kinds.byteLength],
+      [at.TAG_BOXES, 256],
+      [at.WATCHED, 256],
       [at.FEATURES, (at.BLOCK + 7) * 8],
       [at.PLANES, at.PLANE_COUNT * 8],
     ];
@@ -40,16 +46,21 @@ describe('the memory of the kernel', () => {
         at.IS_MUTE,
         at.TELLS_ALL,
       ],
-      ...[at.IS_FRAMESET, at.MAIN_HASH, at.SIZE, at.HAS_BODY, at.LINK_COUNT, at.OPEN_ANCHOR, at.AT, at.AFTER],
+      ...[at.IS_FRAMESET, at.SEEKS, at.SIZE, at.HAS_BODY, at.LINK_COUNT, at.OPEN_ANCHOR, at.AT, at.AFTER],
       ...[
         at.TAG_ID,
         at.TAG_HASH,
         at.IS_END_TAG,
         at.IS_SELF_CLOSING,
-        at.HAS_MAIN_ROLE,
+        at.SIGNS,
+        at.ENDED,
+        at.SIGN_MULTIPLIER,
         at.SIMHASH_LOW,
         at.SIMHASH_HIGH,
       ],
+      ...[at.CLASS_START, at.CLASS_END, at.ID_START, at.ID_END],
+      ...Array.from({ length: at.BOX_COUNT }, (_, box) => at.BOX_DEPTHS + box),
+      ...Array.from({ length: at.BOX_COUNT }, (_, box) => at.BOX_HASHES + box),
     ];
     expect(new Set(indices).size).toBe(indices.length);
     expect(Math.max(...indices)).toBeLessThan(at.SPANS);

@@ -18,6 +18,7 @@ export const LINK_FLAGS = 7;
 export const LINK_KINDS = 8;
 export const TAG_MULTIPLIER = 9;
 export const ATTRIBUTE_MULTIPLIER = 28;
+export const SIGN_MULTIPLIER = 30;
 /** Where reading ends. */
 export const END = 10;
 /** Text here is no part of the page's text. */
@@ -26,8 +27,8 @@ export const IS_MUTE = 11;
 export const TELLS_ALL = 12;
 /** A frameset is open: tags do not act. */
 export const IS_FRAMESET = 13;
-/** Hash of the open main element's name, 0 for none. */
-export const MAIN_HASH = 14;
+/** Which boxes are looked for among the tags, as bits of `TAG_BOXES`. */
+export const SEEKS = 14;
 
 // Changed by both.
 /** End of the text. */
@@ -37,6 +38,9 @@ export const HAS_BODY = 16;
 export const LINK_COUNT = 17;
 /** The link whose text is being read, -1 for none. */
 export const OPEN_ANCHOR = 18;
+/** Of each open box: how many elements are open that have to be closed before it ends, and the hash of its name. */
+export const BOX_DEPTHS = 35;
+export const BOX_HASHES = 39;
 
 // Told by the kernel: where it stopped and the tag it stopped at.
 export const AT = 19;
@@ -45,16 +49,24 @@ export const TAG_ID = 21;
 export const TAG_HASH = 22;
 export const IS_END_TAG = 23;
 export const IS_SELF_CLOSING = 24;
-export const HAS_MAIN_ROLE = 25;
+/** What its attributes say of the part of the page that it begins: bits, see below. */
+export const SIGNS = 25;
+/** Which open boxes it ends, a bit each. */
+export const ENDED = 29;
+/** Where its class and its id stand, as far as its signs say that they were read. */
+export const CLASS_START = 31;
+export const CLASS_END = 32;
+export const ID_START = 33;
+export const ID_END = 34;
 
 // Told by the kernel of a text.
 export const SIMHASH_LOW = 26;
 export const SIMHASH_HIGH = 27;
 
 /** Offsets of the attributes of the last tag that has some worth reading, in pairs; -1 for none. */
-export const SPANS = 32;
+export const SPANS = 48;
 export const SPAN_COUNT = 22;
-export const STATE_LENGTH = 64;
+export const STATE_LENGTH = 72;
 
 // Where the offsets of an attribute stand among the spans. Name to charset in the order of a meta's.
 export const NAME = 0;
@@ -68,6 +80,15 @@ export const ALT = 14;
 export const LANG = 16;
 export const ENCODING = 18;
 export const FONT = 20;
+// In place of that: attributes that are signs of what a part of the page is, each with the bit of what it is looked for.
+export const FIRST_SIGN = 64;
+export const CLASS = 64 + 1;
+export const ID = 64 + 8 + 1;
+export const STYLE = 64 + 2;
+export const HIDDEN = 64 + 8 + 2;
+export const ARIA_HIDDEN = 64 + 16 + 2;
+export const ROLE = 64 + 4;
+export const OPEN = 64 + 8 + 4;
 
 // Tables.
 export const NAME_ENDS = 2048;
@@ -81,6 +102,14 @@ export const TAG_HASHES = 8192;
 export const ATTRIBUTE_HASHES = 9216;
 export const ATTRIBUTE_SLOTS = 9472;
 export const ATTRIBUTE_SHIFT = 26;
+/** The words that are looked for in roles, classes and ids. */
+export const SIGN_HASHES = 9728;
+export const SIGN_KINDS = 10752;
+export const SIGN_SHIFT = 24;
+/** By tag: the boxes that it may be. */
+export const TAG_BOXES = 11008;
+/** By tag: the open boxes that it is counted for (low half of the byte), and those that it ends outright (high half). */
+export const WATCHED = 11264;
 /** Features of words, 64 bits each, and seven more, so that the last group of eight is whole. */
 export const FEATURES = 12288;
 export const BLOCK = 512;
@@ -101,6 +130,31 @@ export const IS_SPECIAL = 16;
 export const IS_BEFORE_FRAMESET = 32;
 /** The one tag that the kernel knows by its id. */
 export const ANCHOR = 1;
+
+// Boxes: elements whose text is a part of the page of its own, by their bit in `WATCHED`. One of a kind is open at a time.
+export const MAIN_BOX = 0;
+/** Navigation, header, footer, complement, search: by element or role. */
+export const LANDMARK_BOX = 1;
+/** The same by the words of a class or id. */
+export const NAMED_BOX = 2;
+export const HIDDEN_BOX = 3;
+export const BOX_COUNT = 4;
+
+// What is looked for in attributes: bits of `TAG_BOXES` and `SEEKS`.
+export const MAY_BE_NAMED = 1;
+export const MAY_BE_HIDDEN = 2;
+/** Roles: everywhere. */
+export const MAY_BE_MARKED = 4;
+
+// Kinds of words, and bits of `SIGNS`.
+export const IS_MAIN = 1;
+export const IS_LANDMARK = 2;
+/** The words of its class or id may name a landmark. */
+export const HAS_NAME = 4;
+export const IS_HIDDEN = 8;
+export const IS_OPEN = 16;
+export const HAS_CLASS = 32;
+export const HAS_ID = 64;
 
 // Kinds of bytes in a text: as it is, white space, and all that may be more than it seems.
 export const PLAIN = 0;

@@ -13,11 +13,12 @@ import type { HtmlScan } from './html-scan.ts';
 import * as at from './kernel-layout.ts';
 import { createLinkSpans } from './link-spans.ts';
 import { noteLinkedData } from './linked-data.ts';
+import { createOpenBoxes } from './open-boxes.ts';
 import { findRawEnd, findScriptEnd, isCdata } from './raw-text.ts';
 import { createScanKernel, type ScanKernel } from './scan-kernel.ts';
 import { createSpecialElements, READ_AS } from './special-elements.ts';
 import { FLAG, TAG_FLAGS, tagId } from './tag-names.ts';
-import { createTextRegions, REGION, type TextMode } from './text-regions.ts';
+import { createTextRegions, type TextMode } from './text-regions.ts';
 
 export interface HtmlScanner {
   readonly result: HtmlScan;
@@ -38,11 +39,7 @@ const META = tagId('meta');
 const HTML = tagId('html');
 const H1 = tagId('h1');
 const H6 = tagId('h6');
-const ASIDE_IDS = new Uint8Array(256);
-for (const name of ['nav', 'header', 'footer', 'aside']) ASIDE_IDS[tagId(name)] = 1;
-const MAIN = tagId('main');
 const ARTICLE = tagId('article');
-const NOSCRIPT = tagId('noscript');
 const FRAMESET = tagId('frameset');
 const TITLE = tagId('title');
 const SCRIPT = tagId('script');
@@ -58,6 +55,7 @@ for (const name of RAW_NAMES) RAW_NAME_BYTES[tagId(name)] = Buffer.from(name);
 export function createHtmlScanner(kernel: ScanKernel = createScanKernel()): HtmlScanner {
   const special = createSpecialElements();
   const regions = createTextRegions();
+  const boxes = createOpenBoxes(kernel, regions);
   const links = createLinkSpans(kernel);
   const reference: Reference = { next: 0, first: 0, second: 0 };
   const result: HtmlScan = {
@@ -89,6 +87,7 @@ export function createHtmlScanner(kernel: ScanKernel = createScanKernel()): Html
   function reset(length: number): void {
     special.reset(isLogging);
     regions.reset();
+    boxes.reset();
     links.reset();
     result.titleStart = result.h1Start = result.baseStart = result.langStart = -1;
     result.titleEnd = result.h1End = result.baseEnd = result.langEnd = -1;
@@ -98,7 +97,7 @@ export function createHtmlScanner(kernel: ScanKernel = createScanKernel()): Html
     out[0] = SPACE;
     state[at.SIZE] = 1;
     state[at.END] = realEnd = length;
-    state[at.HAS_BODY] = state[at.IS_FRAMESET] = state[at.MAIN_HASH] = 0;
+    state[at.HAS_BODY] = state[at.IS_FRAMESET] = 0;
     resumeAt = -1;
     isRawClose = isHeadingOpen = false;
     followSpecial();
@@ -220,12 +219,6 @@ export function createHtmlScanner(kernel: ScanKernel = createScanKernel()): Html
     return id === ANNOTATION_XML && isHtmlType(bytes, state[encoding], state[encoding + 1]);
   }
 
-  function startMainOrInside(id: number, hash: number): void {
-    if (id === MAIN || state[at.HAS_MAIN_ROLE] === 1) regions.startMain(hash, state[at.SIZE]);
-    else if (hash === regions.mainHash) regions.startInMain();
-    state[at.MAIN_HASH] = regions.mainHash;
-  }
-
   /** Acts on a start tag and returns where reading goes on: after the tag, or after its raw content. */
   function startTag(id: number, hash: number, flags: number): number {
     const after = state[at.AFTER];
@@ -235,7 +228,7 @@ export function createHtmlScanner(kernel: ScanKernel = createScanKernel()): Html
       followSpecial();
     }
     const isInDoubt = special.isInDoubt;
-    startMainOrInside(id, hash);
+    boxes.start(id, hash, special.depth === 0);
     if ((flags & FLAG.act) === 0 || (readAs === READ_AS.nothing && !isInDoubt)) return after;
     const counts = special.templates === 0 || isInDoubt;
     if (id === A) {
@@ -256,9 +249,7 @@ export function createHtmlScanner(kernel: ScanKernel = createScanKernel()): Html
     if (id === AREA || id === LINK) addLink(id, after);
     else if (id === META) noteMeta();
     else if (id >= H1 && id <= H6) startHeading(id);
-    else if (ASIDE_IDS[id] === 1) regions.enter(REGION.aside, size);
-    else if (id === ARTICLE) regions.enter(REGION.article, size);
-    else if (id === NOSCRIPT) regions.enter(REGION.hidden, size);
+    else if (id === ARTICLE) boxes.startArticle();
     else if (id === BASE && result.baseStart < 0) {
       result.baseStart = state[at.SPANS + at.HREF];
       result.baseEnd = state[at.SPANS + at.HREF + 1];
@@ -272,23 +263,16 @@ export function createHtmlScanner(kernel: ScanKernel = createScanKernel()): Html
 
   function endTag(id: number, hash: number): void {
     const tagStart = state[at.AT];
-    const size = state[at.SIZE];
     if (isRawClose) isRawClose = false;
     else if (special.depth > 0) {
       special.end(hash, id);
       followSpecial();
     }
-    if (hash === regions.mainHash) {
-      regions.endInMain(size);
-      state[at.MAIN_HASH] = regions.mainHash;
-    }
     if (id === A) links.closeAnchor(tagStart);
     else if (id >= H1 && id <= H6) {
       if (isHeadingOpen) result.h1End = tagStart;
       isHeadingOpen = false;
-    } else if (ASIDE_IDS[id] === 1) regions.leave(REGION.aside, size);
-    else if (id === ARTICLE) regions.leave(REGION.article, size);
-    else if (id === NOSCRIPT) regions.leave(REGION.hidden, size);
+    } else if (id === ARTICLE) boxes.endArticle();
   }
 
   /** The tag that the kernel stopped at. Returns where reading goes on. */
@@ -303,11 +287,10 @@ export function createHtmlScanner(kernel: ScanKernel = createScanKernel()): Html
     }
     const flags = TAG_FLAGS[id];
     if (isLogging && special.depth === 0 && (flags & FLAG.raw) === 0) special.log(hash, isEnd ? 1 : 0);
+    if (state[at.ENDED] !== 0) boxes.end(state[at.ENDED]);
     if (!isEnd) return startTag(id, hash, flags);
-    // Told for the log alone.
-    const acts =
-      special.depth > 0 || (flags & (FLAG.act | FLAG.special)) !== 0 || state[at.HAS_MAIN_ROLE] === 1;
-    if (acts || hash === regions.mainHash) endTag(id, hash);
+    // Others are told for a box or for the log alone.
+    if (special.depth > 0 || (flags & (FLAG.act | FLAG.special)) !== 0) endTag(id, hash);
     return after;
   }
 
@@ -325,6 +308,7 @@ export function createHtmlScanner(kernel: ScanKernel = createScanKernel()): Html
       } else if (resumeAt >= 0) p = resume();
       else break;
     }
+    boxes.finish();
     links.closeAnchor(length);
     if (isHeadingOpen) result.h1End = length;
   }

@@ -6,6 +6,7 @@
 import { readFileSync } from 'node:fs';
 import { attributeTable } from './attribute-spans.ts';
 import * as at from './kernel-layout.ts';
+import { signTable, tagBoxes } from './page-parts.ts';
 import { buildSlots, TAG_FLAGS, TAG_HASHES, tagId } from './tag-names.ts';
 
 export interface ScanKernel {
@@ -21,6 +22,8 @@ export interface ScanKernel {
   textEnds: Int32Array;
   linkFlags: Uint8Array;
   linkKinds: Uint8Array;
+  /** By tag: the open boxes that it means something to. */
+  watched: Uint8Array;
   /** Takes a page in, its bytes and a 0 behind them, and answers how many it took: all, but for pages beyond 512 MiB. */
   take(bytes: Uint8Array, length: number): number;
   read(from: number): number;
@@ -96,6 +99,7 @@ function fillTables(memory: ArrayBuffer): void {
   const put = (address: number, table: Uint8Array): void => new Uint8Array(memory).set(table, address);
   const tags = buildSlots(TAG_HASHES, at.TAG_SHIFT);
   const attributes = attributeTable();
+  const signs = signTable();
   const words = wordTables();
   put(at.NAME_ENDS, nameEnds());
   put(at.TEXT_KINDS, textKinds());
@@ -106,9 +110,13 @@ function fillTables(memory: ArrayBuffer): void {
   put(at.TAG_HASHES, new Uint8Array(TAG_HASHES.buffer));
   put(at.ATTRIBUTE_HASHES, new Uint8Array(attributes.hashes.buffer));
   put(at.ATTRIBUTE_SLOTS, attributes.spans);
+  put(at.SIGN_HASHES, new Uint8Array(signs.hashes.buffer));
+  put(at.SIGN_KINDS, signs.kinds);
+  put(at.TAG_BOXES, tagBoxes());
   const state = new Int32Array(memory, at.STATE, at.STATE_LENGTH);
   state[at.TAG_MULTIPLIER] = tags.multiplier;
   state[at.ATTRIBUTE_MULTIPLIER] = attributes.multiplier;
+  state[at.SIGN_MULTIPLIER] = signs.multiplier;
 }
 
 export function createScanKernel(): ScanKernel {
@@ -146,6 +154,7 @@ export function createScanKernel(): ScanKernel {
     self.text = new Uint8Array(buffer, text, textRoom);
     self.linkFlags = new Uint8Array(buffer, flags, links);
     self.linkKinds = new Uint8Array(buffer, kinds, links);
+    self.watched = new Uint8Array(buffer, at.WATCHED, 256);
     capacity = most;
   }
 
@@ -162,6 +171,7 @@ export function createScanKernel(): ScanKernel {
     textEnds: none,
     linkFlags: nothing,
     linkKinds: nothing,
+    watched: nothing,
     take(bytes, wanted) {
       const length = Math.min(wanted, LARGEST_PAGE);
       if (length > capacity) reserve(Math.min(length + (length >> 1), LARGEST_PAGE));

@@ -46,7 +46,7 @@ define('a', FLAG.inline | FLAG.attributes | FLAG.act);
 define('area link base meta', FLAG.attributes | FLAG.act | FLAG.empty);
 define('html', FLAG.attributes | FLAG.act);
 define('font annotation-xml', FLAG.inline | FLAG.attributes);
-define('h1 h2 h3 h4 h5 h6 nav header footer aside main article noscript frameset', FLAG.act);
+define('h1 h2 h3 h4 h5 h6 nav header footer aside search main article noscript dialog frameset', FLAG.act);
 define('title script style textarea xmp iframe noembed noframes plaintext', FLAG.act | FLAG.raw);
 define('svg math template select', FLAG.special);
 define('html head title base meta link script style noscript noframes frameset', FLAG.beforeFrameset);
@@ -55,6 +55,7 @@ define('abbr acronym bdi bdo cite data del dfn ins kbd label mark q samp time wb
 define('blockquote body br center dd div dl dt embed head hr img li listing menu meta ol p', FLAG.breaksOut);
 define('h1 h2 h3 h4 h5 h6 pre ruby table ul', FLAG.breaksOut);
 define('br col embed hr img input keygen param source track wbr frame basefont bgsound', FLAG.empty);
+define('section form button', 0);
 define('caption tbody tfoot thead tr td th option optgroup', 0);
 define('foreignobject desc mi mo mn ms mtext mglyph malignmark', 0);
 
@@ -87,6 +88,11 @@ export function buildSlots(hashes: Int32Array, shift: number): SlotTable {
     }
     if (isFree) return { multiplier: multiplier | 0, slots };
   }
+}
+
+/** A set of names, by their ids. */
+export function tagIds(names: string): number[] {
+  return names.split(' ').map(tagId);
 }
 
 /** The id of a known name, 0 for an unknown one. */

@@ -1,28 +1,53 @@
 /**
  * Remembers in which part of the page each piece of text stands, so that the main text can be chosen when the whole
- * page has been read: the text of <main> (or role=main), else of the only <article>, else all but navigation, headers,
- * footers and asides. Never leaves a page with text without text: what is chosen falls back to a wider choice.
+ * page has been read: the text of <main> (or role=main), else of the only <article>, else all but what stands around it
+ * (navigation, headers, footers, asides: by element, role, or the words of a class or id); never what is hidden.
+ * Words and hiding are no proof: a box of theirs that holds most of the text is text all the same. Never leaves a page
+ * with text without text: what is chosen falls back to a wider choice.
  */
+
+import { HIDDEN_BOX, LANDMARK_BOX, MAIN_BOX, NAMED_BOX } from './kernel-layout.ts';
+import { mostOf } from './page-parts.ts';
 
 export type TextMode = 'main' | 'all';
 
-/** Bits of a region. `aside`: nav, header, footer, aside. `hidden`: noscript. */
-export const REGION = { aside: 1, main: 2, article: 4, hidden: 8 } as const;
+/** Bits of a region: one a box, and one for articles. */
+const MAIN = 1 << MAIN_BOX;
+const LANDMARK = 1 << LANDMARK_BOX;
+const NAMED = 1 << NAMED_BOX;
+const HIDDEN = 1 << HIDDEN_BOX;
+const ARTICLE = 16;
 
 const SPACE = 0x20;
 
+/** What a link takes of a box: the rest is prose. Lists of links are no content, however long. */
+const LINK_BYTES = 40;
+/** Less prose than this is never most of a page. */
+const LITTLE_PROSE = 200;
+
 export interface TextRegions {
   reset(): void;
-  enter(region: number, at: number): void;
-  leave(region: number, at: number): void;
-  /** A start tag that is <main> or says role=main. */
-  startMain(tagHash: number, at: number): void;
-  /** The name of the open main element, 0 for none: elements nested in it by the same name are counted. */
-  mainHash: number;
-  startInMain(): void;
-  endInMain(at: number): void;
+  /** `part` is what a named box is called by its names, -1 for others; `links` counts those before. */
+  open(box: number, at: number, links: number, part: number): void;
+  close(box: number, at: number, links: number): void;
+  /** As `close`, of a box whose end is not known. */
+  closeUnended(box: number, at: number, links: number): void;
+  /** The open box is none after all. */
+  cancel(box: number): void;
+  enterArticle(at: number): void;
+  leaveArticle(at: number): void;
+  isInArticle(): boolean;
   /** The text chosen out of `out[1..end)`, moved together in place. */
   choose(out: Uint8Array, end: number, mode: TextMode): Uint8Array;
+}
+
+/** A box that may turn out to be none. */
+interface Doubted {
+  bit: number;
+  from: number;
+  to: number;
+  prose: number;
+  part: number;
 }
 
 export function createTextRegions(): TextRegions {
@@ -30,12 +55,14 @@ export function createTextRegions(): TextRegions {
   let bits = new Uint8Array(256);
   let count = 0;
   let current = 0;
-  let asideDepth = 0;
-  let asideDepthOutside = 0;
   let articleDepth = 0;
   let articles = 0;
   let hasMain = false;
-  let mainDepth = 0;
+  /** Of the open boxes. */
+  const openedAt = [0, 0, 0, 0];
+  const linksBefore = [0, 0, 0, 0];
+  let namedPart = -1;
+  let doubted: Doubted[] = [];
 
   function mark(bitsNow: number, offset: number): void {
     if (bitsNow === current) return;
@@ -56,93 +83,123 @@ export function createTextRegions(): TextRegions {
     bits[count++] = bitsNow;
   }
 
-  function enter(region: number, offset: number): void {
-    if (region === REGION.aside) asideDepth++;
-    if (region === REGION.article && articleDepth++ === 0) articles++;
-    mark(current | region, offset);
+  function clear(bit: number, from: number, to: number): void {
+    let low = 0;
+    for (let high = count; low < high; ) {
+      const middle = (low + high) >> 1;
+      if (at[middle] < from) low = middle + 1;
+      else high = middle;
+    }
+    for (let i = low; i < count && at[i] < to; i++) bits[i] &= ~bit;
   }
 
-  function leave(region: number, offset: number): void {
-    if (region === REGION.aside && (asideDepth === 0 || --asideDepth > 0)) return;
-    if (region === REGION.article && (articleDepth === 0 || --articleDepth > 0)) return;
-    mark(current & ~region, offset);
+  function doubt(box: number, to: number, links: number): void {
+    const from = openedAt[box];
+    const prose = to - from - LINK_BYTES * (links - linksBefore[box]);
+    const part = box === NAMED_BOX ? namedPart : -1;
+    if (part >= 0 || prose > LITTLE_PROSE) doubted.push({ bit: 1 << box, from, to, prose, part });
   }
 
   /** Moves the pieces whose bits satisfy the masks to the front; returns the end of the text. */
-  function gather(from: Uint8Array, end: number, must: number, mustNot: number, into: Uint8Array): number {
+  function gather(out: Uint8Array, end: number, must: number, mustNot: number): number {
     let o = 1;
     for (let i = -1; i < count; i++) {
       const pieceBits = i < 0 ? 0 : bits[i];
-      if ((pieceBits & must) !== must || (pieceBits & mustNot) !== 0) continue;
       let start = i < 0 ? 1 : at[i];
       const stop = i + 1 < count ? at[i + 1] : end;
-      if (start < stop && from[start] === SPACE && into[o - 1] === SPACE) start++;
       if (start >= stop) continue;
-      into.copyWithin(o, start, stop);
+      if ((pieceBits & must) !== must || (pieceBits & mustNot) !== 0) {
+        // It may have taken the white space behind it.
+        if (out[stop - 1] === SPACE && out[o - 1] !== SPACE) out[o++] = SPACE;
+        continue;
+      }
+      if (out[start] === SPACE && out[o - 1] === SPACE) start++;
+      if (start >= stop) continue;
+      out.copyWithin(o, start, stop);
       o += stop - start;
     }
-    if (o > 1 && into[o - 1] === SPACE) o--;
+    if (o > 1 && out[o - 1] === SPACE) o--;
     return o;
   }
 
-  function sizeOf(end: number, must: number, mustNot: number): number {
+  function sizeOf(out: Uint8Array, end: number, must: number, mustNot: number): number {
     let size = 0;
     for (let i = -1; i < count; i++) {
       const pieceBits = i < 0 ? 0 : bits[i];
       if ((pieceBits & must) !== must || (pieceBits & mustNot) !== 0) continue;
-      size += (i + 1 < count ? at[i + 1] : end) - (i < 0 ? 1 : at[i]);
+      const start = i < 0 ? 1 : at[i];
+      const length = (i + 1 < count ? at[i + 1] : end) - start;
+      // A lone separator is no text.
+      if (length !== 1 || out[start] !== SPACE) size += length;
     }
     return size;
   }
 
+  /** Gives up the boxes that are not what they seem, where that much is left of the page without them. */
+  function settleDoubts(left: number): void {
+    const most = 2 * left + LITTLE_PROSE;
+    const counts: number[] = [];
+    for (const { part } of doubted) if (part >= 0) counts[part] = (counts[part] ?? 0) + 1;
+    for (const { bit, from, to, prose, part } of doubted) {
+      const isOneOfMany = part >= 0 && counts[part] > mostOf(part);
+      if (isOneOfMany || prose > most) clear(bit, from, to);
+    }
+  }
+
   function choose(out: Uint8Array, end: number, mode: TextMode): Uint8Array {
     let must = 0;
-    let mustNot: number = REGION.hidden;
+    let mustNot: number = HIDDEN;
     if (mode === 'main') {
-      mustNot |= REGION.aside;
-      if (hasMain) must = REGION.main;
-      else if (articles === 1) must = REGION.article;
-      // A lone separator is no text.
-      if (must !== 0 && sizeOf(end, must, mustNot) < 2) must = 0;
-      if (sizeOf(end, must, mustNot) < 2) mustNot = REGION.hidden;
+      mustNot |= LANDMARK | NAMED;
+      if (hasMain) must = MAIN;
+      else if (articles === 1) must = ARTICLE;
     }
-    if (sizeOf(end, must, mustNot) < 2) mustNot = 0;
-    const stop = gather(out, end, must, mustNot, out);
+    if (doubted.length > 0) settleDoubts(sizeOf(out, end, must, mustNot));
+    if (must !== 0 && sizeOf(out, end, must, mustNot) === 0) must = 0;
+    for (const wider of [LANDMARK | HIDDEN, HIDDEN, 0]) {
+      if (sizeOf(out, end, must, mustNot) > 0) break;
+      mustNot &= wider;
+    }
+    const stop = gather(out, end, must, mustNot);
     return out.subarray(1, stop);
   }
 
-  const self: TextRegions = {
-    mainHash: 0,
+  function close(box: number, offset: number, links: number): void {
+    if (box === NAMED_BOX || box === HIDDEN_BOX) doubt(box, offset, links);
+    mark(current & ~(1 << box), offset);
+  }
+
+  return {
     reset() {
-      count = current = asideDepth = asideDepthOutside = articleDepth = articles = mainDepth = 0;
+      count = current = articleDepth = articles = 0;
       hasMain = false;
-      self.mainHash = 0;
+      if (doubted.length > 0) doubted = [];
     },
-    enter,
-    leave,
-    startMain(tagHash, offset) {
-      if (mainDepth > 0) {
-        if (tagHash === self.mainHash) mainDepth++;
-        return;
-      }
-      hasMain = true;
-      self.mainHash = tagHash;
-      mainDepth = 1;
-      // A header that was never closed must not hide the main text.
-      asideDepthOutside = asideDepth;
-      asideDepth = 0;
-      mark((current | REGION.main) & ~REGION.aside, offset);
+    open(box, offset, links, part) {
+      openedAt[box] = offset;
+      linksBefore[box] = links;
+      if (box === NAMED_BOX) namedPart = part;
+      if (box === MAIN_BOX) hasMain = true;
+      mark(current | (1 << box), offset);
     },
-    startInMain() {
-      mainDepth++;
+    close,
+    closeUnended(box, offset, links) {
+      doubt(box, offset, links);
+      close(box, offset, links);
     },
-    endInMain(offset) {
-      if (--mainDepth > 0) return;
-      self.mainHash = 0;
-      asideDepth = asideDepthOutside;
-      mark((current & ~REGION.main & ~REGION.aside) | (asideDepth > 0 ? REGION.aside : 0), offset);
+    cancel(box) {
+      clear(1 << box, openedAt[box], Number.POSITIVE_INFINITY);
+      current &= ~(1 << box);
     },
+    enterArticle(offset) {
+      if (articleDepth++ === 0) articles++;
+      mark(current | ARTICLE, offset);
+    },
+    leaveArticle(offset) {
+      if (articleDepth === 0 || --articleDepth > 0) return;
+      mark(current & ~ARTICLE, offset);
+    },
+    isInArticle: () => articleDepth > 0,
     choose,
   };
-  return self;
 }

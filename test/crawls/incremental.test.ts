@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { createChangingPages } from '../web/changing-pages.ts';
+import { createChangingPages, type PageLife } from '../web/changing-pages.ts';
 import { answer, type FakeWeb } from '../web/fake-web.ts';
+import { NOISY_LAYOUTS } from '../web/noisy-layouts.ts';
 import { asked, type CrawlOptions, fastClock, useBench } from './crawl-site.ts';
 import { changedParts, outcomes, visitsOf } from './history-rows.ts';
 
@@ -262,6 +263,29 @@ describe('an incremental run', () => {
     await bench.crawl(file, web.url('/'), { ...INCREMENTAL, ...options });
     expect(file.page('/noisy').content_hash).toBe(hash);
     expect(outcomes(file)['/noisy']).toBe('unchanged 304');
+  });
+
+  it('finds every change of pages without validators, and none in what stands around or is hidden', async () => {
+    const layouts = Object.values(NOISY_LAYOUTS);
+    const steady = layouts.map((_, i) => `/steady-${i}`);
+    const lively = layouts.map((_, i) => `/lively-${i}`);
+    const lives = layouts.flatMap((layout, i): [string, PageLife][] => [
+      [steady[i], { layout }],
+      [lively[i], { layout }],
+    ]);
+    const site = createChangingPages({
+      '/': { links: [...steady, ...lively] },
+      ...Object.fromEntries(lives),
+    });
+    const web = await bench.web({ pages: site.pages });
+    const file = bench.file();
+    const options = { exclude: ['/imprint', '/pots'] };
+    await bench.crawl(file, web.url('/'), options);
+    site.change(...lively);
+    const { summary } = await bench.crawl(file, web.url('/'), { ...INCREMENTAL, ...options });
+    expect(changedParts(file)).toEqual(Object.fromEntries(lively.map((path) => [path, 'text'])));
+    expect(summary).toMatchObject({ changed: lively.length, unchanged: steady.length + 1, new: 0, gone: 0 });
+    for (const path of steady) expect(outcomes(file)[path]).toBe('unchanged text');
   });
 
   it('counts changes as specification 003 does', async () => {

@@ -1,7 +1,8 @@
 // Pages with a life of their own, for the fake web: they change by a version number, vanish and come back, answer
 // conditional requests truthfully or not, and may be full of noise that is no change (nonces, tokens, white space, the
-// time of day in the footer). What a page is now is the test's to say; nothing changes by itself but noise.
+// time of day in the footer, or in places of other layouts). What a page is now is the test's to say; nothing changes by itself but noise.
 import { answer, type Exchange, type FakeWebOptions, type Handler } from './fake-web.ts';
+import type { Layout } from './noisy-layouts.ts';
 
 export interface PageLife {
   /** What it says, by version. */
@@ -24,6 +25,8 @@ export interface PageLife {
   age?: number;
   /** Other bytes each time, the same content. */
   isNoisy?: boolean;
+  /** In place of <main> and <footer>: where the content stands, and where the noise. */
+  layout?: Layout;
   /** Nothing is there until it is told to appear. */
   isHidden?: boolean;
 }
@@ -128,16 +131,20 @@ function bodyOf({ path, nth }: Exchange, { life, version }: Living): string {
   const title = life.title?.(version) ?? `Page ${path}`;
   const noise = life.isNoisy ? noiseOf(nth) : { head: '', links: '', foot: '' };
   const anchors = links.map((href) => `<a href="${href}">${href}</a>`).join(' ');
+  const content = `<h1>${title}</h1><p>${text}</p>`;
+  const body = life.layout?.(content, noiseOf(nth).time) ?? `<main>${content}</main>${noise.foot}`;
   return `<!DOCTYPE html><html><head><title>${title}</title>${life.head?.(version) ?? ''}${noise.head}</head>
-<body><nav>${anchors} ${noise.links}</nav><main><h1>${title}</h1><p>${text}</p></main>${noise.foot}</body></html>`;
+<body><nav>${anchors} ${noise.links}</nav>${body}</body></html>`;
 }
 
 /** What real pages have: a nonce, a token in a form and in links, other white space, the time in the footer. */
-function noiseOf(nth: number): { head: string; links: string; foot: string } {
+function noiseOf(nth: number): { head: string; links: string; time: string; foot: string } {
   const nonce = `${nth}${'a1b2c3d4e5f6'.slice(nth % 6)}${nth}`;
+  const time = `12:00:${String(nth % 60).padStart(2, '0')} in ${nth} ms`;
   return {
+    time,
     head: `<meta name="csrf-token" content="${nonce}"><script nonce="${nonce}">var t = ${nth};</script>${' '.repeat(nth)}`,
     links: `<a href="/logout?token=${nonce}">Log out</a>`,
-    foot: `<footer>Generated at 12:00:${String(nth % 60).padStart(2, '0')} in ${nth} ms</footer>${'\n'.repeat(nth)}`,
+    foot: `<footer>Generated at ${time}</footer>${'\n'.repeat(nth)}`,
   };
 }

@@ -17,9 +17,11 @@ import {
   BYTES,
   DOWNLOAD,
   END,
+  ENDED,
+  FIRST_SIGN,
   HAS_ATTRIBUTES,
   HAS_BODY,
-  HAS_MAIN_ROLE,
+  HAS_NAME,
   HREF,
   HREF_ENDS,
   HREF_HASHES,
@@ -29,19 +31,23 @@ import {
   IS_DISGUISED,
   IS_END_TAG,
   IS_FRAMESET,
+  IS_HIDDEN,
   IS_INLINE,
+  IS_LANDMARK,
+  IS_MAIN,
   IS_MUTE,
   IS_SELF_CLOSING,
   IS_SPECIAL,
   LINK_COUNT,
   LINK_FLAGS,
   LINK_KINDS,
-  MAIN_HASH,
   NAME_ENDS,
   NO_PAGE,
   OPEN_ANCHOR,
   PLAIN,
   REL,
+  SEEKS,
+  SIGNS,
   SIZE,
   SPAN_COUNT,
   SPANS,
@@ -51,6 +57,7 @@ import {
   STOPPED_AT_ODDITY,
   STOPPED_AT_REFERENCE,
   STOPPED_AT_TAG,
+  TAG_BOXES,
   TAG_FLAGS,
   TAG_HASH,
   TAG_HASHES,
@@ -63,9 +70,12 @@ import {
   TEXT_ENDS,
   TEXT_KINDS,
   TEXT_STARTS,
+  WATCHED,
   WHITE,
 } from '../kernel-layout';
-import { get, set } from './state';
+import { endBoxes } from './boxes';
+import { readSign } from './signs';
+import { four, get, set } from './state';
 
 const LT: u32 = 0x3c;
 const GT: u32 = 0x3e;
@@ -78,14 +88,6 @@ const SEMICOLON: u32 = 0x3b;
 const DOUBLE_QUOTE: u32 = 0x22;
 const SINGLE_QUOTE: u32 = 0x27;
 
-/** Four bytes as they stand in memory. */
-function four(a: u32, b: u32, c: u32, d: u32): u32 {
-  return a | (b << 8) | (c << 16) | (d << 24);
-}
-
-const ROLE: u32 = four(0x72, 0x6f, 0x6c, 0x65);
-const MAIN: u32 = four(0x6d, 0x61, 0x69, 0x6e);
-
 /** Of the page being read. */
 let base: i32 = 0;
 let end: i32 = 0;
@@ -93,7 +95,9 @@ let end: i32 = 0;
 let out: i32 = 0;
 let hasBody: i32 = 0;
 let isSelfClosing: i32 = 0;
-let hasMainRole: i32 = 0;
+/** Of the tag being read: what is looked for among its attributes, and what they say. */
+let seeks: i32 = 0;
+let signs: i32 = 0;
 
 function at(p: i32): u32 {
   return load<u8>(p);
@@ -209,24 +213,25 @@ function skipQuoted(from: i32, quote: u32): i32 {
   return end;
 }
 
-/** True for the four letters in any case. */
-function isWord(start: i32, stop: i32, letters: u32): bool {
-  return stop - start === 4 && (load<u32>(start) | 0x20202020) === letters;
-}
-
-/** Keeps the first of the attributes of that name, if anybody asks for it. */
-function noteAttribute(hash: i32, valueStart: i32, valueEnd: i32): void {
+/** Keeps the first of the attributes of that name, if it is wanted, and follows those that are signs. */
+function noteAttribute(hash: i32, valueStart: i32, valueEnd: i32, isWanted: bool): void {
   // Slots that are free hold a 0.
   if (hash === 0) return;
   const slot = (hash * get(ATTRIBUTE_MULTIPLIER)) >>> ATTRIBUTE_SHIFT;
   if (load<i32>(ATTRIBUTE_HASHES + (slot << 2)) !== hash) return;
-  const span = STATE + ((SPANS + <i32>load<u8>(ATTRIBUTE_SLOTS + slot)) << 2);
+  const kind: i32 = load<u8>(ATTRIBUTE_SLOTS + slot);
+  if (kind >= FIRST_SIGN) {
+    if ((kind & seeks) !== 0) signs |= readSign(kind, valueStart, valueEnd, base);
+    return;
+  }
+  if (!isWanted) return;
+  const span = STATE + ((SPANS + kind) << 2);
   if (load<i32>(span) >= 0) return;
   store<i32>(span, valueStart - base);
   store<i32>(span + 4, valueEnd - base);
 }
 
-/** Notes what the attributes say, where it is wanted; of others only role=main. Returns where the `>` stands, or the end. */
+/** Notes what the attributes say, where it is wanted; of others only the signs. Returns where the `>` stands, or the end. */
 function readAttributes(from: i32, isWanted: bool): i32 {
   let p = from;
   let b = at(p);
@@ -242,14 +247,12 @@ function readAttributes(from: i32, isWanted: bool): i32 {
     }
     if (b === 0 && p >= end) return end;
     // A `=` in front belongs to the name.
-    const nameStart = p;
     let hash: i32 = b | 32;
     b = at(++p);
     while (!ends(b, p, 2)) {
       hash = hash * 61 + (b | 32);
       b = at(++p);
     }
-    const nameEnd = p;
     let valueStart = p;
     let valueEnd = p;
     while (isWhite(b)) b = at(++p);
@@ -268,8 +271,7 @@ function readAttributes(from: i32, isWanted: bool): i32 {
         valueEnd = p;
       }
     }
-    if (isWanted) noteAttribute(hash, valueStart, valueEnd);
-    else if (isWord(nameStart, nameEnd, ROLE)) hasMainRole |= i32(isWord(valueStart, valueEnd, MAIN));
+    noteAttribute(hash, valueStart, valueEnd, isWanted);
   }
   return p;
 }
@@ -382,25 +384,36 @@ function readTag(tagStart: i32, from: i32): i32 {
   let id: i32 = load<u8>(TAG_SLOTS + ((hash * get(TAG_MULTIPLIER)) >>> TAG_SHIFT));
   if (load<i32>(TAG_HASHES + (id << 2)) !== hash) id = 0;
   const flags: i32 = load<u8>(TAG_FLAGS + id);
+  const isEnd = i32(from === tagStart + 2);
   isSelfClosing = 0;
-  hasMainRole = 0;
+  let said: i32 = 0;
   const isWanted = (flags & HAS_ATTRIBUTES) !== 0;
   if (isWanted) memory.fill(STATE + (SPANS << 2), 0xff, SPAN_COUNT << 2);
-  if (b !== GT) p = readAttributes(p, isWanted);
+  if (b !== GT) {
+    seeks = isEnd !== 0 ? 0 : load<u8>(TAG_BOXES + id) & get(SEEKS);
+    signs = 0;
+    p = readAttributes(p, isWanted);
+    said = signs;
+  }
   // A tag that the end of the page cuts off is dropped.
   if (p >= end) return end;
   p++;
-  const isEnd = i32(from === tagStart + 2);
+  // Nothing is hidden where nothing is: icons are empty elements.
+  if ((said & IS_HIDDEN) !== 0 && at(p) === LT && at(p + 1) === SLASH) said &= ~IS_HIDDEN;
+  let ended: i32 = 0;
   const tellsAll = get(TELLS_ALL);
   if (get(IS_FRAMESET) === 0) {
+    const watched: i32 = load<u8>(WATCHED + id);
+    if (watched !== 0) ended = endBoxes(watched, id, hash, isEnd);
+    const isPart = ended | (said & (IS_MAIN | IS_LANDMARK | HAS_NAME | IS_HIDDEN));
     if (out === get(TEXT) + 1 && (flags & IS_BEFORE_FRAMESET) === 0) hasBody = 1;
     if ((flags & IS_INLINE) === 0 && get(IS_MUTE) === 0 && at(out - 1) !== SPACE) store<u8>(out++, SPACE);
-    if (id === ANCHOR && tellsAll === 0 && (isEnd !== 0 || get(SPANS + REL) < 0)) {
+    if (id === ANCHOR && (tellsAll | isPart) === 0 && (isEnd !== 0 || get(SPANS + REL) < 0)) {
       closeAnchor(tagStart);
       if (isEnd === 0) told = openAnchor(p);
       return p;
     }
-    if ((tellsAll | hasMainRole | (flags & (ACTS | IS_SPECIAL))) === 0 && hash !== get(MAIN_HASH)) return p;
+    if ((tellsAll | isPart | (flags & (ACTS | IS_SPECIAL))) === 0) return p;
   }
   told = STOPPED_AT_TAG;
   set(AT, tagStart - base);
@@ -409,7 +422,8 @@ function readTag(tagStart: i32, from: i32): i32 {
   set(TAG_HASH, hash);
   set(IS_END_TAG, isEnd);
   set(IS_SELF_CLOSING, isSelfClosing);
-  set(HAS_MAIN_ROLE, hasMainRole);
+  set(SIGNS, said);
+  set(ENDED, ended);
   return p;
 }
 

@@ -426,7 +426,8 @@ export interface Store {
    * them: their line of history of this run says gone, known by orphan (one that was not visited gets such a line), so
    * that no page counts twice in the ledger. Their state stays. Called before `finish`; answers how many, each told once.
    *  - Only pages in state Processed, and never start URLs (depth 0).
-   *  - Links of a page to itself, and of pages that are DeadLink or Gone, lead nowhere; redirects of such neither.
+   *  - Links of a page to itself, and of pages that are DeadLink or Gone, lead nowhere; redirects of such neither. Those of
+   *    a start URL still lead where they led: one that is gone for an hour must not take its whole site with it.
    *  - An entry that was not seen from `since` on is lost, for hosts whose sitemaps were read since (discovery says
    *    sitemap, checked then or later): it is marked (`lost_run`) and leads nowhere until a sitemap names it again.
    */

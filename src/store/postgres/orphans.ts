@@ -10,7 +10,8 @@ import { knownByNumber, outcomeNumber, redirectBefore } from '../visit-rows.ts';
 import { ask, recordset, rowsJson, type Session, transaction } from './session.ts';
 
 const { Processed, DeadLink, Gone } = PAGE_STATES;
-const VANISHED = `(${DeadLink}, ${Gone})`;
+/** Whose links lead somewhere: not those of pages that vanished, but for a start URL, which is hardly gone for good. */
+const LEADS = `(u.state NOT IN (${DeadLink}, ${Gone}) OR u.depth = 0)`;
 const GONE = outcomeNumber('gone');
 const ORPHAN = knownByNumber('orphan');
 const ofPage = (table: string, page = 'u') =>
@@ -88,7 +89,7 @@ WHERE u.id = ANY($1::int[]) AND u.project_id = $2 AND u.state = ${Processed} AND
     AND (v.outcome = ${outcomeNumber('new')} OR v.known_by = ${ORPHAN}))`;
 const BY_REDIRECT = `
 SELECT DISTINCT f.redirect_to AS id FROM fetched f JOIN url u ON ${ofPage('f')}
-WHERE f.redirect_to = ANY($1::int[]) AND f.redirect_to <> f.page_id AND u.project_id = $2 AND u.state NOT IN ${VANISHED}`;
+WHERE f.redirect_to = ANY($1::int[]) AND f.redirect_to <> f.page_id AND u.project_id = $2 AND ${LEADS}`;
 const BY_ENTRY = `
 SELECT u.id FROM url u JOIN sitemap_entry e ON ${ofPage('e')}
 WHERE u.id = ANY($1::int[]) AND u.project_id = $2 AND e.lost_run IS NULL`;
@@ -96,7 +97,7 @@ WHERE u.id = ANY($1::int[]) AND u.project_id = $2 AND e.lost_run IS NULL`;
 const BY_LINK = `
 SELECT DISTINCT j.id FROM link_set l JOIN url u ON ${ofPage('l')} CROSS JOIN unnest(l.targets) AS j(id)
 JOIN unnest($1::int[]) AS c(id) ON c.id = j.id
-WHERE u.project_id = $2 AND u.state NOT IN ${VANISHED} AND j.id <> l.page_id
+WHERE u.project_id = $2 AND ${LEADS} AND j.id <> l.page_id
   AND (cardinality($1::int[]) > 16 OR l.targets && $1::int[])`;
 
 // A page that was visited in the run keeps its one line, so that nothing counts twice.

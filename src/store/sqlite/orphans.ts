@@ -15,6 +15,8 @@ const GONE = outcomeNumber('gone');
 const ORPHAN = knownByNumber('orphan');
 const NEW = outcomeNumber('new');
 const REDIRECT = partsNumber(['redirect']);
+/** Whose links lead somewhere: not those of pages that vanished, but for a start URL, which is hardly gone for good. */
+const LEADS = `(u.state NOT IN (${DeadLink}, ${Gone}) OR u.depth = 0)`;
 
 /** Answers how many. */
 export function markOrphans(session: Session, since: number, now: number): number {
@@ -94,7 +96,7 @@ function dropRedirected({ db, projectId }: Session, lost: Set<number>): void {
     .prepare(
       `SELECT f.redirect_to FROM fetched f CROSS JOIN url u ON u.id = f.page_id
        WHERE f.redirect_to IS NOT NULL AND f.redirect_to <> f.page_id AND u.project_id = ?
-         AND u.state NOT IN (${DeadLink}, ${Gone})`,
+         AND ${LEADS}`,
     )
     .pluck();
   for (const target of redirects.iterate(projectId) as Iterable<number>) lost.delete(target);
@@ -103,7 +105,7 @@ function dropRedirected({ db, projectId }: Session, lost: Set<number>): void {
 function dropLinked({ db, projectId }: Session, lost: Set<number>): void {
   const read = db.prepare(
     `SELECT l.page_id, l.targets FROM link_set l CROSS JOIN url u ON u.id = l.page_id
-     WHERE l.page_id > ? AND u.project_id = ? AND u.state NOT IN (${DeadLink}, ${Gone})
+     WHERE l.page_id > ? AND u.project_id = ? AND ${LEADS}
      ORDER BY l.page_id LIMIT ${SETS_A_BATCH}`,
   );
   for (let after = 0; lost.size > 0; ) {

@@ -150,6 +150,15 @@ export function describeOrphans(harness: () => StoreHarness): void {
       expect(await orphansOf(run)).toEqual(['x']);
     });
 
+    it('takes the links of a start URL that vanished for what they were', async () => {
+      const first = await readSite({ start: ['a', 'b'], a: ['start'], b: [] });
+      const run = await revisit(first, { start: GONE, a: {}, b: {} });
+      expect(await orphansOf(run)).toEqual([]);
+      expect(await statesOf(harness())).toMatchObject({ start: 'Gone', a: 'Processed', b: 'Processed' });
+      const back = await revisit(run, { start: named(['a']) });
+      expect(await orphansOf(back)).toEqual(['b']);
+    });
+
     it('spares a page that a redirect leads to, until it leads elsewhere', async () => {
       const first = await readSite({ start: ['moved', 'target'], moved: [], target: [] });
       const second = await revisit(first, {

@@ -245,7 +245,8 @@ export function createSitemapDiscovery(
   }
 
   function isFresh(known: HostDiscovery, { depth, start }: Look, now: number): boolean {
-    if (known.checkedAt + sitemaps!.cacheMs <= now) return false;
+    // Nor is what was read in times to come, by a clock that was wrong.
+    if (known.checkedAt + sitemaps!.cacheMs <= now || known.checkedAt > now) return false;
     return depth !== 'given' || known.sitemaps.includes(start.fetchUrl);
   }
 

@@ -186,6 +186,7 @@ export interface VisitRowBrief {
   visitedAt: number;
   outcome: VisitRecord['outcome'];
   knownBy: VisitRecord['knownBy'];
+  statusCode: number | null;
   lastModified: string | null;
 }
 
@@ -340,6 +341,10 @@ export interface ReadSide {
   revisitPlan(projectId: number): Promise<{ plan: string | null; learnedRun: number }>;
   /** Visits of runs after this one, by run, then in the order of time, then by page. */
   visitsAfter(projectId: number, runId: number): AsyncIterable<VisitRowBrief>;
+  /** Ids of pages to which pages read before got a link in runs after this one, in batches; one may come several times. */
+  newlyLinked(projectId: number, runId: number): AsyncIterable<readonly number[]>;
+  /** Ids of the pages that these link to, in batches as above. */
+  linkedFrom(pageIds: readonly number[]): AsyncIterable<readonly number[]>;
   /** How the project is to be crawled, as a JSON object; null when nothing is kept, or there is no such project. */
   projectSettings(project: string): Promise<string | null>;
   robots(origin: string): Promise<StoredRobots | null>;

@@ -92,6 +92,7 @@ export interface StoredBrief {
   visited_at: number;
   outcome: number;
   known_by: number;
+  status_code: number | null;
   last_modified: string | null;
 }
 
@@ -102,6 +103,7 @@ export function briefOf(row: StoredBrief): VisitRowBrief {
     visitedAt: row.visited_at,
     outcome: VISIT_OUTCOMES[row.outcome],
     knownBy: KNOWN_BY[row.known_by],
+    statusCode: row.status_code,
     lastModified: row.last_modified,
   };
 }

@@ -6,7 +6,7 @@ import { createRevisitPlan } from '../change/revisit/create-revisit-plan.ts';
 import type { RevisitKind } from '../change/revisit/revisit-plan.ts';
 import { parseHttpDate } from '../parse/http-date.ts';
 import type { HistoryRow, ReadSide } from '../store/read-side.ts';
-import { PlanBook } from './plan-book.ts';
+import { findingOf, PlanBook } from './plan-book.ts';
 import { readState } from './watch-state.ts';
 
 export interface RevisitExplanation {
@@ -47,7 +47,7 @@ export async function explainRevisit(
   const book = new PlanBook(plan, page.projectId, learnedRun, isWatched ? state.hostIds : []);
   let date: number | null = null;
   for await (const rows of side.revisitPages(page.projectId, page.id)) {
-    book.add(rows);
+    book.add(rows, now);
     date = rows[0]?.sitemapDate ?? null;
   }
   const number = book.pageOf(page.id);
@@ -56,7 +56,8 @@ export async function explainRevisit(
     const visitedAt = Date.parse(visit.visited_at);
     if (visit.run <= learnedRun || visitedAt <= plan.lastVisit(number)) continue;
     const modified = visit.last_modified === null ? null : parseHttpDate(visit.last_modified, visitedAt);
-    plan.replay(number, visit.outcome, visitedAt, modified ?? undefined);
+    const { outcome, known_by: knownBy, status_code: statusCode } = visit;
+    plan.replay(number, findingOf({ outcome, knownBy, statusCode }), visitedAt, modified ?? undefined);
   }
   if (date !== null) book.signal(page.id, date, state?.signalsReadAt ?? 0, now);
   const { ratePerDay, intervalDays, nextVisit, chanceChanged, score, band } = plan.explain(number, now);

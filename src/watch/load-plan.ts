@@ -26,15 +26,19 @@ export async function loadPlan(
   now: number,
 ): Promise<{ book: PlanBook; relearnedAt: number }> {
   const { state } = saved;
+  const last = await side.lastRun(projectId);
+  // Where times lie ahead, what was not learned yet must still be later than what was.
+  const isUnlearned = last !== null && last.run > saved.learnedRun;
+  const learnedBy = isUnlearned ? Math.min(Date.parse(last.started_at), now) : now;
   const plan = createRevisitPlan({ ...options, saved: state?.plan });
   const book = new PlanBook(plan, projectId, saved.learnedRun, state?.hostIds ?? []);
-  for await (const rows of side.revisitPages(projectId)) book.add(rows);
-  await book.learn(side, true);
+  for await (const rows of side.revisitPages(projectId)) book.add(rows, learnedBy);
+  await book.learn(side, now, true);
   for await (const rows of side.revisitPages(projectId)) {
     for (const { pageId, visitedAt, sitemapDate, flags } of rows) {
       const page = book.pageOf(pageId);
       if (page === -1) continue;
-      if (visitedAt !== null && flags === 0) book.assumeVisit(page, visitedAt);
+      if (visitedAt !== null && flags === 0) book.assumeVisit(page, visitedAt, now);
       if (sitemapDate !== null) book.signal(pageId, sitemapDate, state?.signalsReadAt ?? 0, now);
     }
   }

@@ -4,7 +4,7 @@
  * beside the plan's own. It reads the store in batches and never writes to it.
  */
 import { retryAt } from '../change/revisit/create-revisit-plan.ts';
-import type { RevisitPlan } from '../change/revisit/revisit-plan.ts';
+import type { Finding, RevisitPlan } from '../change/revisit/revisit-plan.ts';
 import { parseHttpDate } from '../parse/http-date.ts';
 import type { RevisitBatch } from '../store/port.ts';
 import type { ReadSide, RevisitPage, VisitRowBrief } from '../store/read-side.ts';
@@ -20,6 +20,8 @@ const KEPT_OUT: ReadonlySet<RevisitPage['state']> = new Set([
 ]);
 
 const BATCH = 5000;
+/** As far as a server's clock may be off. What lies further ahead says that our own was set back. */
+const MAX_SKEW_MS = 15 * 60_000;
 /** A page that no link leads to is as far away as one can be. */
 const NO_DEPTH = 20;
 
@@ -61,17 +63,22 @@ export class PlanBook {
     return this.#hostIds[host];
   }
 
-  /** Takes pages of the store into the plan, but for those that nothing leads to and those it has. */
-  add(rows: readonly RevisitPage[]): void {
+  /**
+   * Takes pages of the store into the plan, but for those that nothing leads to and those it has. Visits that lie ahead
+   * are taken as of `now`, and kept so: else the page would rest until then.
+   */
+  add(rows: readonly RevisitPage[], now: number): void {
     const planned = rows.filter(({ state, pageId }) => !KEPT_OUT.has(state) && this.pageOf(pageId) === -1);
     const hosts = planned.map(({ hostId }) => this.#hostNumber(hostId));
     this.plan.load({
       host: hosts,
       weight: planned.map(({ depth }) => 1 / (1 + (depth ?? NO_DEPTH))),
       depth: planned.map(({ depth }) => depth ?? NO_DEPTH),
-      lastVisit: planned.map(({ learnedAt }) => learnedAt ?? Number.NaN),
+      lastVisit: planned.map(({ learnedAt }) => notAhead(learnedAt ?? Number.NaN, now)),
       // Whose visits fail is left alone for a while, and a restart must not forget it.
-      nextVisit: planned.map(({ flags, visitedAt }) => retryAt(flags, visitedAt ?? Number.NaN)),
+      nextVisit: planned.map(({ flags, visitedAt }) =>
+        isAhead(visitedAt ?? 0, now) ? Number.NaN : retryAt(flags, visitedAt ?? Number.NaN),
+      ),
       rateShape: planned.map(({ rateShape }) => rateShape),
       rateDays: planned.map(({ rateDays }) => rateDays),
       changeFrequency: planned.map(({ changeFrequency }) => changeFrequency),
@@ -79,21 +86,31 @@ export class PlanBook {
       signalsInAll: planned.map(({ signalsInAll }) => signalsInAll),
       flags: planned.map(({ flags }) => flags),
     });
-    for (const { pageId } of planned) this.#pages.add(pageId);
+    for (const { pageId, learnedAt } of planned) {
+      this.#pages.add(pageId);
+      if (isAhead(learnedAt ?? 0, now)) this.markUnsaved(this.#pages.count - 1);
+    }
   }
 
   /**
    * Learns from the visits of runs after the last one learned; each is told, learned or not. `isPast`: the pages were
    * loaded as these visits left them.
    */
-  async learn(side: ReadSide, isPast: boolean, onVisit?: (visit: VisitRowBrief) => void): Promise<void> {
+  async learn(
+    side: ReadSide,
+    now: number,
+    isPast: boolean,
+    onVisit?: (visit: VisitRowBrief) => void,
+  ): Promise<void> {
     const last = await side.lastRun(this.projectId);
     if (last === null) return;
     const added = new Set<number>();
+    /** Pages whose links are news, whatever they are. */
+    const speaking: number[] = [];
     for await (const visit of side.visitsAfter(this.projectId, this.learnedRun)) {
       let page = this.pageOf(visit.pageId);
       if (page === -1) {
-        for await (const rows of side.revisitPages(this.projectId, visit.pageId)) this.add(rows);
+        for await (const rows of side.revisitPages(this.projectId, visit.pageId)) this.add(rows, now);
         page = this.pageOf(visit.pageId);
         if (page !== -1) added.add(page);
       }
@@ -102,19 +119,38 @@ export class PlanBook {
       // Learned before: the run was still under way then, or nobody could say that it was over. Or a cache on the way told
       // the date of an older answer: then the plan must have its page back.
       if (visit.visitedAt <= this.plan.lastVisit(page)) this.plan.release(page);
-      else this.#observe(page, visit, isPast || added.has(page));
+      else {
+        const isBack = this.#observe(page, visit, now, isPast || added.has(page));
+        if (this.plan.restingCount > 0 && (isBack || visit.outcome === 'new')) speaking.push(visit.pageId);
+      }
     }
+    await this.#recallLinked(side, speaking);
     const isOver = last.status !== 'running' && last.status !== 'interrupted';
     this.learnedRun = Math.max(this.learnedRun, isOver ? last.run : last.run - 1);
   }
 
-  #observe(page: number, visit: VisitRowBrief, isPast: boolean): void {
-    // Gone before, asked again, and gone still.
-    const outcome = visit.outcome === 'unchanged' && visit.knownBy === 'status' ? 'gone' : visit.outcome;
+  /** Whether the page was gone and is there again. */
+  #observe(page: number, visit: VisitRowBrief, now: number, isPast: boolean): boolean {
+    const finding = findingOf(visit);
+    const visitedAt = notAhead(visit.visitedAt, now);
     const modified = visit.lastModified === null ? null : parseHttpDate(visit.lastModified, visit.visitedAt);
-    if (isPast) this.plan.replay(page, outcome, visit.visitedAt, modified ?? undefined);
-    else this.plan.observe(page, outcome, visit.visitedAt, modified ?? undefined);
+    const wasGone = this.plan.isGone(page);
+    if (isPast) this.plan.replay(page, finding, visitedAt, modified ?? undefined);
+    else this.plan.observe(page, finding, visitedAt, modified ?? undefined);
     this.markUnsaved(page);
+    return wasGone && !this.plan.isGone(page);
+  }
+
+  /** Pages that are gone and have a link that they had not when they went. */
+  async #recallLinked(side: ReadSide, speaking: readonly number[]): Promise<void> {
+    if (this.plan.restingCount === 0) return;
+    for (const source of [side.newlyLinked(this.projectId, this.learnedRun), side.linkedFrom(speaking)])
+      for await (const targets of source) for (const pageId of targets) this.#recall(pageId, true);
+  }
+
+  #recall(pageId: number, isNews: boolean): void {
+    const page = this.pageOf(pageId);
+    if (page !== -1 && this.plan.recall(page, isNews)) this.markUnsaved(page);
   }
 
   /** A visit that was planned and could not even be tried. */
@@ -123,9 +159,15 @@ export class PlanBook {
     this.markUnsaved(page);
   }
 
-  /** Puts the dates of the sitemaps before the plan, those that it has not seen: `since` is when it was done last. */
+  /**
+   * Puts the dates of the sitemaps before the plan, those that it has not seen: `since` is when it was done last. A page
+   * that was gone before and is named all the same is spoken for.
+   */
   async readSignals(side: ReadSide, project: string, since: number, now: number): Promise<void> {
-    for await (const { page_id, lastmod } of side.sitemapEntries({ project })) {
+    for await (const { page_id, lastmod, last_seen } of side.sitemapEntries({ project })) {
+      const page = this.pageOf(page_id);
+      const isNamed = page !== -1 && Date.parse(last_seen) > this.plan.lastVisit(page);
+      if (isNamed && this.plan.isGone(page)) this.#recall(page_id, false);
       const date = lastmod === null ? Number.NaN : Date.parse(lastmod);
       if (!Number.isNaN(date)) this.signal(page_id, date, since, now);
     }
@@ -142,9 +184,9 @@ export class PlanBook {
   }
 
   /** A page that was visited, and whose history was cleared before anybody learned from it. */
-  assumeVisit(page: number, visitedAt: number): void {
+  assumeVisit(page: number, visitedAt: number, now: number): void {
     if (this.isUnsaved(page) || !Number.isNaN(this.plan.lastVisit(page))) return;
-    this.plan.replay(page, 'new', visitedAt);
+    this.plan.replay(page, 'new', notAhead(visitedAt, now));
     this.markUnsaved(page);
   }
 
@@ -192,6 +234,19 @@ export class PlanBook {
     return this.#hostIds.push(hostId) - 1;
   }
 }
+
+/** What a visit says to a plan. */
+export function findingOf(visit: Pick<VisitRowBrief, 'outcome' | 'knownBy' | 'statusCode'>): Finding {
+  const { outcome, knownBy, statusCode } = visit;
+  if (outcome === 'gone' && knownBy === 'orphan') return 'orphaned';
+  // Gone before, asked again, and gone still. A redirect that leads where it did is known by its status, too.
+  const isGoneStill = outcome === 'unchanged' && knownBy === 'status' && (statusCode ?? 0) >= 400;
+  if (outcome !== 'gone' && !isGoneStill) return outcome;
+  return statusCode === 410 ? 'removed' : 'gone';
+}
+
+const isAhead = (time: number, now: number) => time > now + MAX_SKEW_MS;
+const notAhead = (time: number, now: number) => (isAhead(time, now) ? now : time);
 
 export const NO_REVISITS: RevisitBatch = {
   pageIds: [],

@@ -62,5 +62,7 @@ export async function isLookDue(
   if (!config.discover.includes('sitemap')) return false;
   const looks = await side.discoveries({ project });
   if (looks.length === 0) return isFirst;
-  return looks.some(({ checked_at }) => Date.parse(checked_at) + config.sitemapCacheHours * 3_600_000 <= now);
+  const cacheMs = config.sitemapCacheHours * 3_600_000;
+  const isFresh = (readAt: number) => readAt <= now && now < readAt + cacheMs;
+  return looks.some(({ checked_at }) => !isFresh(Date.parse(checked_at)));
 }

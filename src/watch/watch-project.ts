@@ -21,7 +21,7 @@ import { findLeftOvers, isLookDue, isTick, tickConfig } from './tick-run.ts';
 import { isOpen, VisitBudget } from './visit-budget.ts';
 import { changeEvent, type TickEvent, type WatchEvent } from './watch-event.ts';
 import type { WatchSettings } from './watch-settings.ts';
-import { readState, type WatchState, writeState } from './watch-state.ts';
+import { followClock, readState, type WatchState, writeState } from './watch-state.ts';
 import { newOwner, refuseSecondWatch } from './watcher.ts';
 
 export interface WatchRequest {
@@ -92,6 +92,7 @@ class ProjectWatch implements Watch {
   #learnedRun = 0;
   #book: PlanBook | null = null;
   #budget: VisitBudget | null = null;
+  #refreshedAt = 0;
 
   constructor(request: WatchRequest) {
     this.#request = request;
@@ -205,6 +206,7 @@ class ProjectWatch implements Watch {
     if (!this.#isOurs || (watcher !== null && watcher.owner !== this.#owner))
       await refuseSecondWatch(side, { project: this.#request.project, last, watcher, now });
     this.#state ??= found ?? newState(this.#request.settings);
+    followClock(this.#state, now);
     this.#learnedRun = learnedRun;
     this.#isOurs = true;
     await this.#save(store, now);
@@ -287,6 +289,9 @@ class ProjectWatch implements Watch {
     const state = this.#state!;
     const toldRun = this.#book?.learnedRun ?? this.#learnedRun;
     const isFirst = this.#book === null && toldRun === 0;
+    // The clock was set back: what the plan has of times to come is read anew as of now.
+    if (now < this.#refreshedAt) this.#book = null;
+    this.#refreshedAt = now;
     if (this.#book === null) {
       const { book, relearnedAt } = await loadPlan(
         side,
@@ -296,9 +301,9 @@ class ProjectWatch implements Watch {
         now,
       );
       state.relearnedAt = relearnedAt;
-      state.signalsReadAt = Math.max(state.signalsReadAt, await lastLook(side, this.#request.project));
+      state.signalsReadAt = Math.max(state.signalsReadAt, await lastLook(side, this.#request.project, now));
       this.#book = book;
-    } else await this.#book.learn(side, false);
+    } else await this.#book.learn(side, now, false);
     // Of the first crawl everything is new, which is no news.
     if (!isFirst) await this.#tellChanges(side, toldRun);
     const { hostVisitsPerDay, visitsPerDay } = settings;
@@ -343,7 +348,7 @@ class ProjectWatch implements Watch {
     const state = this.#state!;
     const toldRun = book.learnedRun;
     const waiting = new Set(chosen.pages);
-    await book.learn(side, false, (visit) => this.#pay(visit, summary.run, waiting, now));
+    await book.learn(side, now, false, (visit) => this.#pay(visit, summary.run, waiting, now));
     // Leftovers were paid for as visits of nobody; those that were made have been paid by their hosts.
     budget.charge(null, -chosen.leftOvers.length, now);
     const isCutOff = summary.status === 'interrupted' || summary.pages >= chosen.room;
@@ -352,7 +357,7 @@ class ProjectWatch implements Watch {
       if (isCutOff) book.plan.release(page);
       else book.giveUp(page, now);
     }
-    const look = await lastLook(side, this.#request.project);
+    const look = await lastLook(side, this.#request.project, now);
     if (look > state.signalsReadAt) {
       await book.readSignals(side, this.#request.project, state.signalsReadAt, now);
       state.signalsReadAt = look;
@@ -441,9 +446,9 @@ function newState(settings: WatchSettings): WatchState {
 }
 
 /** When sitemaps of the project were last read; 0: never. */
-async function lastLook(side: ReadSide, project: string): Promise<number> {
+async function lastLook(side: ReadSide, project: string, now: number): Promise<number> {
   const looks = await side.discoveries({ project });
-  return Math.max(0, ...looks.map(({ checked_at }) => Date.parse(checked_at)));
+  return Math.max(0, ...looks.map(({ checked_at }) => Math.min(Date.parse(checked_at), now)));
 }
 
 type Counts = Pick<TickEvent, 'new' | 'changed' | 'unchanged' | 'gone' | 'failed' | 'bytes_saved'>;

@@ -40,6 +40,14 @@ export interface WatchState {
   watcher: Watcher | null;
 }
 
+/** What lies ahead was written by a clock that has been set back since: it is taken as now. The budget does so itself. */
+export function followClock(state: WatchState, now: number): void {
+  const { hosts } = state.plan;
+  state.signalsReadAt = Math.min(state.signalsReadAt, now);
+  state.relearnedAt = Math.min(state.relearnedAt, now);
+  state.plan.hosts = { ...hosts, signalsSince: Array.from(hosts.signalsSince, (at) => Math.min(at, now)) };
+}
+
 const VERSION = 1;
 
 type Columns = Record<keyof SavedPlan['hosts'], (number | null)[]>;

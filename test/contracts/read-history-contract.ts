@@ -161,6 +161,7 @@ export function describeReadHistory(asked: () => ReadSide): void {
       visitedAt: Date.UTC(2026, 0, 1, 0, 1, 1),
       outcome: 'changed',
       knownBy: 'content',
+      statusCode: 200,
       lastModified: 'Fri, 02 Jan 2026 00:00:00 GMT',
     });
   });

@@ -63,6 +63,8 @@ export async function answersOf(side: ReadSide): Promise<Record<string, unknown>
     revisitPlan: await side.revisitPlan(shop.id),
     noPlan: await side.revisitPlan(projects[1].id),
     visitsAfter: await listed(side.visitsAfter(shop.id, 1)),
+    newlyLinked: (await listed(side.newlyLinked(shop.id, 0))).flat().sort(),
+    linkedFrom: (await listed(side.linkedFrom(pages.map(({ id }) => id)))).flat().sort(),
     settings: await Promise.all(['shop', 'other', 'nobody'].map((name) => side.projectSettings(name))),
     robots: await side.robots('https://a.test'),
     noRobots: await side.robots('https://unheard.test'),

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { seededRandom } from '../../../test/seeded-random.ts';
 import { crawlValue } from './crawl-value.ts';
 import { createRevisitPlan, type RevisitPlanOptions, retryAt } from './create-revisit-plan.ts';
-import type { PageStates, RevisitKind, RevisitPlan } from './revisit-plan.ts';
+import type { Finding, PageStates, RevisitKind, RevisitPlan } from './revisit-plan.ts';
 
 const DAY = 86_400_000;
 const START = Date.UTC(2024, 0, 1);
@@ -42,16 +42,122 @@ describe('every plan', () => {
     expect(plan.explain(2, at(1)).chanceChanged).toBeNull();
   });
 
-  it.each(KINDS)('by %s drops what is gone, and takes it back when a sitemap names it anew', (kind) => {
+  /** The days between visits that all find the same. */
+  function pausesOf(plan: RevisitPlan, finding: Finding, count: number): number[] {
+    const pauses: number[] = [];
+    plan.observe(0, finding, at(40));
+    for (let [day, last] = [40, 40]; pauses.length < count; day += 1 / 8) {
+      if (plan.next(at(day), 1).length === 0) continue;
+      pauses.push(day - last);
+      last = day;
+      plan.observe(0, finding, at(day));
+    }
+    return pauses;
+  }
+
+  it.each(KINDS)(
+    'by %s asks what is gone ever more rarely, and what is gone for good once a month',
+    (kind) => {
+      const depth = [1];
+      const plan = planOf(kind);
+      plan.load(visitedPages(1, { depth }));
+      expect(pausesOf(plan, 'gone', 7)).toEqual([1, 2, 4, 8, 16, 30, 30]);
+      const [day] = [plan.lastVisit(0)];
+      expect(plan.explain(0, day)).toMatchObject({ intervalDays: 30, nextVisit: day + 30 * DAY });
+      const other = planOf(kind);
+      other.load(visitedPages(1, { depth }));
+      expect(pausesOf(other, 'removed', 2)).toEqual([30, 30]);
+      expect(other.restingCount).toBe(1);
+      other.observe(0, 'changed', at(200));
+      expect([other.restingCount, other.isGone(0)]).toEqual([0, false]);
+      expect(other.next(at(231), 1)).toEqual([0]);
+    },
+  );
+
+  it.each(KINDS)('by %s gives a page that is gone once, until it was visited or released', (kind) => {
     const plan = planOf(kind);
-    plan.load(visitedPages(1));
+    plan.load(visitedPages(1, { depth: [1] }));
     plan.observe(0, 'gone', at(1));
-    expect(plan.next(at(300), 1)).toEqual([]);
-    expect(plan.explain(0, at(300)).nextVisit).toBeNull();
+    expect(plan.next(at(3), 1)).toEqual([0]);
+    expect(plan.recall(0, true)).toBe(false);
+    expect(plan.next(at(3), 1)).toEqual([]);
     plan.release(0);
-    expect(plan.next(at(300), 1)).toEqual([]);
-    plan.signal(0, at(299), at(300));
-    expect(plan.next(at(400), 1)).toEqual([0]);
+    expect(plan.next(at(3), 1)).toEqual([0]);
+    plan.observe(0, 'failed', at(3));
+    expect(plan.isGone(0)).toBe(true);
+    expect(plan.next(at(4.9), 1)).toEqual([]);
+    expect(plan.next(at(5), 1)).toEqual([0]);
+  });
+
+  it.each(KINDS)('by %s asks what is gone before all others when something new speaks for it', (kind) => {
+    const plan = planOf(kind);
+    plan.load(visitedPages(3, { depth: [1, 1, 1] }));
+    plan.observe(1, 'gone', at(40));
+    plan.signal(1, at(40.05), at(40.1));
+    expect(plan.next(at(40.1), 1)).toEqual([1]);
+    plan.observe(1, 'gone', at(40.1));
+    // What was so when it went has counted, and news does not bring it up more than once a day.
+    expect(plan.recall(1, false)).toBe(false);
+    expect(plan.explain(1, at(40.1)).intervalDays).toBe(2);
+    expect(plan.recall(1, true)).toBe(true);
+    expect(plan.explain(1, at(40.1)).intervalDays).toBe(1);
+    expect(plan.next(at(41), 3)).toEqual(expect.not.arrayContaining([1]));
+    expect(plan.next(at(41.11), 3)).toEqual([1]);
+  });
+
+  it.each(KINDS)('by %s knows what was spoken for when it goes on from what was saved', (kind) => {
+    const plan = planOf(kind);
+    plan.load(visitedPages(1, { depth: [1] }));
+    plan.observe(0, 'gone', at(40));
+    plan.recall(0, false);
+    const restarted = planOf(kind);
+    restarted.load(plan.savePages([0]));
+    expect(restarted.next(at(40.1), 1)).toEqual([0]);
+  });
+
+  it.each(KINDS)('by %s takes an orphan back when it is led to, not because it answers', (kind) => {
+    const plan = planOf(kind);
+    plan.load(visitedPages(1, { depth: [1] }));
+    expect(plan.savePages([0]).flags[0]).toBe(0);
+    plan.observe(0, 'orphaned', at(1));
+    expect(plan.next(at(2), 1)).toEqual([0]);
+    plan.observe(0, 'unchanged', at(2));
+    expect([plan.isGone(0), plan.explain(0, at(2)).intervalDays]).toEqual([true, 2]);
+    expect(plan.recall(0, false)).toBe(true);
+    expect(plan.next(at(2.1), 1)).toEqual([0]);
+    plan.observe(0, 'unchanged', at(2.1));
+    expect([plan.isGone(0), plan.restingCount]).toEqual([false, 0]);
+  });
+
+  it.each(KINDS)('by %s plans a start URL as ever, gone or not', (kind) => {
+    const plan = planOf(kind);
+    const stays = planOf(kind);
+    for (const each of [plan, stays]) each.load(visitedPages(1));
+    plan.observe(0, 'gone', at(1));
+    stays.observe(0, 'changed', at(1));
+    expect([plan.isGone(0), plan.restingCount]).toEqual([true, 0]);
+    expect(plan.savePages([0]).rateShape).toEqual(stays.savePages([0]).rateShape);
+    expect(plan.next(at(32), 1)).toEqual([0]);
+    plan.observe(0, 'gone', at(32));
+    expect(plan.savePages([0]).rateDays[0]).toBeGreaterThan(30);
+  });
+
+  it('spends a tenth on what is gone while others wait, and all that is left where none does', () => {
+    const plan = planOf('score');
+    plan.load(visitedPages(100, { depth: new Float64Array(100).fill(1) }));
+    for (let page = 0; page < 60; page++) plan.observe(page, 'gone', at(1));
+    const chosen = plan.next(at(3), 20);
+    expect(chosen.filter((page) => page < 60).length).toBe(2);
+    expect(chosen.length).toBe(20);
+    const rest = plan.next(at(3), 40);
+    expect(rest.filter((page) => page >= 60).length).toBe(22);
+    expect(rest.length).toBe(40);
+    expect(new Set([...chosen, ...rest]).size).toBe(60);
+    // Others that are loaded anew find the same.
+    const states = plan.savePages(Array.from({ length: 60 }, (_, page) => page));
+    const restarted = planOf('score');
+    restarted.load(states);
+    expect([restarted.restingCount, restarted.next(at(3), 100).length]).toEqual([60, 60]);
   });
 
   it.each(KINDS)('by %s learns nothing from a failed visit and tries again six hours later', (kind) => {

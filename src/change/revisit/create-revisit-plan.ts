@@ -3,11 +3,17 @@
  * logarithm of the number of pages; work over all pages is spread over the calls of `next`, a bounded share each.
  * Time and chance come from the caller: the same calls give the same pages.
  */
-import type { VisitOutcome } from '../visit-record.ts';
 import { chanceSame } from './gamma-posterior.ts';
 import { HostQueues } from './host-queues.ts';
-import { DAY_MS, failuresIn, PAGE_FLAGS, PageFacts } from './page-facts.ts';
-import type { Explanation, PageStates, RevisitKind, RevisitPlan, SavedPlan } from './revisit-plan.ts';
+import { DAY_MS, PAGE_FLAGS, PageFacts, vainVisitsIn } from './page-facts.ts';
+import type {
+  Explanation,
+  Finding,
+  PageStates,
+  RevisitKind,
+  RevisitPlan,
+  SavedPlan,
+} from './revisit-plan.ts';
 import { createValueRule, type ValueRule } from './value-rule.ts';
 import { createBandsRule, createScoreRule, type VisitRule } from './visit-rule.ts';
 
@@ -34,8 +40,13 @@ const TENDED_PER_CALL = 64;
 /** Pages passed over because they were visited a moment ago, for each page asked for: beyond, fewer are given. */
 const EARLY_PER_VISIT = 4;
 const RETRY_DAYS = 1 / 4;
-/** A page whose visits fail and fail is tried once in so many days at least. */
+/** A page that is gone is asked again after so many days, twice as many each time. */
+const RETURN_DAYS = 1;
+/** A page that is visited in vain again and again is tried once in so many days at least. */
 const LONGEST_RETRY_DAYS = 30;
+/** Of the pages asked for, those that are gone while others wait; and pages looked at a call to find them. */
+const RESTING_SHARE = 0.1;
+const LOOKED_AT_PER_CALL = 100_000;
 /** Keys of pages never visited: before all days, the heavier the earlier. */
 const NEVER_VISITED = -1e15;
 
@@ -45,12 +56,12 @@ export function createRevisitPlan(options: RevisitPlanOptions): RevisitPlan {
 
 /** When a page with these flags, tried then, is tried again (milliseconds); NaN: its last visit did not fail. */
 export function retryAt(flags: number, triedAt: number, retryDays = RETRY_DAYS): number {
-  const failures = failuresIn(flags);
+  const failures = vainVisitsIn(flags);
   return failures === 0 ? Number.NaN : triedAt + pauseDays(failures, retryDays) * DAY_MS;
 }
 
-function pauseDays(failures: number, retryDays: number): number {
-  return Math.min(retryDays * 2 ** (failures - 1), LONGEST_RETRY_DAYS);
+function pauseDays(vainVisits: number, firstDays: number): number {
+  return Math.min(firstDays * 2 ** (Math.max(vainVisits, 1) - 1), LONGEST_RETRY_DAYS);
 }
 
 /** A page that may not be visited yet, out of its queue for the length of one call. */
@@ -78,12 +89,20 @@ class QueuedPlan implements RevisitPlan {
   #cursor = 0;
   #owed = 0;
   #tendedAt = Number.NaN;
+  /** Pages that rest are in no queue: few come back, and looking through them takes no memory. */
+  restingCount = 0;
+  /** Where the next look for them begins; -1: anywhere, so that each new plan begins elsewhere. */
+  #restingCursor = -1;
+  /** Those of them that the caller has. */
+  readonly #lent = new Set<number>();
+  readonly #random: () => number;
 
   constructor(options: RevisitPlanOptions) {
     this.kind = options.kind;
     this.#visitsPerDay = options.visitsPerDay;
     this.#leastInterval = options.leastIntervalDays ?? 1 / 96;
     this.#retryDays = options.retryDays ?? RETRY_DAYS;
+    this.#random = options.random;
     const { saved } = options;
     if (saved !== undefined) {
       this.#facts.restoreHosts(saved.hosts, { shape: saved.priorShape, days: saved.priorDays });
@@ -112,18 +131,20 @@ class QueuedPlan implements RevisitPlan {
     this.#queues.reserve(facts.count, facts.hostCount);
     for (let page = first; page < facts.count; page++) {
       const known = pages.nextVisit?.[page - first] ?? Number.NaN;
-      if (Number.isNaN(known)) this.#enqueue(page, facts.lastVisit[page]);
+      if (facts.isResting(page)) this.restingCount++;
+      else if (Number.isNaN(known) || facts.is(page, PAGE_FLAGS.recalled))
+        this.#enqueue(page, facts.lastVisit[page]);
       else this.#enqueueAt(page, known / DAY_MS);
     }
     return first;
   }
 
-  observe(page: number, outcome: VisitOutcome, now: number, lastModified?: number): void {
-    this.#take(page, outcome, now, lastModified, false);
+  observe(page: number, finding: Finding, now: number, lastModified?: number): void {
+    this.#take(page, finding, now, lastModified, false);
   }
 
-  replay(page: number, outcome: VisitOutcome, visitedAt: number, lastModified?: number): void {
-    this.#take(page, outcome, visitedAt, lastModified, true);
+  replay(page: number, finding: Finding, visitedAt: number, lastModified?: number): void {
+    this.#take(page, finding, visitedAt, lastModified, true);
   }
 
   hostOf(page: number): number {
@@ -136,6 +157,19 @@ class QueuedPlan implements RevisitPlan {
 
   isSignalled(page: number): boolean {
     return this.#facts.signals[page] > 0;
+  }
+
+  isGone(page: number): boolean {
+    return this.#facts.is(page, PAGE_FLAGS.gone);
+  }
+
+  recall(page: number, isNews: boolean): boolean {
+    if (this.#lent.has(page) || !this.#facts.recall(page, isNews)) return false;
+    if (!this.#facts.isResting(page)) {
+      this.restingCount--;
+      this.#enqueue(page, this.#facts.lastVisit[page]);
+    }
+    return true;
   }
 
   relearn(now: number): void {
@@ -151,8 +185,13 @@ class QueuedPlan implements RevisitPlan {
 
   signal(page: number, lastModified: number, now: number): void {
     const day = now / DAY_MS;
-    const isOut = !this.#queues.has(page) && !this.#facts.is(page, PAGE_FLAGS.gone);
+    const isResting = this.#facts.isResting(page);
+    const isOut = !this.#queues.has(page);
     if (!this.#facts.signal(page, lastModified / DAY_MS, day)) return;
+    if (isResting) {
+      this.recall(page, this.#facts.trustsSignals(page));
+      return;
+    }
     // A page that is being visited is queued by what the visit finds; one whose visit failed waits as it did.
     if (!isOut && !this.#isWaiting(page, day)) this.#enqueue(page, day);
   }
@@ -166,8 +205,8 @@ class QueuedPlan implements RevisitPlan {
     const day = now / DAY_MS;
     const freshSince = day - leastIntervalDays;
     this.#tend(day, budget);
-    const chosen: number[] = [];
     const left = new Map<number, number>();
+    const chosen: number[] = [];
     const held: number[] = [];
     const early: Early[] = [];
     const leftOf = (host: number) => {
@@ -177,25 +216,29 @@ class QueuedPlan implements RevisitPlan {
       left.set(host, allowed);
       return allowed;
     };
+    const take = (page: number, host: number) => {
+      const allowed = leftOf(host);
+      if (chosen.length >= budget || allowed === 0) return false;
+      left.set(host, allowed - 1);
+      chosen.push(page);
+      return true;
+    };
+    // Chance makes whole visits of a share that is less than one.
+    if (this.restingCount > 0) this.#wake(day, Math.floor(budget * RESTING_SHARE + this.#random()), take);
     while (chosen.length < budget) {
       const pool = this.#gather(day, freshSince, budget - chosen.length, leftOf, held, early);
       if (pool.length === 0) break;
-      for (const { page, host } of pool) {
-        const allowed = leftOf(host);
-        if (chosen.length < budget && allowed > 0) {
-          left.set(host, allowed - 1);
-          chosen.push(page);
-        } else this.#enqueue(page, day);
-      }
+      for (const { page, host } of pool) if (!take(page, host)) this.#enqueue(page, day);
     }
+    if (this.restingCount > 0) this.#wake(day, budget - chosen.length, take);
     for (const { page, key } of early) this.#enqueueAt(page, key);
     for (const host of held) this.#queues.letGo(host);
     return chosen;
   }
 
   release(page: number): void {
-    if (this.#queues.has(page) || this.#facts.is(page, PAGE_FLAGS.gone)) return;
-    this.#enqueue(page, this.#facts.lastVisit[page]);
+    this.#lent.delete(page);
+    if (!this.#queues.has(page)) this.#enqueue(page, this.#facts.lastVisit[page]);
   }
 
   explain(page: number, now: number): Explanation {
@@ -206,12 +249,14 @@ class QueuedPlan implements RevisitPlan {
     const isVisited = facts.isVisited(page);
     const elapsed = Math.max(day - facts.lastVisit[page], 0);
     const same = chanceSame(outlook, elapsed) * outlook.falseShare ** outlook.signals;
-    const interval = this.#rule.interval(page, day);
-    const isPlanned = interval !== null && !facts.is(page, PAGE_FLAGS.gone);
+    const isResting = facts.isResting(page);
+    const interval = isResting ? this.#restDays(page) : this.#rule.interval(page, day);
+    const queued = this.#queues.has(page) ? Math.max(this.#dayOf(page), 0) : day;
+    const next = isResting ? facts.lastVisit[page] + this.#restDays(page) : queued;
     return {
       ratePerDay: outlook.shape / outlook.days + outlook.signalRate * (1 - outlook.falseShare),
       intervalDays: interval,
-      nextVisit: isPlanned ? (this.#queues.has(page) ? Math.max(this.#dayOf(page), 0) : day) * DAY_MS : null,
+      nextVisit: interval === null ? null : next * DAY_MS,
       chanceChanged: isVisited ? 1 - same : null,
       score: this.#rule.score(page, day),
       band: this.#rule.band?.(page) ?? null,
@@ -285,24 +330,49 @@ class QueuedPlan implements RevisitPlan {
     return worth === undefined ? pool : pool.sort((one, other) => other.worth - one.worth);
   }
 
+  /** Gives away pages that are gone and whose time has come, from where the last look ended. */
+  #wake(day: number, most: number, take: (page: number, host: number) => boolean): void {
+    const { count, host, lastVisit } = this.#facts;
+    let [taken, at] = [0, this.#restingCursor];
+    if (at === -1) at = Math.floor(this.#random() * count);
+    for (let looked = 0; looked < Math.min(count, LOOKED_AT_PER_CALL) && taken < most; looked++) {
+      const page = at % count;
+      at = page + 1;
+      if (!this.#facts.isResting(page) || this.#lent.has(page)) continue;
+      if (lastVisit[page] + this.#restDays(page) > day || !take(page, host[page])) continue;
+      this.#lent.add(page);
+      taken++;
+    }
+    this.#restingCursor = at;
+  }
+
+  #restDays(page: number): number {
+    return pauseDays(this.#facts.vainVisits(page), RETURN_DAYS);
+  }
+
   #take(
     page: number,
-    outcome: VisitOutcome,
+    finding: Finding,
     now: number,
     lastModified: number | undefined,
     isPast: boolean,
   ): void {
     const day = now / DAY_MS;
     const modified = lastModified === undefined ? undefined : lastModified / DAY_MS;
-    this.#facts.observe(page, outcome, day, modified, isPast);
-    if (outcome === 'failed') {
-      this.#enqueueAt(page, day + pauseDays(this.#facts.failures(page), this.#retryDays));
-    } else if (outcome === 'gone') this.#queues.remove(page, this.#facts.host[page]);
+    const facts = this.#facts;
+    const wasResting = facts.isResting(page);
+    facts.observe(page, finding, day, modified, isPast);
+    const isResting = facts.isResting(page);
+    this.restingCount += Number(isResting) - Number(wasResting);
+    this.#lent.delete(page);
+    if (isResting) this.#queues.remove(page, facts.host[page]);
+    else if (finding === 'failed')
+      this.#enqueueAt(page, day + pauseDays(facts.vainVisits(page), this.#retryDays));
     else this.#enqueue(page, day);
   }
 
   #worthNow(page: number, day: number, worth: (page: number, day: number) => number): number {
-    return this.#facts.isVisited(page) ? worth(page, day) : 1e30 * this.#facts.weight[page];
+    return this.#isFirst(page) ? 1e30 * this.#facts.weight[page] : worth(page, day);
   }
 
   /** The day a page in its queue is queued for. */
@@ -310,8 +380,13 @@ class QueuedPlan implements RevisitPlan {
     return this.#queues.keyOf(page, this.#facts.host[page]);
   }
 
+  /** Never visited, or gone and spoken for. */
+  #isFirst(page: number): boolean {
+    return !this.#facts.isVisited(page) || this.#facts.is(page, PAGE_FLAGS.recalled);
+  }
+
   #isWaiting(page: number, day: number): boolean {
-    return this.#facts.is(page, PAGE_FLAGS.waits) && this.#dayOf(page) > day;
+    return this.#facts.vainVisits(page) > 0 && this.#dayOf(page) > day;
   }
 
   /** Learns and re-keys: the share of a day's round that has come due since the last call, within bounds. */
@@ -342,13 +417,11 @@ class QueuedPlan implements RevisitPlan {
 
   #enqueue(page: number, day: number): void {
     const facts = this.#facts;
-    const key = facts.isVisited(page)
-      ? this.#rule.due(page, day)
-      : NEVER_VISITED * (1 + facts.weight[page] / (1 + facts.weight[page]));
-    this.#enqueueAt(page, key);
+    if (!this.#isFirst(page)) this.#enqueueAt(page, this.#rule.due(page, day));
+    else this.#enqueueAt(page, NEVER_VISITED * (1 + facts.weight[page] / (1 + facts.weight[page])));
   }
 
   #enqueueAt(page: number, key: number): void {
-    if (!this.#facts.is(page, PAGE_FLAGS.gone)) this.#queues.set(page, this.#facts.host[page], key);
+    if (!this.#facts.isResting(page)) this.#queues.set(page, this.#facts.host[page], key);
   }
 }

@@ -3,30 +3,33 @@
  * and the trust in them. The same facts serve every rule, so that changing the rule loses nothing.
  * 34 bytes a page, 40 a host. Times inside are days since 1970. It orders nothing and decides nothing.
  */
-import type { VisitOutcome } from '../visit-record.ts';
 import { changeFrequencyAfter } from './change-frequency.ts';
 import { grown, roomFor } from './column.ts';
 import type { PageOutlook } from './crawl-value.ts';
 import { afterChange, chanceSame, fitPrior, type GammaRate, LEAST_RATE_NUMBER } from './gamma-posterior.ts';
-import type { HostStates, PageStates } from './revisit-plan.ts';
+import type { Finding, HostStates, PageStates } from './revisit-plan.ts';
 
 export const DAY_MS = 86_400_000;
 
 export const PAGE_FLAGS = {
-  /** Left the plan. */
+  /** It was gone when it was last heard of. */
   gone: 1,
-  /** The last visit failed: not before the day it is queued for. */
-  waits: 2,
+  /** Gone because nothing leads to it: that it answers is no news then. Says nothing without `gone`. */
+  orphan: 2,
   /** Its evidence is of the changes that no signal told of. */
   unsignalled: 4,
+  /** Gone, and something new speaks for it. */
+  recalled: 128,
 } as const;
 
-/** The bits above the flags count how often in a row its visits failed. */
-const FAILURES_SHIFT = 3;
-const MOST_FAILURES = 15;
+/** The bits between them count how often in a row it was visited in vain: the visit failed, or it was gone. */
+const VAIN_SHIFT = 3;
+const MOST_VAIN = 15;
 
 /** Of a page's flags, as a store keeps them. */
-export const failuresIn = (flags: number) => (flags >> FAILURES_SHIFT) & MOST_FAILURES;
+export const vainVisitsIn = (flags: number) => (flags >> VAIN_SHIFT) & MOST_VAIN;
+
+const GONE: ReadonlySet<Finding> = new Set<Finding>(['gone', 'removed', 'orphaned']);
 
 /** Where nothing is known at all: a change in ten days, give or take a lot. */
 const FIRST_PRIOR: GammaRate = { shape: 0.6, days: 6 };
@@ -148,6 +151,12 @@ export class PageFacts {
     return (this.flags[page] & flag) !== 0;
   }
 
+  /** Whether it is asked now and then only: gone, and nothing new speaks for it. A start URL never is. */
+  isResting(page: number): boolean {
+    const state = this.flags[page] & (PAGE_FLAGS.gone | PAGE_FLAGS.recalled);
+    return state === PAGE_FLAGS.gone && this.depth[page] > 0;
+  }
+
   /** The posterior of the page's rate: its host's prior and its own evidence. */
   rate(page: number, into: GammaRate): void {
     const host = this.host[page];
@@ -173,38 +182,41 @@ export class PageFacts {
     into.falseShare = this.#falseShare(host);
   }
 
-  /** How many visits failed since one that did not. */
-  failures(page: number): number {
-    return failuresIn(this.flags[page]);
+  /** How many visits were in vain since one that was not. */
+  vainVisits(page: number): number {
+    return vainVisitsIn(this.flags[page]);
   }
 
   /** `keepsFrequency`: 003's number is already what it is after the visit. */
   observe(
     page: number,
-    outcome: VisitOutcome,
+    finding: Finding,
     day: number,
     lastModified: number | undefined,
     keepsFrequency: boolean,
   ): void {
-    if (outcome === 'failed') {
-      const failures = Math.min(this.failures(page) + 1, MOST_FAILURES);
-      const others = this.flags[page] & ~(MOST_FAILURES << FAILURES_SHIFT);
-      this.flags[page] = others | (failures << FAILURES_SHIFT) | PAGE_FLAGS.waits;
+    const wasGone = this.is(page, PAGE_FLAGS.gone);
+    const isGone = this.#isGoneAfter(page, finding);
+    if (finding === 'failed' && !isGone) {
+      this.#setVain(page, this.vainVisits(page) + 1);
       return;
     }
-    this.flags[page] &= PAGE_FLAGS.unsignalled;
-    if (outcome === 'gone') this.flags[page] |= PAGE_FLAGS.gone;
+    if (isGone) this.#setGone(page, finding, wasGone);
+    else this.flags[page] &= PAGE_FLAGS.unsignalled;
     const elapsed = day - this.lastVisit[page];
     const age = lastModified === undefined ? Number.NaN : day - lastModified;
+    // Of a start URL, going is a change as any other.
+    const isChanged = finding === 'changed' || (isGone && !wasGone);
+    const isSeen = isGone ? this.depth[page] === 0 : finding === 'changed' || finding === 'unchanged';
     // A clock that went back, and two visits in one moment, say nothing of the rate.
-    if (elapsed > 0 && (outcome === 'changed' || outcome === 'unchanged')) {
-      this.#learn(page, outcome === 'changed', elapsed, age);
+    if (elapsed > 0 && isSeen) {
+      this.#learn(page, isChanged, elapsed, age);
     } else if (!this.isVisited(page) && age > LEAST_AGE) {
       this.#forgetSignalled(page);
       if (!this.#isTrusted(this.host[page])) this.#addEvidence(page, 1, age);
     }
     if (!keepsFrequency)
-      this.frequency[page] = changeFrequencyAfter(this.frequency[page], outcome === 'changed', elapsed);
+      this.frequency[page] = changeFrequencyAfter(this.frequency[page], finding === 'changed', elapsed);
     this.lastVisit[page] = day;
     this.signals[page] = 0;
   }
@@ -217,7 +229,25 @@ export class PageFacts {
     if (Number.isNaN(this.#signalsSince[host])) this.#signalsSince[host] = day;
     this.signals[page] = Math.min(this.signals[page] + 1, 255);
     this.signalsInAll[page] = Math.min(this.signalsInAll[page] + 1, 65_535);
-    this.flags[page] &= ~PAGE_FLAGS.gone;
+    return true;
+  }
+
+  /** Whether the sitemap dates of the page's host were found to be right. */
+  trustsSignals(page: number): boolean {
+    return this.#isTrusted(this.host[page]);
+  }
+
+  /**
+   * Something speaks for a page that rests: it does so no longer. One that was asked in vain since it went is not believed
+   * as much: it rests as if it had gone when it was last asked, so that no news makes it be asked all the time. `isNews`: it
+   * was not so when the page went; what was so then counts once. An orphan is there, whatever was asked. False: no change.
+   */
+  recall(page: number, isNews: boolean): boolean {
+    if (!this.isResting(page)) return false;
+    const isDoubtful = this.vainVisits(page) > 1 && !this.is(page, PAGE_FLAGS.orphan);
+    if (isDoubtful && !isNews) return false;
+    if (isDoubtful) this.#setVain(page, 1);
+    else this.flags[page] |= PAGE_FLAGS.recalled;
     return true;
   }
 
@@ -262,6 +292,27 @@ export class PageFacts {
 
   beginSample(): void {
     for (const sums of [this.#fitPages, this.#fitRates, this.#fitLogs]) sums.fill(0);
+  }
+
+  /** A page that is gone stays so when a visit fails, and an orphan when it only answers as it always did. */
+  #isGoneAfter(page: number, finding: Finding): boolean {
+    if (GONE.has(finding)) return true;
+    if (!this.isResting(page)) return false;
+    return finding === 'failed' || (finding === 'unchanged' && this.is(page, PAGE_FLAGS.orphan));
+  }
+
+  #setGone(page: number, finding: Finding, wasGone: boolean): void {
+    const isOrphan = finding === 'orphaned' || (!GONE.has(finding) && this.is(page, PAGE_FLAGS.orphan));
+    const kept = PAGE_FLAGS.unsignalled | (wasGone ? MOST_VAIN << VAIN_SHIFT : 0);
+    this.flags[page] = (this.flags[page] & kept) | PAGE_FLAGS.gone | (isOrphan ? PAGE_FLAGS.orphan : 0);
+    // Start URLs stay in the plan, so nothing of theirs is counted; what is gone for good is asked as rarely as can be.
+    if (this.depth[page] > 0)
+      this.#setVain(page, finding === 'removed' ? MOST_VAIN : this.vainVisits(page) + 1);
+  }
+
+  #setVain(page: number, visits: number): void {
+    const others = this.flags[page] & ~(MOST_VAIN << VAIN_SHIFT);
+    this.flags[page] = others | (Math.min(visits, MOST_VAIN) << VAIN_SHIFT);
   }
 
   #learn(page: number, isChanged: boolean, elapsed: number, age: number): void {

@@ -6,6 +6,12 @@
  */
 import type { VisitOutcome } from '../visit-record.ts';
 
+/**
+ * What a plan hears of a visit. Of pages that are gone it tells apart those removed for good (410), and orphans, to which
+ * nothing leads any more.
+ */
+export type Finding = VisitOutcome | 'removed' | 'orphaned';
+
 /** value: by crawl value. score: by specification 003's priority. bands: by the intervals of its appendix B. */
 export type RevisitKind = 'value' | 'score' | 'bands';
 
@@ -71,17 +77,26 @@ export interface Explanation {
 export interface RevisitPlan {
   readonly kind: RevisitKind;
   readonly pageCount: number;
+  /** Pages that are gone and asked now and then only. */
+  readonly restingCount: number;
   /** Appends pages and gives the number of the first. */
   load(pages: PageStates): number;
   /** A visit was made. `lastModified` is what the server said, if it did. */
-  observe(page: number, outcome: VisitOutcome, now: number, lastModified?: number): void;
+  observe(page: number, finding: Finding, now: number, lastModified?: number): void;
   /** The same for a visit of the past whose page was loaded with the change frequency that it has since. */
-  replay(page: number, outcome: VisitOutcome, visitedAt: number, lastModified?: number): void;
+  replay(page: number, finding: Finding, visitedAt: number, lastModified?: number): void;
   hostOf(page: number): number;
   /** The last visit that it learned from; NaN: none. */
   lastVisit(page: number): number;
   /** Whether a newer date was signalled since then. */
   isSignalled(page: number): boolean;
+  /** Whether the last visit that it learned from found the page gone. */
+  isGone(page: number): boolean;
+  /**
+   * Something speaks for a page that is gone: it is asked before all others, or where it was asked in vain since it went a
+   * day after that. `isNews`: it was not so when the page went; else it counts once. False where nothing follows from it.
+   */
+  recall(page: number, isNews: boolean): boolean;
   /** Learns from all pages at once what otherwise takes a day of calls of `next`: for a plan that was just loaded. */
   relearn(now: number): void;
   /** A sitemap or feed shows a date for the page that it did not show before. */

@@ -5,7 +5,7 @@
  */
 import { crawlValue, intervalAt, meanCycle, type PageOutlook } from './crawl-value.ts';
 import { meanLogRate } from './gamma-posterior.ts';
-import { PAGE_FLAGS, type PageFacts } from './page-facts.ts';
+import type { PageFacts } from './page-facts.ts';
 import type { VisitRule } from './visit-rule.ts';
 
 export interface ValueRuleOptions {
@@ -38,7 +38,7 @@ export function createValueRule(facts: PageFacts, options: ValueRuleOptions): Va
     const size = Math.min(facts.count, SAMPLE);
     for (let i = 0; i < size; i++) {
       const page = facts.count <= SAMPLE ? i : Math.floor(options.random() * facts.count);
-      if (facts.is(page, PAGE_FLAGS.gone)) continue;
+      if (facts.isResting(page)) continue;
       const copy = { ...outlook };
       facts.outlook(page, day, copy);
       // Demand is what pages ask for over a whole cycle, which begins with a visit.

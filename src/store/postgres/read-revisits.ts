@@ -6,6 +6,7 @@ import type { Sql } from './connection.ts';
 import { ask } from './session.ts';
 
 const BATCH = 5000;
+const SETS_A_BATCH = 500;
 const ofPage = (table: string) => `${table}.page_id = u.id AND ${table}.host_id = u.host_id
   AND ${table}.page_id BETWEEN $1 AND (SELECT max(id) FROM u)`;
 const isWaiting = (state: number) => state === PAGE_STATES.Queued || state === PAGE_STATES.Fetching;
@@ -41,5 +42,25 @@ export function createRevisitReader(sql: Sql) {
     return row ?? { plan: null, learnedRun: 0 };
   }
 
-  return { revisitPages, revisitPlan };
+  async function* newlyLinked(projectId: number, runId: number): AsyncGenerator<readonly number[]> {
+    const found = sql.unsafe<{ added: number[] }[]>(
+      `SELECT c.added FROM link_change c JOIN run r ON r.id = c.run_id
+       WHERE r.project_id = $1 AND r.id > $2 AND cardinality(c.added) > 0`,
+      [projectId, runId],
+    );
+    for await (const rows of found.cursor(SETS_A_BATCH)) for (const { added } of rows) yield added;
+  }
+
+  async function* linkedFrom(pageIds: readonly number[]): AsyncGenerator<readonly number[]> {
+    for (let at = 0; at < pageIds.length; at += SETS_A_BATCH) {
+      const rows = await ask<{ targets: number[] }>(
+        sql,
+        'SELECT targets FROM link_set WHERE page_id = ANY($1::int[])',
+        [pageIds.slice(at, at + SETS_A_BATCH)],
+      );
+      for (const { targets } of rows) yield targets;
+    }
+  }
+
+  return { revisitPages, revisitPlan, newlyLinked, linkedFrom };
 }

@@ -79,7 +79,7 @@ export function createHistoryReader(db: Database) {
   /** Sorted by SQLite, a run at a time, on disk when it must. */
   async function* visitsAfter(projectId: number, runId: number): AsyncGenerator<VisitRowBrief> {
     const read = db.prepare(
-      `SELECT run_id, page_id, visited_at, outcome, known_by, last_modified FROM visit WHERE run_id = ?
+      `SELECT run_id, page_id, visited_at, outcome, known_by, status_code, last_modified FROM visit WHERE run_id = ?
        ORDER BY visited_at, page_id`,
     );
     for (const run of runsOf(projectId, runId + 1, Number.MAX_SAFE_INTEGER))

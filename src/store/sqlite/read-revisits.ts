@@ -3,6 +3,7 @@ import type { Database } from 'better-sqlite3';
 import { PAGE_STATES, pageStateName } from '../../frontier/page-state.ts';
 import { NO_DEPTH } from '../port.ts';
 import type { RevisitPage } from '../read-side.ts';
+import { unpackNumbers } from './pack-links.ts';
 
 const BATCH = 1000;
 const { Queued, Fetching } = PAGE_STATES;
@@ -36,5 +37,28 @@ export function createRevisitReader(db: Database) {
     return saved ?? { plan: null, learnedRun: 0 };
   }
 
-  return { revisitPages: pagesOf, revisitPlan: async (projectId: number) => planOf(projectId) };
+  async function* newlyLinked(projectId: number, runId: number): AsyncGenerator<readonly number[]> {
+    const read = db
+      .prepare(
+        `SELECT c.added FROM run r CROSS JOIN link_change c ON c.run_id = r.id
+         WHERE r.project_id = ? AND r.id > ? AND c.added <> '[]'`,
+      )
+      .pluck();
+    for (const added of read.iterate(projectId, runId) as Iterable<string>) yield unpackNumbers(added);
+  }
+
+  async function* linkedFrom(pageIds: readonly number[]): AsyncGenerator<readonly number[]> {
+    const read = db.prepare('SELECT targets FROM link_set WHERE page_id = ?').pluck();
+    for (const id of pageIds) {
+      const targets = read.get(id) as string | undefined;
+      if (targets !== undefined) yield unpackNumbers(targets);
+    }
+  }
+
+  return {
+    revisitPages: pagesOf,
+    revisitPlan: async (projectId: number) => planOf(projectId),
+    newlyLinked,
+    linkedFrom,
+  };
 }

@@ -30,6 +30,8 @@ export class PlanBook {
   readonly projectId: number;
   /** The last run that the plan has learned from, whole. */
   learnedRun: number;
+  /** No run of the project was under way when it was last asked. */
+  hasLearnedAll = false;
   readonly #pages = new PageNumbers();
   readonly #hosts = new Map<number, number>();
   readonly #hostIds: number[] = [];
@@ -126,6 +128,7 @@ export class PlanBook {
     }
     await this.#recallLinked(side, speaking);
     const isOver = last.status !== 'running' && last.status !== 'interrupted';
+    this.hasLearnedAll = isOver;
     this.learnedRun = Math.max(this.learnedRun, isOver ? last.run : last.run - 1);
   }
 

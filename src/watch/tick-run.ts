@@ -14,8 +14,11 @@ export function tickConfig(config: Config, room: number | null, looks = true): C
   const sources = {
     ...config.sources,
     mode: { value: 'incremental' as const, from },
-    // Workers that join read the limit from the store; alone, it must not look like another configuration each time.
-    ...(isSharedStore(config.storeAddress) && { 'max-pages': { value: maxPages, from } }),
+    // Workers that join read these from the store; alone, the limit must not look like another configuration each time.
+    ...(isSharedStore(config.storeAddress) && {
+      'max-pages': { value: maxPages, from },
+      'keep-history': { value: null, from },
+    }),
   };
   const meta = [...config.meta, TICK_NOTE];
   const mode = 'incremental' as const;

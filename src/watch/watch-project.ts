@@ -225,9 +225,18 @@ class ProjectWatch implements Watch {
       // Pages before the run they learned from: after a crash between the two their visits are passed over, not counted twice.
       for (const batch of this.#book.takeUnsaved())
         await store.saveRevisits(project, batch, text, this.#learnedRun);
-      this.#learnedRun = this.#book.learnedRun;
-    }
-    await this.#keep(store);
+      const { learnedRun, hasLearnedAll } = this.#book;
+      const mayClear = hasLearnedAll && learnedRun > this.#learnedRun;
+      this.#learnedRun = learnedRun;
+      await this.#keep(store);
+      if (mayClear) await this.#clearHistory(store, now);
+    } else await this.#keep(store);
+  }
+
+  /** The runs of a watch leave this to it: first, what they found is told and learned from. */
+  async #clearHistory(store: Store, now: number): Promise<void> {
+    const { config, project } = this.#request;
+    if (config.keepHistory !== null) await store.forget(project, now - config.keepHistory * DAY_MS);
   }
 
   async #keep(store: Store): Promise<void> {
@@ -328,7 +337,7 @@ class ProjectWatch implements Watch {
   async #run(config: Config, due: readonly number[] | undefined): Promise<SummaryEvent> {
     const { startUrls, extensions, listeners, project } = this.#request;
     this.handle = await startCrawl({
-      config: { ...config, project, isolated: false },
+      config: { ...config, project, isolated: false, keepHistory: null },
       startUrls,
       ...(due !== undefined && { due }),
       extensions,
@@ -367,13 +376,14 @@ class ProjectWatch implements Watch {
     state.firstRun ??= summary.run;
     state.hasLeftOvers = summary.pages >= chosen.room || chosen.leftOvers.length >= chosen.room;
     await this.#tellChanges(side, toldRun);
+    const counts = await countVisits(side, summary.run);
     await this.#save(store, now);
     return {
       ...this.#idle(now, null),
       run: summary.run,
       status: summary.status,
       due: chosen.pages.length + chosen.leftOvers.length,
-      ...(await countVisits(side, summary.run)),
+      ...counts,
     };
   }
 

@@ -1,4 +1,4 @@
-/** Pages that go and come back under watch, clocks that are set back: nothing ends the watch. */
+/** Pages that go and come back under watch, clocks that are set back, history that is not kept: nothing ends the watch. */
 import { describe, expect, it } from 'vitest';
 import { page } from '../crawls/crawl-site.ts';
 import { answer, type Exchange, type FakeWebOptions } from '../web/fake-web.ts';
@@ -244,6 +244,40 @@ describe('a clock that was ahead and is set back', () => {
       for await (const rows of side.revisitPages(1))
         for (const { learnedAt } of rows) expect(learnedAt).toBe(crawledAt);
     });
+  });
+});
+
+it('tells and learns before history is cleared, where none is kept', async () => {
+  const { pages, state } = site(5);
+  let tickTock = () => {};
+  const serve = (exchange: Exchange) => {
+    tickTock();
+    (pages['/p*'] as (exchange: Exchange) => void)(exchange);
+  };
+  const watched = await bench(
+    { pages: { '/': serve, '/p*': serve } },
+    { budget: '5000/day', every: 3600, keepHistory: 0, concurrency: 1, perHost: 1 },
+  );
+  const { clock, changes, ticks, read } = watched;
+  tickTock = () => clock.advance(1000);
+  await look(watched);
+  for (let day = 0; day < 4; day++) {
+    clock.advance(DAY_MS);
+    state.versions.set('/p1', day + 1);
+    await look(watched);
+  }
+  expect(changes()).toEqual(Array(4).fill('changed /p1'));
+  expect(ticks().at(-1)).toMatchObject({ changed: 1, unchanged: 5 });
+  await read(async (side) => {
+    const rates = new Map<string, number>();
+    for await (const rows of side.revisitPages(1))
+      for (const { url, rateShape } of rows) rates.set(new URL(url).pathname, rateShape);
+    expect(rates.get('/p1')).toBeGreaterThan(1);
+    expect(rates.get('/p2')).toBe(0);
+    const visits: unknown[] = [];
+    for await (const visit of side.visitsAfter(1, 0)) visits.push(visit);
+    // Of the last moment, if any.
+    expect(visits.length).toBeLessThanOrEqual(1);
   });
 });
 

@@ -113,7 +113,7 @@ function leavesOf(blocks: readonly unknown[]): Map<string, number> {
 const placeOf = (leaf: string) => leaf.slice(0, Math.max(0, leaf.indexOf(': ')));
 
 /** A value that went and one that came at the same place belong together. */
-function pairUp(removed: readonly string[], added: readonly string[]): DataDifference[] {
+export function pairUp(removed: readonly string[], added: readonly string[]): DataDifference[] {
   const waiting = new Map<string, string[]>();
   for (const leaf of added) {
     const place = placeOf(leaf);

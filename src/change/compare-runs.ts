@@ -1,7 +1,7 @@
 /**
  * What became of the pages of a project between two of its runs, from the outcomes of their visits alone: whether a page
- * was there after the first, whether it is there after the second, and whether a change was seen in between. Runs that
- * visit only some of the pages count like all others: a page that was not visited is as it was. Asks nobody.
+ * was there after the first, whether it is there after the second, and whether anything happened in between. What the
+ * steps in between come to is for merge-changes.ts to say. Asks nobody.
  */
 import type { KnownBy, VisitOutcome } from './visit-record.ts';
 
@@ -12,25 +12,36 @@ export interface BriefVisit {
   knownBy: KnownBy;
 }
 
-export type RunDifference = 'added' | 'removed' | 'changed';
+/** failed: the last visit got no answer that says anything, so that nobody knows what became of the page. */
+export const RUN_DIFFERENCES = ['changed', 'added', 'removed', 'failed'] as const;
+export type RunDifference = (typeof RUN_DIFFERENCES)[number];
 
 export interface PageDifference {
   pageId: number;
   difference: RunDifference;
-  /** Visits in between that found it changed. */
-  changes: number;
+  /** Visits in between that found it changed or gone. With several, a change may have been taken back. */
+  steps: number;
 }
 
 export interface RunComparison {
   /** In the order of ids. */
   differences: PageDifference[];
   unchanged: number;
+  /** Was there after the first run, and not visited since: nothing is known of it. */
+  unvisited: number;
 }
 
-/** What is held of a page, in one number: two bits, and how often it changed since the first run. */
+/** What is held of a page, in one number: bits, and above them the steps since the first run. */
 const WAS_THERE = 1;
 const IS_THERE = 2;
-const ONE_CHANGE = 4;
+const HAD_FAILED = 4;
+const HAS_FAILED = 8;
+const WAS_VISITED_SINCE = 16;
+/** Nothing leads to it any more; whatever visits find then, it is not there until something does. */
+const IS_ORPHAN = 32;
+/** Some visit said something. */
+const IS_KNOWN = 64;
+const ONE_STEP = 128;
 
 /** `visits` of all runs up to the second, oldest first. */
 export async function compareRuns(
@@ -39,34 +50,55 @@ export async function compareRuns(
   secondRun: number,
 ): Promise<RunComparison> {
   const pages = new Map<number, number>();
-  for await (const { run, pageId, outcome, knownBy } of visits) {
-    if (run > secondRun) break;
-    const before = pages.get(pageId) ?? 0;
-    const isThere = isThereAfter(outcome, knownBy, pages.has(pageId) ? (before & IS_THERE) !== 0 : null);
-    if (isThere === null) continue;
-    const now = isThere ? IS_THERE : 0;
-    if (run <= firstRun) pages.set(pageId, isThere ? now | WAS_THERE : now);
-    else pages.set(pageId, (before & ~IS_THERE) + now + (outcome === 'changed' ? ONE_CHANGE : 0));
+  for await (const visit of visits) {
+    if (visit.run > secondRun) break;
+    const bits = pages.get(visit.pageId) ?? 0;
+    pages.set(visit.pageId, visit.run <= firstRun ? asBefore(bitsAfter(bits, visit)) : stepOf(bits, visit));
   }
-  const comparison: RunComparison = { differences: [], unchanged: 0 };
+  const comparison: RunComparison = { differences: [], unchanged: 0, unvisited: 0 };
   for (const pageId of [...pages.keys()].sort((a, b) => a - b)) {
     const bits = pages.get(pageId)!;
-    const [wasThere, isThere] = [(bits & WAS_THERE) !== 0, (bits & IS_THERE) !== 0];
-    if (!wasThere && !isThere) continue;
-    const changes = Math.floor(bits / ONE_CHANGE);
-    const difference = !wasThere ? 'added' : !isThere ? 'removed' : changes > 0 ? 'changed' : null;
-    if (difference === null) comparison.unchanged++;
-    else comparison.differences.push({ pageId, difference, changes });
+    const verdict = verdictOf(bits);
+    if (verdict === 'unchanged' || verdict === 'unvisited') comparison[verdict]++;
+    else if (verdict !== null)
+      comparison.differences.push({ pageId, difference: verdict, steps: Math.floor(bits / ONE_STEP) });
   }
   return comparison;
 }
 
-/** Null where the visit says nothing about a page of which nothing is known. */
-function isThereAfter(outcome: VisitOutcome, knownBy: KnownBy, before: boolean | null): boolean | null {
-  if (outcome === 'new' || outcome === 'changed') return true;
-  if (outcome === 'gone') return false;
-  // Failed says nothing. Unchanged: as it was; older history may have been cleared, then it was there, unless all that
-  // is known is that it gave the same status again.
-  if (outcome === 'unchanged' && before === null) return knownBy === 'status' ? null : true;
-  return before;
+/** Null: neither here nor there. */
+function verdictOf(bits: number): RunDifference | 'unchanged' | 'unvisited' | null {
+  const [wasThere, isThere] = [(bits & WAS_THERE) !== 0, (bits & IS_THERE) !== 0];
+  if ((bits & WAS_VISITED_SINCE) === 0) return wasThere ? 'unvisited' : null;
+  // What never was read, and failed before as well, is no difference.
+  if (bits & HAS_FAILED) return wasThere || isThere || !(bits & HAD_FAILED) ? 'failed' : null;
+  if (!wasThere) return isThere ? 'added' : null;
+  if (!isThere) return 'removed';
+  return bits >= ONE_STEP ? 'changed' : 'unchanged';
+}
+
+/** The state after a visit of the first run, or of one before it. */
+function asBefore(bits: number): number {
+  const now = bits & (IS_THERE | IS_ORPHAN | IS_KNOWN | HAS_FAILED);
+  return now | (bits & IS_THERE ? WAS_THERE : 0) | (bits & HAS_FAILED ? HAD_FAILED : 0);
+}
+
+/** After a visit since the first run. */
+function stepOf(before: number, visit: BriefVisit): number {
+  const bits = bitsAfter(before, visit) | WAS_VISITED_SINCE;
+  const isStep = visit.outcome === 'changed' || visit.outcome === 'gone';
+  // The oldest visit that is kept speaks of an older one: the page was there then.
+  const speaksOfOlder = isStep || ((bits & IS_THERE) !== 0 && visit.outcome === 'unchanged');
+  const wasThere = (before & IS_KNOWN) === 0 && speaksOfOlder;
+  return (bits | (wasThere ? WAS_THERE : 0)) + (isStep ? ONE_STEP : 0);
+}
+
+function bitsAfter(before: number, { outcome, knownBy }: BriefVisit): number {
+  if (outcome === 'failed') return before | HAS_FAILED;
+  const bits = (before & ~HAS_FAILED) | IS_KNOWN;
+  if (outcome === 'gone') return (bits & ~IS_THERE) | (knownBy === 'orphan' ? IS_ORPHAN : 0);
+  if (outcome === 'changed' && knownBy === 'orphan') return (bits & ~IS_ORPHAN) | IS_THERE;
+  if (outcome === 'changed' || outcome === 'new') return bits & IS_ORPHAN ? bits : bits | IS_THERE;
+  // Unchanged: as it was. Of what is not known it was there, unless all that is known is the same status again.
+  return before & IS_KNOWN || knownBy === 'status' ? bits : bits | IS_THERE;
 }

@@ -1,56 +1,242 @@
 /**
- * Several changes of a page, one after the other, as one: what was changed and changed back is left out. Word diffs
- * cannot be added up without the texts, which are long gone: they follow each other.
+ * What the changes of a page between two runs come to: what the visits say at both ends decides, not the sum of the
+ * steps. What was changed and changed back is left out. Pure: it asks nobody.
  */
+import { pairUp } from './compare-linked-data.ts';
 import { inOrder } from './compare-pages.ts';
-import type { DiffPiece, PageChange } from './visit-record.ts';
+import { comparable } from './query-tokens.ts';
+import type { ChangePart, DiffPiece, KnownBy, PageChange, VisitOutcome } from './visit-record.ts';
+import { cutPieces, diffWords, ELLIPSIS, SHOWN_OF_OUTER } from './word-diff.ts';
 
 type Field = PageChange['fields'][number];
 
-/** Null when nothing is left of them. */
-export function mergeChanges(changes: readonly PageChange[]): PageChange | null {
-  if (changes.length === 1) return changes[0];
-  const fields = mergeFields(changes);
-  const [linksAdded, linksRemoved] = mergeLinks(changes);
-  const texts = changes.flatMap(({ text }) => (text === null ? [] : [text]));
-  const told = new Set(changes.flatMap(({ parts }) => parts));
-  const left = [...told].filter((part) => {
-    if (part === 'links') return linksAdded.length > 0 || linksRemoved.length > 0;
-    return part === 'text' || part === 'template' || fields.some(({ name }) => name === part);
+/** A change that one run found. */
+export interface ChangeStep {
+  run: number;
+  change: PageChange;
+}
+
+/** The words that one run found changed. */
+export interface TextStep {
+  run: number;
+  text: DiffPiece[] | null;
+  words_added: number;
+  words_removed: number;
+}
+
+export interface MergedChange extends Omit<PageChange, 'wordsAdded' | 'wordsRemoved'> {
+  /** Null where words are told step by step: nobody can count them without the texts, which are long gone. */
+  wordsAdded: number | null;
+  wordsRemoved: number | null;
+  textSteps: TextStep[];
+}
+
+/** What the last visit that read a page says of it. */
+export interface PageEnd {
+  status: number;
+  contentHash: string | null;
+  textHash: string | null;
+}
+
+interface EndVisit {
+  run: number;
+  outcome: VisitOutcome;
+  known_by: KnownBy;
+  status_code: number | null;
+  content_hash: string | null;
+  text_hash: string | null;
+}
+
+const NOT_MODIFIED = 304;
+
+/** The page as it was known after a run; null where no visit that read it is kept. `history` is oldest first. */
+export function pageAfter(history: readonly EndVisit[], run: number): PageEnd | null {
+  let end: PageEnd | null = null;
+  for (const visit of history) {
+    if (visit.run > run) break;
+    const { outcome, known_by, status_code } = visit;
+    const wasRead = outcome !== 'failed' && (outcome !== 'gone' || known_by === 'orphan');
+    if (!wasRead || status_code === null || status_code === NOT_MODIFIED) continue;
+    end = { status: status_code, contentHash: visit.content_hash, textHash: textHashAfter(end, visit) };
+  }
+  return end;
+}
+
+/** The same bytes are not read for their text again. */
+function textHashAfter(end: PageEnd | null, { content_hash, text_hash }: EndVisit): string | null {
+  return text_hash ?? (end !== null && isSame(end.contentHash, content_hash) ? end.textHash : null);
+}
+
+/** Null when nothing is left of them. An end that is not known says nothing: then the steps do. */
+export function mergeChanges(
+  steps: readonly ChangeStep[],
+  before: PageEnd | null,
+  after: PageEnd | null,
+): MergedChange | null {
+  const changes = steps.map(({ change }) => change);
+  const fields = mergeFields(changes, before, after);
+  if (isRedirect(before) || isRedirect(after)) {
+    // What leads elsewhere has no content to be told.
+    const told = fields.filter(({ name }) => name === 'status' || name === 'redirect');
+    return withParts({ ...NO_LINKS, ...NO_TEXT, fields: told, parts: [] });
+  }
+  if (before !== null && after !== null && isSame(before.contentHash, after.contentHash))
+    return withParts({ ...NO_LINKS, ...NO_TEXT, fields, parts: [] });
+  const text = hasOtherText(changes, before, after) ? mergeTexts(steps) : null;
+  return withParts({
+    ...mergeLinks(changes),
+    ...(text ?? NO_TEXT),
+    fields: [...fields, ...mergeData(changes)],
+    parts: text === null ? [] : ['text'],
   });
-  if (left.length === 0) return null;
-  return {
-    parts: inOrder(left),
-    fields,
-    linksAdded,
-    linksRemoved,
-    text: texts.length === 0 ? null : texts.reduce<DiffPiece[]>(followedBy, []),
-    wordsAdded: changes.reduce((sum, { wordsAdded }) => sum + wordsAdded, 0),
-    wordsRemoved: changes.reduce((sum, { wordsRemoved }) => sum + wordsRemoved, 0),
-  };
 }
 
-/** The first value before, the last one after. Structured data has many values under one name: they are all told. */
-function mergeFields(changes: readonly PageChange[]): Field[] {
-  const single = new Map<string, Field>();
-  const data: Field[] = [];
-  for (const field of changes.flatMap(({ fields }) => fields)) {
-    if (field.name === 'structured-data') data.push(field);
-    else single.set(field.name, { ...field, before: (single.get(field.name) ?? field).before });
+type Links = Pick<MergedChange, 'linksAdded' | 'linksRemoved'>;
+type Text = Pick<MergedChange, 'text' | 'wordsAdded' | 'wordsRemoved' | 'textSteps'>;
+
+const NO_LINKS: Links = { linksAdded: [], linksRemoved: [] };
+const NO_TEXT: Text = { text: null, wordsAdded: 0, wordsRemoved: 0, textSteps: [] };
+
+function withParts(merged: MergedChange): MergedChange | null {
+  const parts: ChangePart[] = [...merged.parts, ...merged.fields.map(({ name }) => name)];
+  if (merged.linksAdded.length > 0 || merged.linksRemoved.length > 0) parts.push('links');
+  return parts.length === 0 ? null : { ...merged, parts: inOrder(parts) };
+}
+
+const isRedirect = (end: PageEnd | null) => end !== null && end.status >= 300 && end.status < 400;
+const isSame = (one: string | null, other: string | null) => one !== null && one === other;
+
+/** The first value before, the last one after; the status is what the visits at both ends got. */
+function mergeFields(changes: readonly PageChange[], before: PageEnd | null, after: PageEnd | null): Field[] {
+  const told = new Map<ChangePart, Field[]>();
+  for (const field of changes.flatMap(({ fields }) => fields))
+    if (field.name !== 'structured-data') told.set(field.name, [...(told.get(field.name) ?? []), field]);
+  if (before !== null && after !== null) {
+    told.delete('status');
+    if (before.status !== after.status)
+      told.set('status', [{ name: 'status', before: `${before.status}`, after: `${after.status}` }]);
   }
-  return [...[...single.values()].filter(({ before, after }) => before !== after), ...data];
+  return [...told.values()].flatMap((fields) => {
+    const field = { ...fields[0], after: fields.at(-1)!.after };
+    // One step is as it was told: long values are cut, and may look equal.
+    return fields.length > 1 && isSameValue(field) ? [] : [field];
+  });
 }
 
-function mergeLinks(changes: readonly PageChange[]): [added: string[], removed: string[]] {
-  const added = new Set<string>();
-  const removed = new Set<string>();
+function isSameValue({ name, before, after }: Field): boolean {
+  return name === 'canonical' ? comparable(before ?? '') === comparable(after ?? '') : before === after;
+}
+
+/** Structured data has many values under one name: each stands for its place and itself, so that they cancel out. */
+function mergeData(changes: readonly PageChange[]): Field[] {
+  const ofSteps = changes
+    .map(({ fields }) => fields.filter(({ name }) => name === 'structured-data'))
+    .filter((fields) => fields.length > 0);
+  if (ofSteps.length <= 1) return ofSteps.flat();
+  const all = ofSteps.flat();
+  // Not all values of a step are told where they are many, and long ones are cut: those cannot cancel out.
+  const [open, whole] = [all.filter(isCut), all.filter((field) => !isCut(field))];
+  const left = new Balance();
+  for (const { before, after } of whole) {
+    if (before !== null) left.remove(before, before);
+    if (after !== null) left.add(after, after);
+  }
+  const differences = pairUp(left.removed, left.added);
+  return [...differences.map((values): Field => ({ name: 'structured-data', ...values })), ...open];
+}
+
+const isCut = ({ before, after }: Field) => before !== null && before === after;
+
+function mergeLinks(changes: readonly PageChange[]): Links {
+  const left = new Balance();
   for (const { linksAdded, linksRemoved } of changes) {
-    for (const url of linksAdded) if (!removed.delete(url)) added.add(url);
-    for (const url of linksRemoved) if (!added.delete(url)) removed.add(url);
+    for (const url of linksAdded) left.add(comparable(url), url);
+    for (const url of linksRemoved) left.remove(comparable(url), url);
   }
-  return [[...added], [...removed]];
+  return { linksAdded: left.added, linksRemoved: left.removed };
 }
 
-function followedBy(before: DiffPiece[], next: readonly DiffPiece[]): DiffPiece[] {
-  return before.length === 0 ? [...next] : [...before, ['=', '…'], ...next];
+/** What came and went, less what did both. */
+class Balance {
+  readonly #came = new Map<string, string[]>();
+  readonly #went = new Map<string, string[]>();
+
+  add(key: string, value: string): void {
+    settle(this.#went, this.#came, key, value);
+  }
+
+  remove(key: string, value: string): void {
+    settle(this.#came, this.#went, key, value);
+  }
+
+  get added(): string[] {
+    return [...this.#came.values()].flat();
+  }
+
+  get removed(): string[] {
+    return [...this.#went.values()].flat();
+  }
 }
+
+function settle(others: Map<string, string[]>, own: Map<string, string[]>, key: string, value: string): void {
+  if (others.get(key)?.pop() === undefined) own.set(key, [...(own.get(key) ?? []), value]);
+}
+
+/** By the hashes at both ends: of the main text, or of the whole body where there is no text to read. */
+function hasOtherText(
+  changes: readonly PageChange[],
+  before: PageEnd | null,
+  after: PageEnd | null,
+): boolean {
+  if (before === null || after === null) return changes.some(isOfText);
+  if (before.textHash === null && after.textHash === null) return before.contentHash !== after.contentHash;
+  return before.textHash !== after.textHash;
+}
+
+const isOfText = ({ parts }: PageChange) => parts.includes('text');
+
+/** Null when all words are the same again: a hash minds white space, too. */
+function mergeTexts(steps: readonly ChangeStep[]): Text | null {
+  const changes = steps.map(({ change }) => change);
+  const ofText = changes.filter(isOfText);
+  // What a page says while it leads elsewhere is not told: then the one step need not be the whole way.
+  const isOneStep = ofText.length === 1 && !changes.some(({ parts }) => parts.includes('redirect'));
+  const [only] = ofText;
+  if (isOneStep)
+    return { ...NO_TEXT, text: only.text, wordsAdded: only.wordsAdded, wordsRemoved: only.wordsRemoved };
+  const composed = composeTexts(ofText.map(({ text }) => text));
+  if (composed !== null) return composed.wordsAdded === 0 && composed.wordsRemoved === 0 ? null : composed;
+  if (ofText.length === 0) return NO_TEXT;
+  const textSteps = steps
+    .filter(({ change }) => isOfText(change))
+    .map(({ run, change }) => ({
+      run,
+      text: change.text,
+      words_added: change.wordsAdded,
+      words_removed: change.wordsRemoved,
+    }));
+  return { text: null, wordsAdded: null, wordsRemoved: null, textSteps };
+}
+
+/** The diff of the first text and the last one, where the steps tell them whole and follow upon each other; else null. */
+function composeTexts(diffs: readonly (DiffPiece[] | null)[]): Text | null {
+  const sides: [before: string, after: string][] = [];
+  for (const pieces of diffs) {
+    if (pieces === null || pieces.some(([, words]) => words.includes(ELLIPSIS))) return null;
+    sides.push([sideOf(pieces, '-'), sideOf(pieces, '+')]);
+  }
+  const isWay = sides.every(([before], at) => at === 0 || isSameText(sides[at - 1][1], before));
+  if (sides.length < 2 || !isWay) return null;
+  const { pieces, wordsAdded, wordsRemoved } = diffWords(sides[0][0], sides.at(-1)![1], SHOWN_OF_OUTER);
+  return { text: cutPieces(pieces), wordsAdded, wordsRemoved, textSteps: [] };
+}
+
+function sideOf(pieces: readonly DiffPiece[], own: '-' | '+'): string {
+  return pieces
+    .filter(([kind]) => kind === '=' || kind === own)
+    .map(([, words]) => words)
+    .join(' ');
+}
+
+/** Between runs of words stands a space, also where the text has none. */
+const isSameText = (one: string, other: string) => one.replace(/\s+/g, '') === other.replace(/\s+/g, '');

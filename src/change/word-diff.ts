@@ -376,7 +376,8 @@ export function cutPieces(pieces: readonly DiffPiece[]): DiffPiece[] {
   return shown;
 }
 
-const ELLIPSIS = '…';
+/** Stands where words were left out. */
+export const ELLIPSIS = '…';
 /** Where nothing tells words apart, so many characters count as one. */
 const LETTERS_A_WORD = 16;
 

@@ -5,7 +5,13 @@
 import { Command } from 'commander';
 import { VISIT_OUTCOMES, type VisitOutcome } from '../change/visit-record.ts';
 import { sumiError } from '../errors.ts';
-import { type ChangesHeading, type ChangesList, type ToldChange, toldChange } from '../report/told-change.ts';
+import {
+  type ChangesHeading,
+  type ChangesList,
+  TOLD_NAMES,
+  type ToldChange,
+  toldChange,
+} from '../report/told-change.ts';
 import type { PageRow, ReadSide, RunRow } from '../store/read-side.ts';
 import { type ChosenRuns, chooseRuns, isRunNumber, projectOf, type RunFlags } from './choose-runs.ts';
 import { findPages } from './find-pages.ts';
@@ -75,19 +81,26 @@ async function changesOfRuns(reading: Reading, flags: ChangesFlags): Promise<Tel
   const rows = (wanted: readonly VisitOutcome[]) => rowsOf(side, chosen, wanted, left);
   return {
     rows: () => rows(outcomes),
+    names: TOLD_NAMES,
     list: (): ChangesList => ({
       heading,
       sections: outcomes.map((outcome) => ({ title: SECTION_TITLES[outcome], rows: rows([outcome]) })),
       showsRun: chosen.runs.length > 1,
-      emptyText: hasNoVisits(chosen, heading)
-        ? 'No visits are kept: their history was cleared.'
-        : 'Nothing changed.',
+      emptyText: emptyTextOf(chosen, heading),
     }),
   };
 }
 
-function hasNoVisits({ runs, sinceMs }: ChosenRuns, { counts }: ChangesHeading): boolean {
-  return runs.length > 0 && sinceMs === null && counts.every(([, count]) => count === 0);
+/** For a list without rows: nothing changed, nothing could be read, or nothing is known any more. */
+function emptyTextOf({ runs, sinceMs }: ChosenRuns, { counts }: ChangesHeading): string {
+  const isCounted = runs.length > 0 && sinceMs === null;
+  if (!isCounted) return 'Nothing changed.';
+  const seen = counts.filter(([, count]) => count > 0).map(([outcome]) => outcome);
+  if (seen.includes('failed')) return 'Nothing changed, as far as pages could be read.';
+  if (seen.length > 0) return 'Nothing changed.';
+  if (runs.some(({ pages }) => pages > 0)) return 'No visits are kept: their history was cleared.';
+  const error = runs.at(-1)!.error;
+  return `No page was read${error === null ? '' : `: ${error}`}.`;
 }
 
 async function* rowsOf(
@@ -165,6 +178,7 @@ async function historyOf(reading: Reading, url: string, flags: ChangesFlags): Pr
   const { page } = chosen[0];
   return {
     rows,
+    names: TOLD_NAMES,
     list: (): ChangesList => ({
       heading: {
         title: `Visits of ${page.url}`,

@@ -1,9 +1,22 @@
 /** `sumi compare RUN RUN`: the pages of a project after one run and after another, from their history. */
 import { Command } from 'commander';
-import { compareRuns, type RunComparison, type RunDifference } from '../change/compare-runs.ts';
-import { mergeChanges } from '../change/merge-changes.ts';
+import {
+  compareRuns,
+  type PageDifference,
+  RUN_DIFFERENCES,
+  type RunComparison,
+  type RunDifference,
+} from '../change/compare-runs.ts';
+import { mergeChanges, pageAfter } from '../change/merge-changes.ts';
+import type { VisitOutcome } from '../change/visit-record.ts';
 import { sumiError } from '../errors.ts';
-import { type ChangesList, type ToldChange, toldChange } from '../report/told-change.ts';
+import {
+  type ChangesList,
+  COMPARED_NAMES,
+  type ToldChange,
+  toldChange,
+  toldDifference,
+} from '../report/told-change.ts';
 import type { ChangeRow, ProjectRow, ReadSide, RunRow } from '../store/read-side.ts';
 import { findRun, projectOf } from './choose-runs.ts';
 import { addOptionFlags } from './options-to-flags.ts';
@@ -13,9 +26,9 @@ import { addOutputFlags, type ChangeFormat, outputOf, writeChanges } from './wri
 const EXAMPLES = `
 Examples:
   sumi compare 1 4                          what became of the pages between the two runs
-  sumi compare 1 4 --format json            one object a page that was added, removed or changed
+  sumi compare 1 4 --format json            one object a page that was added, removed or changed, or failed
   sumi compare 1 4 --out difference.html    a page to look at; .md for an issue, .csv for a table
-A page that was changed and changed back is unchanged, as far as its values tell. docs/changes.md explains the words.`;
+A page that was changed and changed back is unchanged. docs/changes.md explains the words.`;
 
 interface CompareFlags {
   format?: ChangeFormat;
@@ -45,7 +58,8 @@ export function compareCommand(): Command {
         const told = await tellDifferences(side, project, [first, second], found);
         await writeChanges(
           {
-            rows: () => firstOf(told.rows(['added', 'removed', 'changed']), limit),
+            rows: () => firstOf(told.rows(RUN_DIFFERENCES), limit),
+            names: COMPARED_NAMES,
             list: () => listOf([first, second], told, limit),
             summary: { project: project.project, runs: [first.run, second.run], ...told.counts },
           },
@@ -68,7 +82,7 @@ function refuseOddPair(first: RunRow, second: RunRow): void {
 
 interface ToldDifferences {
   rows: (wanted: readonly RunDifference[]) => AsyncGenerator<ToldChange>;
-  counts: Record<RunDifference | 'unchanged', number>;
+  counts: Record<RunDifference | 'unchanged' | 'unvisited', number>;
 }
 
 /** Reads the details of the pages that differ one by one: however many they are, one is held at a time. */
@@ -76,48 +90,55 @@ async function tellDifferences(
   side: ReadSide,
   project: ProjectRow,
   [first, second]: [RunRow, RunRow],
-  { differences, unchanged }: RunComparison,
+  { differences, unchanged, unvisited }: RunComparison,
 ): Promise<ToldDifferences> {
-  async function rowsOf(pageId: number): Promise<ChangeRow[]> {
+  /** Null when nothing is left of its changes. */
+  async function tellPage({ pageId, difference, steps }: PageDifference): Promise<ToldChange | null> {
     const rows: ChangeRow[] = [];
     const [fromRun, toRun] = [first.run + 1, second.run];
-    for await (const row of side.changes({ fromRun, toRun, projectId: project.id, pageId })) rows.push(row);
-    return rows;
+    const outcomes = TOLD_BY[difference];
+    for await (const row of side.changes({ fromRun, toRun, projectId: project.id, pageId, outcomes }))
+      rows.push(row);
+    const last = rows.at(-1);
+    if (last === undefined) return null;
+    // Of a page that came, went or failed, all that was in between says nothing.
+    if (difference !== 'changed') return toldDifference(last, difference, null, project.project);
+    if (steps === 1 && last.outcome === 'changed')
+      return { ...toldChange(last, project.project), text_steps: [] };
+    const history = await side.history(pageId);
+    const changes = rows.flatMap(({ run, change }) => (change === null ? [] : [{ run, change }]));
+    const merged = mergeChanges(changes, pageAfter(history, first.run), pageAfter(history, second.run));
+    return merged === null ? null : toldDifference(last, difference, merged, project.project);
   }
   async function* rows(wanted: readonly RunDifference[]): AsyncGenerator<ToldChange> {
-    for (const { pageId, difference } of differences) {
-      if (!wanted.includes(difference)) continue;
-      const told = tellPage(await rowsOf(pageId), difference, project.project);
+    for (const page of differences) {
+      const told = wanted.includes(page.difference) ? await tellPage(page) : null;
       if (told !== null) yield told;
     }
   }
-  const counts = { added: 0, removed: 0, changed: 0, unchanged };
-  for (const { pageId, difference, changes } of differences) {
+  const counts = { changed: 0, added: 0, removed: 0, failed: 0, unchanged, unvisited };
+  for (const page of differences) {
     // Whether a change was taken back shows only when several are put together.
-    const isOpen = difference === 'changed' && changes > 1;
-    const isBack = isOpen && tellPage(await rowsOf(pageId), difference, '') === null;
-    counts[isBack ? 'unchanged' : difference]++;
+    const isOpen = page.difference === 'changed' && page.steps > 1;
+    counts[isOpen && (await tellPage(page)) === null ? 'unchanged' : page.difference]++;
   }
   return { rows, counts };
 }
 
-/** Null when nothing is left of its changes. */
-function tellPage(rows: readonly ChangeRow[], difference: RunDifference, project: string): ToldChange | null {
-  const last = rows.at(-1);
-  if (last === undefined) return null;
-  const details = rows.flatMap(({ change }) => (change === null ? [] : [change]));
-  // Of a page that came or went, all that was in between says nothing.
-  const merged = difference === 'changed' && details.length > 0 ? mergeChanges(details) : null;
-  if (difference === 'changed' && details.length > 0 && merged === null) return null;
-  const parts = merged?.parts ?? (difference === 'changed' ? last.parts : []);
-  return { ...toldChange({ ...last, parts, change: merged }, project), outcome: difference };
-}
+/** The visits that tell of a page. */
+const TOLD_BY: Record<RunDifference, readonly VisitOutcome[]> = {
+  changed: ['changed', 'gone'],
+  added: ['new', 'changed'],
+  removed: ['gone'],
+  failed: ['failed'],
+};
 
-const TITLES: [RunDifference, string][] = [
-  ['changed', 'Changed'],
-  ['added', 'Added'],
-  ['removed', 'Removed'],
-];
+const TITLES: Record<RunDifference, string> = {
+  changed: 'Changed',
+  added: 'Added',
+  removed: 'Removed',
+  failed: 'Not read',
+};
 
 function listOf(
   [first, second]: [RunRow, RunRow],
@@ -137,16 +158,20 @@ function listOf(
     heading: {
       title: `${first.project}: run ${first.run} and run ${second.run}`,
       note: `From ${when(first)} to ${when(second)}`,
-      counts: [
-        ['added', counts.added],
-        ['removed', counts.removed],
-        ['changed', counts.changed],
-        ['unchanged', counts.unchanged],
-      ],
+      counts: (['added', 'removed', 'changed', 'failed', 'unchanged', 'unvisited'] as const).map((name) => [
+        name,
+        counts[name],
+      ]),
     },
-    sections: TITLES.map(([difference, title]) => ({ title, rows: limited(difference) })),
+    sections: RUN_DIFFERENCES.map((difference) => ({
+      title: TITLES[difference],
+      rows: limited(difference),
+    })),
     showsRun: false,
-    emptyText: 'Nothing differs.',
+    emptyText:
+      counts.unvisited === 0
+        ? 'Nothing differs.'
+        : `Nothing differs in what was visited after run ${first.run}.`,
   };
 }
 

@@ -7,7 +7,7 @@ import { renderChanges } from '../report/render-changes.ts';
 import { renderChangesMarkdown } from '../report/render-changes-markdown.ts';
 import type { Column } from '../report/render-table.ts';
 import { painterFor, printable } from '../report/terminal-text.ts';
-import { type ChangesList, explainOutcome, TOLD_NAMES, type ToldChange } from '../report/told-change.ts';
+import { type ChangesList, explainOutcome, type ToldChange } from '../report/told-change.ts';
 import { writeFiles } from './write-files.ts';
 import { type ListFormat, rowPieces, writePieces } from './write-rows.ts';
 
@@ -52,6 +52,8 @@ export function outputOf(
 export interface TellableChanges {
   rows: () => AsyncIterable<ToldChange>;
   list: () => ChangesList;
+  /** Of a row's columns. */
+  names: readonly (keyof ToldChange)[];
   /** What JSON says of all rows together; the rows are its `pages` then. */
   summary?: Readonly<Record<string, unknown>>;
 }
@@ -94,7 +96,7 @@ function piecesOf(
 }
 
 function listPieces(changes: TellableChanges, format: ListFormat, out: NodeJS.WriteStream) {
-  return rowPieces<ToldChange>({ rows: changes.rows(), format, names: TOLD_NAMES, columns: COLUMNS }, out);
+  return rowPieces<ToldChange>({ rows: changes.rows(), format, names: changes.names, columns: COLUMNS }, out);
 }
 
 async function* summaryPieces(

@@ -4,7 +4,7 @@
  */
 import { createHash } from 'node:crypto';
 import { escapeText } from '../primitives/self-contained-page.ts';
-import { type ChangesList, explainOutcome, type ToldChange } from './told-change.ts';
+import { type ChangesList, explainOutcome, showStep, type ToldChange } from './told-change.ts';
 
 const STYLE = `
 :root { color-scheme: light dark; --ground: #fff; --ink: #1c2126; --soft: #66707a; --line: #d9dee3; --box: #f5f7f9;
@@ -27,7 +27,7 @@ th { font-weight: 600; white-space: nowrap; }
 ins { color: var(--add); background: var(--add-ground); text-decoration: none; border-radius: .2rem; padding: 0 .15rem; }
 del { color: var(--cut); background: var(--cut-ground); border-radius: .2rem; padding: 0 .15rem; }
 .outcome { border: 1px solid currentColor; border-radius: 1rem; padding: 0 .5rem; font-size: .8rem; margin-right: .4rem; }
-.new, .added { color: var(--add); } .gone, .removed, .failed { color: var(--cut); } .unchanged { color: var(--soft); }
+.new, .added { color: var(--add); } .gone, .removed, .failed { color: var(--cut); } .unchanged, .unvisited { color: var(--soft); }
 `;
 
 const POLICY = `default-src 'none'; style-src 'sha256-${createHash('sha256').update(STYLE).digest('base64')}'; base-uri 'none'; form-action 'none'`;
@@ -73,6 +73,10 @@ function pageAsArticle(row: ToldChange, showsRun: boolean): string {
     fieldsAsTable(row.fields),
     linksAsList(row),
     row.text === null ? '' : diffAsText(row.text),
+    ...(row.text_steps ?? []).flatMap((step) => [
+      `<p class="said">${showStep(step)}</p>`,
+      step.text === null ? '' : diffAsText(step.text),
+    ]),
   ];
   return `<article>${parts.filter((part) => part !== '').join('\n')}</article>\n`;
 }

@@ -2,7 +2,8 @@
  * Changes as Markdown for an issue or a message: headings, lists, and what changed as a `diff` block, which trackers
  * colour. Everything from the web stands in code, where neither markup nor @names nor #numbers mean anything.
  */
-import { type ChangesList, explainOutcome, showCounts, type ToldChange } from './told-change.ts';
+import type { DiffPiece } from '../change/visit-record.ts';
+import { type ChangesList, explainOutcome, showCounts, showStep, type ToldChange } from './told-change.ts';
 
 export async function* renderChangesMarkdown(list: ChangesList): AsyncGenerator<string> {
   const { title, note, counts } = list.heading;
@@ -40,7 +41,14 @@ function diffLines(row: ToldChange): string[] {
   }
   for (const url of row.links_removed) lines.push(`- link: ${oneLine(url)}`);
   for (const url of row.links_added) lines.push(`+ link: ${oneLine(url)}`);
-  for (const [kind, words] of row.text ?? []) lines.push(`${kind === '=' ? ' ' : kind} ${oneLine(words)}`);
+  const addWords = (pieces: readonly DiffPiece[]) => {
+    for (const [kind, words] of pieces) lines.push(`${kind === '=' ? ' ' : kind} ${oneLine(words)}`);
+  };
+  addWords(row.text ?? []);
+  for (const step of row.text_steps ?? []) {
+    lines.push(`@@ ${showStep(step)} @@`);
+    addWords(step.text ?? []);
+  }
   return lines;
 }
 

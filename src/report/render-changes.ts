@@ -9,6 +9,7 @@ import {
   type ChangesList,
   explainOutcome,
   showCounts,
+  showStep,
   type ToldChange,
   type ToldOutcome,
 } from './told-change.ts';
@@ -70,9 +71,15 @@ function renderChange(row: ToldChange, showsRun: boolean, paint: Paint, width: n
     ...row.links_added.map((url) => paint('green', `+ ${printable(url)}`)),
     ...row.links_removed.map((url) => paint('red', `- ${printable(url)}`)),
   ]);
+  const addWords = (pieces: readonly DiffPiece[]) =>
+    lines.push(...wrapDiff(pieces, paint, width - 2 * INDENT.length).map((line) => INDENT + INDENT + line));
   if (row.text !== null) {
     add('text', [`+${row.words_added} -${row.words_removed} words`]);
-    lines.push(...wrapDiff(row.text, paint, width - 2 * INDENT.length).map((line) => INDENT + INDENT + line));
+    addWords(row.text);
+  }
+  for (const [i, step] of (row.text_steps ?? []).entries()) {
+    add(i === 0 ? 'text' : '', [showStep(step)]);
+    addWords(step.text ?? []);
   }
   return lines;
 }

@@ -2,11 +2,13 @@
  * A page's change as it is told: one row for programs (names with underscores, as in every list), and the same words for
  * people in every format. Nothing is read here, and nothing decided.
  */
+import type { RunDifference } from '../change/compare-runs.ts';
+import type { MergedChange, TextStep } from '../change/merge-changes.ts';
 import type { ChangePart, DiffPiece, KnownBy, PageChange, VisitOutcome } from '../change/visit-record.ts';
 import type { ChangeRow } from '../store/read-side.ts';
 import { showBytes } from './terminal-text.ts';
 
-export type ToldOutcome = VisitOutcome | 'added' | 'removed';
+export type ToldOutcome = VisitOutcome | RunDifference;
 
 export interface ToldChange {
   url: string;
@@ -18,8 +20,11 @@ export interface ToldChange {
   links_removed: string[];
   /** Runs of words: = kept, - removed, + added. */
   text: DiffPiece[] | null;
-  words_added: number;
-  words_removed: number;
+  /** Null where only the steps are known. */
+  words_added: number | null;
+  words_removed: number | null;
+  /** Of two runs compared, where the words between them are known step by step only. */
+  text_steps?: TextStep[];
   status_code: number | null;
   title: string | null;
   visited_at: string;
@@ -59,6 +64,9 @@ export const TOLD_NAMES: readonly (keyof ToldChange)[] = [
   'duration_ms',
 ];
 
+/** Of two runs compared. */
+export const COMPARED_NAMES: readonly (keyof ToldChange)[] = [...TOLD_NAMES, 'text_steps'];
+
 /** Validators are left out on purpose: an ETag is the server's word to us, and some hold more than they should. */
 export function toldChange(row: ChangeRow, project: string): ToldChange {
   const { change } = row;
@@ -86,6 +94,27 @@ export function toldChange(row: ChangeRow, project: string): ToldChange {
     bytes: row.bytes,
     bytes_saved: row.bytes_saved,
     duration_ms: row.duration_ms,
+  };
+}
+
+/** `row` is the last visit that tells of the page, `merged` what all of them come to. */
+export function toldDifference(
+  row: ChangeRow,
+  difference: RunDifference,
+  merged: MergedChange | null,
+  project: string,
+): ToldChange {
+  return {
+    ...toldChange({ ...row, change: null }, project),
+    outcome: difference,
+    parts: merged?.parts ?? [],
+    fields: merged?.fields ?? [],
+    links_added: merged?.linksAdded ?? [],
+    links_removed: merged?.linksRemoved ?? [],
+    text: merged?.text ?? null,
+    words_added: merged === null ? 0 : merged.wordsAdded,
+    words_removed: merged === null ? 0 : merged.wordsRemoved,
+    text_steps: merged?.textSteps ?? [],
   };
 }
 
@@ -127,7 +156,7 @@ export interface ChangesHeading {
   title: string;
   /** When, and how it was crawled. */
   note: string;
-  counts: readonly [name: ToldOutcome, count: number][];
+  counts: readonly [name: ToldOutcome | 'unvisited', count: number][];
 }
 
 export interface ChangesSection {
@@ -144,6 +173,11 @@ export interface ChangesList {
   showsRun: boolean;
   /** For a list without rows. */
   emptyText: string;
+}
+
+/** Above the words of a step. */
+export function showStep({ run, words_added, words_removed }: TextStep): string {
+  return `run ${run}: +${words_added} -${words_removed} words`;
 }
 
 export function showCounts(counts: ChangesHeading['counts']): string {

@@ -240,7 +240,16 @@ describe('sumi compare', () => {
   it('tells what became of the pages between two runs, in any order', async () => {
     const found = await compare('1', '2');
     expect(found).toEqual({
-      counts: { project: 'shop', runs: [1, 2], added: 1, removed: 1, changed: 4, unchanged: 0 },
+      counts: {
+        project: 'shop',
+        runs: [1, 2],
+        added: 1,
+        removed: 1,
+        changed: 4,
+        failed: 0,
+        unchanged: 0,
+        unvisited: 0,
+      },
       pages: {
         '/': 'changed links',
         '/a': 'changed title links structured-data text',
@@ -261,12 +270,12 @@ describe('sumi compare', () => {
       unchanged: 5,
     });
     const { pages } = await compare('1', '4');
-    expect(pages['/a']).toBe('changed links structured-data text');
+    expect(pages['/a']).toBe('changed links');
   });
 
   it('is readable without any format', async () => {
     const { stdout } = await run('compare', '1', '2');
-    expect(stdout).toContain('1 added, 1 removed, 4 changed, 0 unchanged');
+    expect(stdout).toContain('1 added, 1 removed, 4 changed, 0 failed, 0 unchanged, 0 unvisited');
     expect(stdout).toMatch(new RegExp(`^added +${web.url('/new')}`, 'm'));
   });
 });

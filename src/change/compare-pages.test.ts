@@ -150,6 +150,9 @@ describe('links that differ in tokens only', () => {
     ['https://a.example/go?csrf_token=aa&x=1', 'https://a.example/go?csrf_token=bb&x=1'],
     ['https://a.example/go?PHPSESSID=abc', 'https://a.example/go?PHPSESSID=def'],
     ['https://a.example/go;jsessionid=17?x=1', 'https://a.example/go;jsessionid=18?x=1'],
+    ['https://a.example/go?_=1', 'https://a.example/go?_=2'],
+    ['https://a.example/go?utm_source=x&fbclid=1', 'https://a.example/go?utm_source=y&fbclid=2'],
+    ['https://a.example/go?nocache=7', 'https://a.example/go?nocache=8'],
     ['https://a.example/go?at=1754500000', 'https://a.example/go?at=1754500001'],
     ['https://a.example/go?k=3fa85f64', 'https://a.example/go?k=9b1deb4d'],
     [
@@ -164,6 +167,13 @@ describe('links that differ in tokens only', () => {
     ['https://a.example/list?page=2', 'https://a.example/list?page=3'],
     ['https://a.example/?p=1234', 'https://a.example/?p=1235'],
     ['https://a.example/?lang=de', 'https://a.example/?lang=en'],
+    ['https://v.example/watch?v=dQw4w9WgXcQ', 'https://v.example/watch?v=9bZkp7q19f0'],
+    ['https://a.example/go?id=a1b2c3d4', 'https://a.example/go?id=f9e8d7c6'],
+    ['https://a.example/go?id=1700000001', 'https://a.example/go?id=1700000002'],
+    [
+      'https://a.example/go?product=550e8400-e29b-41d4-a716-446655440000',
+      'https://a.example/go?product=6ba7b810-9dad-11d1-80b4-00c04fd430c8',
+    ],
     ['https://a.example/?q=ink-and-pens-2024', 'https://a.example/?q=ink-and-pens-2025'],
     ['https://a.example/go?token=1', 'https://a.example/other?token=1'],
     ['https://a.example/go?token=1', 'https://a.example/go?nonce=1'],
@@ -174,6 +184,28 @@ describe('links that differ in tokens only', () => {
       linksAdded: [after],
       linksRemoved: [before],
     });
+  });
+
+  it('are the same with a session of any name, where all links to the host carry it', () => {
+    const on = (host: string, session: string, count: number) =>
+      Array.from({ length: count }, (_, i) => `https://${host}/p${i}?tab=1&zz=${session}`);
+    const compareLinks = (before: string[], after: string[]) => compare({ links: before }, { links: after });
+    const elsewhere = ['https://b.example/'];
+    const first = [...on('a.example', 'f00d1234', 3), ...elsewhere];
+    expect(compareLinks(first, [...on('a.example', 'beef5678', 3), ...elsewhere])).toBeNull();
+    const more = compareLinks(first, [...on('a.example', 'beef5678', 4), ...elsewhere]);
+    expect(more?.linksAdded).toEqual(['https://a.example/p3?tab=1&zz=beef5678']);
+    expect(more?.linksRemoved).toEqual([]);
+    // Two links are too few to tell, one link without it makes it an address, and so does a word.
+    expect(compareLinks(on('a.example', 'f00d1234', 2), on('a.example', 'beef5678', 2))).not.toBeNull();
+    const plain = ['https://a.example/plain'];
+    expect(
+      compareLinks(
+        [...on('a.example', 'f00d1234', 3), ...plain],
+        [...on('a.example', 'beef5678', 3), ...plain],
+      ),
+    ).not.toBeNull();
+    expect(compareLinks(on('a.example', 'de', 3), on('a.example', 'en', 3))).not.toBeNull();
   });
 
   it('are told where there are more of them than before', () => {

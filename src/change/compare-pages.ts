@@ -4,7 +4,7 @@
  * of links, and the order of links or of structured data are no content. Pure: it asks nobody, and decides nothing else.
  */
 import { compareLinkedData } from './compare-linked-data.ts';
-import { comparable } from './query-tokens.ts';
+import { comparable, hostOf, sharedToken } from './query-tokens.ts';
 import { CHANGE_PARTS, type ChangePart, type PageChange, type PastPage } from './visit-record.ts';
 import { cutPieces, diffWords, SHOWN_OF_OUTER } from './word-diff.ts';
 
@@ -109,10 +109,17 @@ function compareLinks(change: PageChange, past: readonly string[], found: readon
   const removed = [...before].filter((url) => !after.has(url));
   const added = [...after].filter((url) => !before.has(url));
   if (removed.length === 0 && added.length === 0) return;
+  const shared = new Map<string, string | null>();
+  const keyOf = (url: string) => {
+    const host = hostOf(url);
+    if (!shared.has(host)) shared.set(host, sharedToken(past, found, host));
+    return comparable(url, shared.get(host));
+  };
   const balance = new Map<string, number>();
-  for (const url of added) balance.set(comparable(url), (balance.get(comparable(url)) ?? 0) + 1);
-  for (const url of removed) balance.set(comparable(url), (balance.get(comparable(url)) ?? 0) - 1);
-  const isMeant = (url: string) => balance.get(comparable(url)) !== 0;
+  const count = (url: string, by: number) => balance.set(keyOf(url), (balance.get(keyOf(url)) ?? 0) + by);
+  for (const url of added) count(url, 1);
+  for (const url of removed) count(url, -1);
+  const isMeant = (url: string) => balance.get(keyOf(url)) !== 0;
   change.linksAdded = added.filter(isMeant).slice(0, MOST_LINKS);
   change.linksRemoved = removed.filter(isMeant).slice(0, MOST_LINKS);
   if (change.linksAdded.length > 0 || change.linksRemoved.length > 0) addPart(change, 'links');

@@ -1,11 +1,44 @@
 /**
  * Tells tokens in URLs from addresses: session ids, nonces, time stamps and cache busters are made anew for every
- * answer, so that a link which differs in nothing else is the same link. Short numbers and words address something
- * (`?page=2`, `?lang=de`) and are left alone, unless their parameter is known to hold a token.
+ * answer, so that a link which differs in nothing else is the same link. The name of a parameter decides: a value that
+ * looks made may well be the address of something (`?v=dQw4w9WgXcQ`, `?product=` and a UUID). Only for names that are
+ * used for both does the look of the value.
  */
 
-const TOKEN_NAMES =
-  /^(?:_|ts|cb|ver|rand|random|nonce|timestamp|cachebust(?:er)?|.*(?:csrf|xsrf|token|nonce|session|sessid|sess_id|signature|hmac).*|sid|cfid|sig|[fg]clid|fbclid|msclkid|utm_.*)$/i;
+/** Whatever their value is. */
+const TOKEN_NAMES: ReadonlySet<string> = new Set([
+  ...['_', '__', 'cb', 'cache', 'cachebust', 'cachebuster', 'nocache', 'no_cache', 'bust', 'buster'],
+  ...['rand', 'random', 'rnd', 'ts', 'timestamp', '_t', '_ts', 'ver'],
+  ...['sid', 'cfid', 'cftoken', 'jsessionid', 'phpsessid', 'aspsessionid', 'zenid', 'oscsid'],
+  ...['sig', 'x-amz-date', 'x-amz-expires', 'x-amz-credential'],
+  ...[
+    'fbclid',
+    'gclid',
+    'dclid',
+    'gbraid',
+    'wbraid',
+    'msclkid',
+    'yclid',
+    'twclid',
+    'ttclid',
+    '_ga',
+    '_gl',
+    'mc_eid',
+  ],
+]);
+/** In names that sites make up themselves: `csrf_token`, `wp_nonce`, `X-Amz-Signature`. */
+const TOKEN_WORDS = /csrf|xsrf|token|nonce|session|sessid|sess_id|signature|hmac|^utm_/;
+
+/** Tokens in some places, addresses in others. */
+const AMBIGUOUS_NAMES: ReadonlySet<string> = new Set([
+  ...['at', 't', 'time', 'exp', 'expires', 'h', 'hash', 'k', 'key', 'auth', 'r', 'rev', 's', 'state'],
+]);
+
+function isToken(name: string, value: string): boolean {
+  const lower = name.toLowerCase();
+  if (TOKEN_NAMES.has(lower) || TOKEN_WORDS.test(lower)) return true;
+  return AMBIGUOUS_NAMES.has(lower) && looksMade(value);
+}
 
 /** A time in seconds or milliseconds, or small letters, capitals and digits in turn, as no phrase has them. */
 function looksMade(value: string): boolean {
@@ -15,19 +48,59 @@ function looksMade(value: string): boolean {
   return turns !== null && turns.length > 3 && /\d/.test(value);
 }
 
-/** The URL with a star in place of every token. Equal texts: the same link. */
-export function comparable(url: string): string {
+/** The URL with a star in place of every token, and of the parameter `token`. Equal texts: the same link. */
+export function comparable(url: string, token: string | null = null): string {
   const query = url.indexOf('?');
   const path = query === -1 ? url : url.slice(0, query);
   const plain = path.includes(';') ? path.replace(/;(jsessionid|phpsessid|sid)=[^;/]*/gi, ';$1=*') : path;
   if (query === -1) return plain;
-  const pairs = url.slice(query + 1).split('&');
-  return `${plain}?${pairs.map(maskPair).join('&')}`;
+  const pairs = pairsOf(url).map(([name, value]) => {
+    if (value === null) return name;
+    return name === token || isToken(name, value) ? `${name}=*` : `${name}=${value}`;
+  });
+  return `${plain}?${pairs.join('&')}`;
 }
 
-function maskPair(pair: string): string {
-  const equals = pair.indexOf('=');
-  if (equals === -1) return pair;
-  const [name, value] = [pair.slice(0, equals), pair.slice(equals + 1)];
-  return TOKEN_NAMES.test(name) || looksMade(value) ? `${name}=*` : pair;
+/** As they stand in the query; null where there is no value. */
+function pairsOf(url: string): [name: string, value: string | null][] {
+  const query = url.indexOf('?');
+  if (query === -1) return [];
+  return url
+    .slice(query + 1)
+    .split('&')
+    .map((pair) => {
+      const equals = pair.indexOf('=');
+      return equals === -1 ? [pair, null] : [pair.slice(0, equals), pair.slice(equals + 1)];
+    });
+}
+
+const FEWEST_LINKS = 3;
+
+/**
+ * A session of whatever name: the parameter that all links of a page to one host carry, with one value before and one
+ * other now. A word or a short number, even on all links, addresses something (`lang=de`).
+ */
+export function sharedToken(past: readonly string[], found: readonly string[], host: string): string | null {
+  const before = past.filter((url) => hostOf(url) === host);
+  const after = found.filter((url) => hostOf(url) === host);
+  if (before.length < FEWEST_LINKS || after.length < FEWEST_LINKS) return null;
+  for (const [name, value] of pairsOf(before[0])) {
+    const other = valueIn(after[0], name);
+    if (value === null || other === null || value === other || !isLong(value) || !isLong(other)) continue;
+    const isShared =
+      before.every((url) => valueIn(url, name) === value) &&
+      after.every((url) => valueIn(url, name) === other);
+    if (isShared) return name;
+  }
+  return null;
+}
+
+const isLong = (value: string) => value.length >= 6 && /\d/.test(value);
+
+function valueIn(url: string, name: string): string | null {
+  return pairsOf(url).find(([own]) => own === name)?.[1] ?? null;
+}
+
+export function hostOf(url: string): string {
+  return /^[^/]*\/\/([^/?#]*)/.exec(url)?.[1] ?? '';
 }

@@ -37,14 +37,13 @@ export function readPage(claim: Claim, { outcome }: Exchange, around: CrawlParts
   }
   settlement.facts = facts;
   const describeBare = () => describe(facts, null, []);
-  if (bytes.length === 0) {
-    compareHashes(settlement, describeBare);
-    return settlement;
-  }
   facts.contentLength = bytes.length;
   const essence = essenceOf(head.contentType);
-  const ownParser = essence === null ? undefined : around.contentParsers.get(essence);
-  if (ownParser === undefined && essence !== null && !HTML_TYPES.has(essence) && essence !== 'text/plain') {
+  // Nothing is an empty page, with no text and no links, of whatever type.
+  const ownParser = essence === null || bytes.length === 0 ? undefined : around.contentParsers.get(essence);
+  const isPage =
+    essence === null || HTML_TYPES.has(essence) || essence === 'text/plain' || bytes.length === 0;
+  if (ownParser === undefined && !isPage) {
     settlement.body = keepBody(facts, bytes, around.bodies);
     compareHashes(settlement, describeBare);
     return settlement;
@@ -52,8 +51,8 @@ export function readPage(claim: Claim, { outcome }: Exchange, around: CrawlParts
   const page =
     ownParser === undefined
       ? around.parsePage({
-          bytes: body!.bytes,
-          length: body!.length,
+          bytes: body?.bytes ?? NO_BYTES,
+          length: bytes.length,
           contentType: head.contentType,
           xRobotsTag: head.xRobotsTag,
           agentToken: around.agentToken,
@@ -94,7 +93,7 @@ function fillSettlement(
   const facts = settlement.facts!;
   const depth = settlement.claim.depth + 1;
   const hidesContent = page.robots.noindex && policy.respectNoindex;
-  if (!hidesContent) settlement.body = keepBody(facts, bytes, around.bodies);
+  if (!hidesContent && bytes.length > 0) settlement.body = keepBody(facts, bytes, around.bodies);
   const { links, candidates, misses } = discovery.discover(page.links, baseUrl, depth, page.robots.nofollow);
   settlement.links = links;
   settlement.candidates = candidates;

@@ -65,6 +65,33 @@ describe('a full run', () => {
   });
 });
 
+describe('an answer without a byte', () => {
+  it('is an empty page: what it gains or loses is told, words and links', async () => {
+    let body = '';
+    const pages = {
+      '/': '<a href="/hollow">x</a>',
+      '/hollow': (exchange: Parameters<typeof answer>[0]) => answer(exchange, { body }),
+      '/led': 'There',
+    };
+    const web = await bench.web({ pages });
+    const file = bench.file();
+    await bench.crawl(file, web.url('/'));
+    const crawlWith = async (text: string) => {
+      body = text;
+      await bench.crawl(file, web.url('/'), INCREMENTAL);
+      return [outcomes(file)['/hollow'], changedParts(file)['/hollow']];
+    };
+    expect(await crawlWith('Some <a href="/led">words</a>')).toEqual(['changed content', 'links,text']);
+    const [{ detail }] = file.rows<{ detail: string }>('SELECT detail FROM page_changes');
+    expect(JSON.parse(detail)).toMatchObject({ text: [['+', 'Some words']], wordsAdded: 2, wordsRemoved: 0 });
+    expect(await crawlWith('')).toEqual(['changed content', 'links,text']);
+    expect(
+      file.rows("SELECT 1 FROM links l JOIN pages p ON p.id = l.from_page_id WHERE p.url LIKE '%/hollow'"),
+    ).toEqual([]);
+    expect(await crawlWith('')).toEqual(['unchanged hash', undefined]);
+  });
+});
+
 describe('an incremental run', () => {
   it('asks with the validators each page has, and reads only what changed', async () => {
     const site = createChangingPages(SITE);

@@ -8,8 +8,8 @@ export interface PackedChange {
   detail: string;
 }
 
-export function packedChange(change: PageChange | null): PackedChange | null {
-  return change === null ? null : { parts: partsNumber(change.parts), detail: JSON.stringify(change) };
+export function packedChange(change: PageChange): PackedChange {
+  return { parts: partsNumber(change.parts), detail: JSON.stringify(change) };
 }
 
 export function partsNumber(parts: readonly ChangePart[]): number {

@@ -207,6 +207,7 @@ export const COPY_TABLES = {
     signals_in_all: 'integer',
     flags: 'integer',
   },
+  orphan: { page_id: 'page', host_id: 'host', run_id: 'run' },
   request: {
     run_id: 'run',
     host_id: 'host',
@@ -254,6 +255,7 @@ export const BATCH_ROWS: Record<CopyTable, number> = {
   sitemap_entry: 5000,
   discovery: 5000,
   revisit: 5000,
+  orphan: 5000,
   request: 8000,
 };
 

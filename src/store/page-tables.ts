@@ -8,4 +8,5 @@ export const PAGE_TABLES = [
   'lowering',
   'sitemap_entry',
   'revisit',
+  'orphan',
 ] as const;

@@ -424,7 +424,9 @@ export interface Store {
   /**
    * Pages that were read in an earlier run and lost in this one the last link, redirect or sitemap entry that led to
    * them: their line of history of this run says gone, known by orphan (one that was not visited gets such a line), so
-   * that no page counts twice in the ledger. Their state stays. Called before `finish`; answers how many, each told once.
+   * that no page counts twice in the ledger. Their state stays. Called before `finish`; answers how many, each told once:
+   * they are kept as orphans, and `change` says gone whatever their visits find, until something leads to them again. Then
+   * their line says changed, known by orphan, and what changed is the status: `orphan` before.
    *  - Only pages in state Processed, and never start URLs (depth 0).
    *  - Links of a page to itself, and of pages that are DeadLink or Gone, lead nowhere; redirects of such neither. Those of
    *    a start URL still lead where they led: one that is gone for an hour must not take its whole site with it.

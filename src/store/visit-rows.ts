@@ -3,6 +3,7 @@
  * in the lists of change/visit-record.ts), times are milliseconds, hashes are bytes. Views and the read side show words,
  * ISO times and hex. Nothing here asks a database.
  */
+import { inOrder, noChange } from '../change/compare-pages.ts';
 import {
   KNOWN_BY,
   type KnownBy,
@@ -11,8 +12,9 @@ import {
   type VisitOutcome,
 } from '../change/visit-record.ts';
 import type { LastVisit } from '../frontier/candidate.ts';
-import { partsOf } from './change-parts.ts';
-import type { HostDiscovery, LedgerRow } from './port.ts';
+import { PAGE_STATES } from '../frontier/page-state.ts';
+import { type PackedChange, packedChange, partsOf } from './change-parts.ts';
+import type { HostDiscovery, LedgerRow, Settlement } from './port.ts';
 import type { ChangeRow, HistoryRow, VisitRowBrief } from './read-side.ts';
 
 export function outcomeNumber(outcome: VisitOutcome): number {
@@ -21,6 +23,12 @@ export function outcomeNumber(outcome: VisitOutcome): number {
 
 export function knownByNumber(knownBy: KnownBy): number {
   return KNOWN_BY.indexOf(knownBy);
+}
+
+/** What stands beside a page: what its last visit found, but gone as long as it is. */
+export function changeWord({ state, visit }: Settlement): VisitOutcome | null {
+  if (visit === null) return null;
+  return state === PAGE_STATES.Gone && visit.outcome === 'unchanged' ? 'gone' : visit.outcome;
 }
 
 /** A column of places in a list of words as the words themselves: SQL that both stores take. */
@@ -189,6 +197,19 @@ export function discoveryOf(row: StoredDiscovery): HostDiscovery {
 export function redirectBefore(detail: string): string | null {
   const { fields } = JSON.parse(detail) as PageChange;
   return fields.find(({ name }) => name === 'redirect')?.before ?? null;
+}
+
+/**
+ * What is told of an orphan that something leads to again, beside what else its visit found changed: it is back, as a
+ * page that was not found is, by its status.
+ */
+export function returnedChange(detail: string | null, statusCode: number | null): PackedChange {
+  const change = detail === null ? noChange() : (JSON.parse(detail) as PageChange);
+  if (!change.parts.includes('status')) {
+    change.parts = inOrder(['status', ...change.parts]);
+    change.fields.unshift({ name: 'status', before: 'orphan', after: statusCode?.toString() ?? null });
+  }
+  return packedChange(change);
 }
 
 function hexOf(bytes: Uint8Array | null): string | null {

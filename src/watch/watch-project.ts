@@ -388,8 +388,13 @@ class ProjectWatch implements Watch {
   }
 
   #pay(visit: VisitRowBrief, run: number, waiting: Set<number>, now: number): void {
-    if (visit.run !== run || visit.knownBy === 'orphan') return;
+    if (visit.run !== run) return;
     const page = this.#book!.pageOf(visit.pageId);
+    // What the links say of a page stands in the line of its visit, where it had one: that one was paid for.
+    if (visit.knownBy === 'orphan') {
+      waiting.delete(page);
+      return;
+    }
     const wasAsked = visit.knownBy !== 'freshness' && visit.knownBy !== 'lastmod';
     const hostId = page === -1 ? null : this.#hostIdOf(page);
     // Chosen pages were paid for; what was found on the way was not.

@@ -49,6 +49,7 @@ describe('a copied project', () => {
       'sitemap_entry',
       'discovery',
       'revisit',
+      'orphan',
     ])
       expect(counts[table], table).toBeGreaterThan(0);
   });

@@ -31,6 +31,7 @@ export interface ProjectFacts {
   visits: Row[];
   page_changes: Row[];
   sitemap_entries: Row[];
+  orphans: Row[];
   discovery_status: Row[];
   revisits: Row[];
   settings: Row[];
@@ -92,6 +93,9 @@ export function projectFacts(address: string, project: string): Promise<ProjectF
           'SELECT page_id, learned_at, rate_shape, rate_days, signals, signals_in_all, flags FROM revisit ORDER BY page_id',
         )
       )
+        .filter(isOurs('page_id'))
+        .map(named),
+      orphans: (await ask('SELECT page_id, run_id FROM orphan ORDER BY page_id'))
         .filter(isOurs('page_id'))
         .map(named),
       settings: await ask(`SELECT settings FROM project WHERE id = ${projectId}`),

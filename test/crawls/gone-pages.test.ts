@@ -147,6 +147,26 @@ describe('a page that is not there any more', () => {
     expect(orphans()).toBe(1);
     await bench.crawl(file, web.url('/'), INCREMENTAL);
     expect(orphans()).toBe(1);
+    expect(outcomes(file)['/a']).toBe('unchanged 304');
+    expect(file.page('/a')).toMatchObject({ state: 'Processed', change: 'gone' });
+  });
+
+  it('is told as changed when it is linked again after it was an orphan', async () => {
+    const site = createChangingPages({
+      '/': { validators: 'etag', links: (version) => (version === 2 ? [] : ['/a']) },
+      '/a': { validators: 'etag' },
+    });
+    const web = await bench.web({ pages: site.pages });
+    const file = bench.file();
+    await bench.crawl(file, web.url('/'));
+    site.change('/');
+    await bench.crawl(file, web.url('/'), INCREMENTAL);
+    site.change('/');
+    const { summary } = await bench.crawl(file, web.url('/'), INCREMENTAL);
+    expect(summary).toMatchObject({ changed: 2, unchanged: 0, gone: 0 });
+    expect(outcomes(file)['/a']).toBe('changed orphan');
+    expect(changedParts(file)['/a']).toBe('status');
+    expect(file.page('/a')).toMatchObject({ state: 'Processed', change: 'changed' });
   });
 });
 

@@ -389,6 +389,7 @@ const OF_PAGES = [
   'page_depth',
   'sitemap_entry',
   'revisit',
+  'orphan',
 ];
 
 /** Removes what an interrupted copy wrote, but for hosts and robots.txt, which are everybody's. */

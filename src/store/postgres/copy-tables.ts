@@ -106,6 +106,7 @@ const SOURCES: Record<CopyTable, TableSource> = {
     cursor: 't.host_id',
   },
   revisit: ofPages('revisit', 'page_id'),
+  orphan: ofPages('orphan', 'page_id'),
   request: {
     from: 'request t',
     rows: `WHERE t.id > $2 AND t.run_id IN ${RUNS} ORDER BY t.id LIMIT $3`,

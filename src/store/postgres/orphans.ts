@@ -1,18 +1,21 @@
 /**
- * Pages that nothing leads to any more, at the end of a run. Who may have lost the last link is found first, from what
+ * Pages that nothing leads to any more, at the end of a run. Those of earlier runs are back when a page that this run
+ * read, or a sitemap, leads to them. Who may have lost the last link is found first, from what
  * this run itself noted: removed links, pages that vanished, redirects that lead elsewhere, entries no longer named. Only
  * if there is one, all links are looked through, once.
  */
 import type { TransactionSql } from 'postgres';
 import { PAGE_STATES } from '../../frontier/page-state.ts';
 import { partsNumber } from '../change-parts.ts';
-import { knownByNumber, outcomeNumber, redirectBefore } from '../visit-rows.ts';
+import { knownByNumber, outcomeNumber, redirectBefore, returnedChange } from '../visit-rows.ts';
 import { ask, recordset, rowsJson, type Session, transaction } from './session.ts';
 
 const { Processed, DeadLink, Gone } = PAGE_STATES;
 /** Whose links lead somewhere: not those of pages that vanished, but for a start URL, which is hardly gone for good. */
 const LEADS = `(u.state NOT IN (${DeadLink}, ${Gone}) OR u.depth = 0)`;
 const GONE = outcomeNumber('gone');
+const NEW = outcomeNumber('new');
+const CHANGED = outcomeNumber('changed');
 const ORPHAN = knownByNumber('orphan');
 const ofPage = (table: string, page = 'u') =>
   `${table}.page_id = ${page}.id AND ${table}.host_id = ${page}.host_id`;
@@ -23,20 +26,49 @@ export async function markOrphans(session: Session, since: number, now: number):
   return transaction(session, async (tx) => {
     // Several workers may end a run at once: the second finds everything told.
     await ask(tx, 'SELECT 1 FROM project WHERE id = $1 FOR UPDATE', [session.projectId]);
-    const candidates = await findCandidates(tx, session, Math.round(since));
-    if (candidates.size === 0) return 0;
-    const pages = await ask<LonelyPage>(tx, STILL_THERE, [[...candidates], session.projectId, session.runId]);
-    const ids = pages.map(({ i }) => i);
-    const led = new Set<number>();
-    for (const text of [BY_REDIRECT, BY_ENTRY, BY_LINK]) {
-      const left = ids.filter((id) => !led.has(id));
-      if (left.length === 0) return 0;
-      for (const { id } of await ask<{ id: number }>(tx, text, [left, session.projectId])) led.add(id);
-    }
-    const orphans = pages.filter(({ i }) => !led.has(i));
+    const returned = await findReturned(tx, session);
+    if (returned.length > 0) await tellReturned(tx, session, returned, Math.round(now));
+    const orphans = await findOrphans(tx, session, Math.round(since));
     if (orphans.length > 0) await tell(tx, session, orphans, Math.round(now));
+    await ask(tx, KEEP_GONE, [session.projectId]);
     return orphans.length;
   });
+}
+
+async function findOrphans(tx: TransactionSql, session: Session, since: number): Promise<LonelyPage[]> {
+  const candidates = await findCandidates(tx, session, since);
+  if (candidates.size === 0) return [];
+  const pages = await ask<LonelyPage>(tx, STILL_THERE, [[...candidates], session.projectId, session.runId]);
+  const ids = pages.map(({ i }) => i);
+  const led = new Set<number>();
+  for (const text of [BY_REDIRECT, BY_ENTRY, BY_LINK]) {
+    const left = ids.filter((id) => !led.has(id));
+    if (left.length === 0) return [];
+    for (const { id } of await ask<{ id: number }>(tx, text, [left, session.projectId])) led.add(id);
+  }
+  return pages.filter(({ i }) => !led.has(i));
+}
+
+const OF_ORPHANS = `
+FROM orphan o JOIN url u ON ${ofPage('o')} WHERE u.project_id = $1 AND u.state = ${Processed}`;
+// Named by a sitemap, or a start URL now.
+const ALL_ORPHANS = `
+SELECT u.id AS i, u.host_id AS h, u.depth = 0 OR EXISTS (SELECT 1 FROM sitemap_entry e WHERE ${ofPage('e')}
+  AND e.lost_run IS NULL) AS named ${OF_ORPHANS}`;
+// By pages that were read anew in this run.
+const LED_TO = `
+SELECT DISTINCT j.id FROM visit v JOIN url u ON ${ofPage('v')}
+LEFT JOIN fetched f ON ${ofPage('f')} LEFT JOIN link_set l ON ${ofPage('l')}
+CROSS JOIN LATERAL unnest(l.targets || f.redirect_to) AS j(id)
+WHERE v.run_id = $1 AND v.outcome IN (${NEW}, ${CHANGED}) AND ${LEADS}
+  AND j.id = ANY($2::int[]) AND j.id <> u.id`;
+
+async function findReturned(tx: TransactionSql, session: Session): Promise<LonelyPage[]> {
+  const orphans = await ask<LonelyPage & { named: boolean }>(tx, ALL_ORPHANS, [session.projectId]);
+  if (orphans.length === 0) return [];
+  const led = await ask<{ id: number }>(tx, LED_TO, [session.runId, orphans.map(({ i }) => i)]);
+  const ids = new Set(led.map(({ id }) => id));
+  return orphans.filter(({ i, named }) => named || ids.has(i)).map(({ i, h }) => ({ i, h }));
 }
 
 interface LonelyPage {
@@ -84,9 +116,9 @@ function findUrls(tx: TransactionSql, session: Session, urls: readonly string[])
 const STILL_THERE = `
 SELECT u.id AS i, u.host_id AS h FROM url u JOIN fetched f ON ${ofPage('f')}
 WHERE u.id = ANY($1::int[]) AND u.project_id = $2 AND u.state = ${Processed} AND u.depth > 0
-  AND u.discovered_run < $3 AND NOT EXISTS (
+  AND u.discovered_run < $3 AND NOT EXISTS (SELECT 1 FROM orphan o WHERE ${ofPage('o')}) AND NOT EXISTS (
   SELECT 1 FROM visit v WHERE v.run_id = $3 AND ${ofPage('v')}
-    AND (v.outcome = ${outcomeNumber('new')} OR v.known_by = ${ORPHAN}))`;
+    AND (v.outcome = ${NEW} OR v.known_by = ${ORPHAN}))`;
 const BY_REDIRECT = `
 SELECT DISTINCT f.redirect_to AS id FROM fetched f JOIN url u ON ${ofPage('f')}
 WHERE f.redirect_to = ANY($1::int[]) AND f.redirect_to <> f.page_id AND u.project_id = $2 AND ${LEADS}`;
@@ -102,16 +134,28 @@ WHERE u.project_id = $2 AND ${LEADS} AND j.id <> l.page_id
 
 // A page that was visited in the run keeps its one line, so that nothing counts twice.
 const RETELL = `
-UPDATE visit v SET outcome = ${GONE}, known_by = ${ORPHAN} FROM (
+UPDATE visit v SET outcome = $3::smallint, known_by = ${ORPHAN} FROM (
   SELECT r.i, r.h, max(o.visited_at) AS at FROM ${recordset(1, 'i int, h int', 'r')}
   JOIN visit o ON o.run_id = $2 AND o.page_id = r.i AND o.host_id = r.h GROUP BY r.i, r.h) t
 WHERE v.run_id = $2 AND v.page_id = t.i AND v.host_id = t.h AND v.visited_at = t.at RETURNING v.page_id AS id`;
 const ADD_LINES = `
 INSERT INTO visit (run_id, page_id, visited_at, host_id, outcome, known_by, wire_bytes, bytes_saved)
-SELECT $2, i, $3, h, ${GONE}, ${ORPHAN}, 0, 0 FROM ${recordset(1, 'i int, h int', 'r')}`;
-const SET_CHANGE = `
-UPDATE fetched f SET change = 'gone' FROM ${recordset(1, 'i int, h int', 'r')}
-WHERE f.page_id = r.i AND f.host_id = r.h`;
+SELECT $2, i, $3, h, $4::smallint, ${ORPHAN}, 0, 0 FROM ${recordset(1, 'i int, h int', 'r')}`;
+
+async function writeLines(
+  tx: TransactionSql,
+  { runId }: Session,
+  pages: readonly LonelyPage[],
+  outcome: number,
+  now: number,
+): Promise<void> {
+  const retold = await ask<{ id: number }>(tx, RETELL, [rowsJson(pages), runId, outcome]);
+  const seen = new Set(retold.map(({ id }) => id));
+  const unvisited = pages.filter(({ i }) => !seen.has(i));
+  if (unvisited.length > 0) await ask(tx, ADD_LINES, [rowsJson(unvisited), runId, now, outcome]);
+}
+
+const KEEP = `INSERT INTO orphan (page_id, host_id, run_id) SELECT i, h, $2 FROM ${recordset(1, 'i int, h int', 'r')}`;
 
 async function tell(
   tx: TransactionSql,
@@ -119,10 +163,51 @@ async function tell(
   orphans: readonly LonelyPage[],
   now: number,
 ): Promise<void> {
-  const json = rowsJson(orphans);
-  const retold = await ask<{ id: number }>(tx, RETELL, [json, session.runId]);
-  const seen = new Set(retold.map(({ id }) => id));
-  const unvisited = orphans.filter(({ i }) => !seen.has(i));
-  if (unvisited.length > 0) await ask(tx, ADD_LINES, [rowsJson(unvisited), session.runId, now]);
-  await ask(tx, SET_CHANGE, [json]);
+  await writeLines(tx, session, orphans, GONE, now);
+  await ask(tx, KEEP, [rowsJson(orphans), session.runId]);
+}
+
+// Whatever its visits find, a page is gone as long as nothing leads to it.
+const KEEP_GONE = `
+UPDATE fetched f SET change = 'gone' FROM (SELECT u.id, u.host_id ${OF_ORPHANS}) u
+WHERE ${ofPage('f')} AND f.change IS DISTINCT FROM 'gone'`;
+
+const RETURNED = `
+SELECT r.i, r.h, v.visited_at AS at, c.detail, f.status_code FROM ${recordset(1, 'i int, h int', 'r')}
+JOIN visit v ON v.run_id = $2 AND v.page_id = r.i AND v.host_id = r.h AND v.known_by = ${ORPHAN}
+JOIN fetched f ON f.page_id = r.i AND f.host_id = r.h
+LEFT JOIN page_change c ON c.run_id = $2 AND c.page_id = r.i AND c.host_id = r.h AND c.visited_at = v.visited_at`;
+const PUT_CHANGES = `
+INSERT INTO page_change (run_id, page_id, visited_at, host_id, parts, detail)
+SELECT $2, i, at, h, parts, detail FROM ${recordset(1, 'i int, h int, at bigint, parts int, detail text', 'r')}
+ON CONFLICT (run_id, page_id, visited_at, host_id) DO UPDATE SET parts = excluded.parts, detail = excluded.detail`;
+const SET_CHANGED = `
+UPDATE fetched f SET change = 'changed' FROM ${recordset(1, 'i int, h int', 'r')}
+WHERE f.page_id = r.i AND f.host_id = r.h`;
+const FORGET = `DELETE FROM orphan o USING ${recordset(1, 'i int, h int', 'r')} WHERE o.page_id = r.i`;
+
+interface ReturnedPage extends LonelyPage {
+  at: number;
+  detail: string | null;
+  status_code: number | null;
+}
+
+async function tellReturned(
+  tx: TransactionSql,
+  session: Session,
+  returned: readonly LonelyPage[],
+  now: number,
+): Promise<void> {
+  const json = rowsJson(returned);
+  await writeLines(tx, session, returned, CHANGED, now);
+  const pages = await ask<ReturnedPage>(tx, RETURNED, [json, session.runId]);
+  const changes = pages.map(({ i, h, at, detail, status_code }) => ({
+    i,
+    h,
+    at,
+    ...returnedChange(detail, status_code),
+  }));
+  await ask(tx, PUT_CHANGES, [rowsJson(changes), session.runId]);
+  await ask(tx, SET_CHANGED, [json]);
+  await ask(tx, FORGET, [json]);
 }

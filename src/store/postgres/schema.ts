@@ -345,6 +345,15 @@ CREATE TABLE revisit (
 CREATE INDEX link_change_run ON link_change (run_id);
 `;
 
+/** Pages that nothing leads to any more, and the run at whose end that was found. Few: one table for all hosts. */
+const ORPHANS = `
+CREATE TABLE orphan (
+  page_id integer PRIMARY KEY,
+  host_id integer NOT NULL,
+  run_id integer NOT NULL
+);
+`;
+
 const GET = REQUEST_KINDS.indexOf('GET');
 
 /**
@@ -385,6 +394,7 @@ const partitionsOf = (tables: readonly string[]) =>
 export const MIGRATIONS: readonly string[] = [
   `${TABLES}\n${partitionsOf(FIRST_PARTITIONED)}`,
   `${CHANGES}\n${partitionsOf(['visit', 'page_change', 'sitemap_entry', 'revisit'])}\n${HISTORY_OF_LOG}`,
+  ORPHANS,
 ];
 export const SCHEMA_VERSION = MIGRATIONS.length;
 

@@ -11,6 +11,7 @@ import {
   type Settlement,
   UNFOLLOWED,
 } from '../port.ts';
+import { changeWord } from '../visit-rows.ts';
 import type { Group, PendingLinks, PendingSettlement } from './group.ts';
 import { gather, noteShorter } from './offers.ts';
 import { factsRow, requestRow, visitRow } from './packed-rows.ts';
@@ -73,9 +74,9 @@ function gatherSettlement(
     visitPlace: places.visitPlace,
     textPlace: places.textPlace,
     touch: settlement.touch,
-    outcome: visit === null ? null : visit.outcome,
+    outcome: changeWord(settlement),
     visitedAt: visit === null ? 0 : visit.visitedAt,
-    change: visit === null ? null : packedChange(settlement.change),
+    change: visit === null || settlement.change === null ? null : packedChange(settlement.change),
     changeFrequency: settlement.changeFrequency,
     changesDetected: settlement.changesDetected,
     links: links === null ? null : gatherLinks(session, group, links, targets, depth + 1),

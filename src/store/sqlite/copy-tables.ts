@@ -104,6 +104,7 @@ const SOURCES: Record<CopyTable, TableSource> = {
     cursor: 't.host_id',
   },
   revisit: ofPages('revisit', 'page_id'),
+  orphan: ofPages('orphan', 'page_id'),
   request: {
     from: 'request t',
     rows: `WHERE t.id > @after AND t.run_id IN (SELECT id FROM run WHERE project_id = @project)
@@ -201,6 +202,7 @@ const NOT_KEPT: Partial<Record<CopyTable, readonly string[]>> = {
   page_change: ['host_id'],
   sitemap_entry: ['host_id'],
   revisit: ['host_id'],
+  orphan: ['host_id'],
   run: ['id'],
 };
 const WITH_PROJECT: ReadonlySet<CopyTable> = new Set(['run', 'host_queue', 'url', 'origin', 'discovery']);

@@ -1,11 +1,12 @@
 /**
- * Orphans: pages that nothing leads to any more. First who may have become one in this run (a link, a redirect or an
+ * Orphans: pages that nothing leads to any more. Those of earlier runs are back when a page that this run read, or a
+ * sitemap, leads to them. Then who may have become one in this run (a link, a redirect or an
  * entry was lost), which is mostly nobody and cheap to say; then one pass over all links and redirects of the project
  * strikes out whoever is still led to. See port.ts for the rules.
  */
 import { PAGE_STATES } from '../../frontier/page-state.ts';
 import { partsNumber } from '../change-parts.ts';
-import { knownByNumber, outcomeNumber, redirectBefore } from '../visit-rows.ts';
+import { knownByNumber, outcomeNumber, redirectBefore, returnedChange } from '../visit-rows.ts';
 import { unpackNumbers } from './pack-links.ts';
 import type { Session } from './session.ts';
 
@@ -14,12 +15,14 @@ const { Processed, DeadLink, Gone } = PAGE_STATES;
 const GONE = outcomeNumber('gone');
 const ORPHAN = knownByNumber('orphan');
 const NEW = outcomeNumber('new');
+const CHANGED = outcomeNumber('changed');
 const REDIRECT = partsNumber(['redirect']);
 /** Whose links lead somewhere: not those of pages that vanished, but for a start URL, which is hardly gone for good. */
 const LEADS = `(u.state NOT IN (${DeadLink}, ${Gone}) OR u.depth = 0)`;
 
 /** Answers how many. */
 export function markOrphans(session: Session, since: number, now: number): number {
+  tellReturned(session, findReturned(session), now);
   const lost = new Set<number>();
   addLostTargets(session, lost);
   addLostEntries(session, lost, since);
@@ -27,7 +30,72 @@ export function markOrphans(session: Session, since: number, now: number): numbe
   if (lost.size > 0) dropRedirected(session, lost);
   if (lost.size > 0) dropLinked(session, lost);
   tell(session, lost, now);
+  keepGone(session);
   return lost.size;
+}
+
+const OF_ORPHANS = `FROM orphan o CROSS JOIN url u ON u.id = o.page_id
+     WHERE u.project_id = @project AND u.state = ${Processed}`;
+
+/** Orphans that a sitemap names, that are start URLs now, or that a page leads to which was read anew in this run. */
+function findReturned({ db, projectId, runId }: Session): Set<number> {
+  const project = { project: projectId };
+  const orphans = new Set(db.prepare(`SELECT u.id ${OF_ORPHANS}`).pluck().all(project) as number[]);
+  if (orphans.size === 0) return orphans;
+  const isNamed = `(u.depth = 0 OR EXISTS (SELECT 1 FROM sitemap_entry e WHERE e.page_id = u.id AND e.lost_run IS NULL))`;
+  const named = db.prepare(`SELECT u.id ${OF_ORPHANS} AND ${isNamed}`).pluck();
+  const returned = new Set(named.all(project) as number[]);
+  const read = db.prepare(
+    `SELECT v.page_id, l.targets, f.redirect_to FROM visit v CROSS JOIN url u ON u.id = v.page_id
+       LEFT JOIN link_set l ON l.page_id = v.page_id LEFT JOIN fetched f ON f.page_id = v.page_id
+     WHERE v.run_id = ? AND v.outcome IN (${NEW}, ${CHANGED}) AND ${LEADS}`,
+  );
+  for (const { page_id, targets, redirect_to } of read.iterate(runId) as Iterable<Leading>) {
+    const led = targets === null ? [] : unpackNumbers(targets);
+    for (const id of redirect_to === null ? led : [...led, redirect_to])
+      if (id !== page_id && orphans.has(id)) returned.add(id);
+  }
+  return returned;
+}
+
+interface Leading {
+  page_id: number;
+  targets: string | null;
+  redirect_to: number | null;
+}
+
+/** In the line of its visit, or in one of its own where there was none. */
+function tellReturned({ db, runId }: Session, returned: ReadonlySet<number>, now: number): void {
+  const ofVisit = 'run_id = @run AND page_id = @page AND visited_at = @at';
+  const findVisit = db.prepare('SELECT max(visited_at) FROM visit WHERE run_id = ? AND page_id = ?').pluck();
+  const turn = db.prepare(`UPDATE visit SET outcome = ${CHANGED}, known_by = ${ORPHAN} WHERE ${ofVisit}`);
+  const add = db.prepare(
+    `INSERT INTO visit (run_id, page_id, visited_at, outcome, known_by) VALUES (@run, @page, @at, ${CHANGED}, ${ORPHAN})`,
+  );
+  const findDetail = db.prepare(`SELECT detail FROM page_change WHERE ${ofVisit}`).pluck();
+  const putChange = db.prepare(
+    'INSERT OR REPLACE INTO page_change VALUES (@run, @page, @at, @parts, @detail)',
+  );
+  const setChange = db
+    .prepare("UPDATE fetched SET change = 'changed' WHERE page_id = ? RETURNING status_code")
+    .pluck();
+  const forget = db.prepare('DELETE FROM orphan WHERE page_id = ?');
+  for (const page of returned) {
+    const visitedAt = findVisit.get(runId, page) as number | null;
+    const line = { run: runId, page, at: visitedAt ?? Math.round(now) };
+    (visitedAt === null ? add : turn).run(line);
+    const status = setChange.get(page) as number | null;
+    const detail = (findDetail.get(line) ?? null) as string | null;
+    putChange.run({ ...line, ...returnedChange(detail, status) });
+    forget.run(page);
+  }
+}
+
+/** Whatever its visits find, a page is gone as long as nothing leads to it. */
+function keepGone({ db, projectId }: Session): void {
+  db.prepare(`UPDATE fetched SET change = 'gone' WHERE page_id IN (SELECT u.id ${OF_ORPHANS})`).run({
+    project: projectId,
+  });
 }
 
 /** Targets of links and redirects that went in this run, with their page or without. */
@@ -81,7 +149,7 @@ function dropUnfit({ db, projectId, runId }: Session, lost: Set<number>): void {
     .prepare(
       `SELECT 1 FROM url u JOIN fetched f ON f.page_id = u.id
        WHERE u.id = @page AND u.project_id = @project AND u.state = ${Processed} AND u.depth > 0
-         AND u.discovered_run < @run
+         AND u.discovered_run < @run AND NOT EXISTS (SELECT 1 FROM orphan o WHERE o.page_id = u.id)
          AND NOT EXISTS (SELECT 1 FROM visit v WHERE v.run_id = @run AND v.page_id = u.id
            AND (v.outcome = ${NEW} OR v.known_by = ${ORPHAN}))
          AND NOT EXISTS (SELECT 1 FROM sitemap_entry e WHERE e.page_id = u.id AND e.lost_run IS NULL)`,
@@ -124,9 +192,9 @@ function tell({ db, runId }: Session, orphans: ReadonlySet<number>, now: number)
   const add = db.prepare(
     `INSERT INTO visit (run_id, page_id, visited_at, outcome, known_by) VALUES (?, ?, ?, ${GONE}, ${ORPHAN})`,
   );
-  const setChange = db.prepare("UPDATE fetched SET change = 'gone' WHERE page_id = ?");
+  const keep = db.prepare('INSERT INTO orphan VALUES (?, ?)');
   for (const pageId of orphans) {
     if (turn.run(runId, pageId).changes === 0) add.run(runId, pageId, now);
-    setChange.run(pageId);
+    keep.run(pageId, runId);
   }
 }

@@ -3,15 +3,18 @@
  * of this connection's own that stand before the file's.
  */
 import type { Database } from 'better-sqlite3';
-import { CHANGE_COLUMNS, CHANGE_TABLES } from './schema.ts';
+import { CHANGE_COLUMNS, CHANGE_TABLES, ORPHAN_TABLE } from './schema.ts';
 
 const WITH_METADATA = 2;
 const WITH_HISTORY = 4;
+const WITH_ORPHANS = 5;
 
 export function showAsCurrent(db: Database): void {
   const version = db.pragma('user_version', { simple: true }) as number;
+  const make = (tables: string) => db.exec(tables.replaceAll('CREATE TABLE', 'CREATE TEMP TABLE'));
+  if (version < WITH_ORPHANS) make(ORPHAN_TABLE);
   if (version >= WITH_HISTORY) return;
-  db.exec(CHANGE_TABLES.replaceAll('CREATE TABLE', 'CREATE TEMP TABLE'));
+  make(CHANGE_TABLES);
   for (const [table, columns] of Object.entries(CHANGE_COLUMNS)) {
     const added = Object.entries(columns).map(([name, value]) => `${value} AS ${name}`);
     if (table === 'run' && version < WITH_METADATA) added.push('NULL AS metadata');

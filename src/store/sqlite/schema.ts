@@ -98,7 +98,10 @@ CREATE TABLE revisit (
   signals_in_all INTEGER NOT NULL,
   flags INTEGER NOT NULL
 );`;
-/** The columns it added, with what stands for them in a file that is older. */
+/** Pages that nothing leads to any more, and the run at whose end that was found. */
+export const ORPHAN_TABLE = 'CREATE TABLE orphan (page_id INTEGER PRIMARY KEY, run_id INTEGER NOT NULL);';
+
+/** The columns that the version of history added, with what stands for them in a file that is older. */
 export const CHANGE_COLUMNS = {
   project: { settings: 'NULL', revisit_plan: 'NULL', learned_run: '0' },
   run: { mode: 'NULL', mode_reason: 'NULL' },
@@ -327,6 +330,7 @@ ${CHANGE_TABLES}
 CREATE INDEX link_change_run ON link_change (run_id);
 ${HISTORY_OF_LOG}
 `,
+  ORPHAN_TABLE,
 ];
 
 export const SCHEMA_VERSION = MIGRATIONS.length;

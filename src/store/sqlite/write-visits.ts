@@ -5,7 +5,7 @@
 import type { VisitRecord } from '../../change/visit-record.ts';
 import { type PackedChange, packedChange } from '../change-parts.ts';
 import type { PageFacts, PageTouch, Settlement } from '../port.ts';
-import { knownByNumber, outcomeNumber } from '../visit-rows.ts';
+import { changeWord, knownByNumber, outcomeNumber } from '../visit-rows.ts';
 import { type Session, writtenWithCommit } from './session.ts';
 
 const FACTS = `page_id, run_id, visited_at, status_code, content_type, content_length, title, h1, description, lang,
@@ -79,7 +79,7 @@ export function createVisitWriter(session: Session): (settlement: Settlement) =>
       touch.etag,
       touch.lastModified,
       touch.cacheControl,
-      settlement.visit?.outcome ?? null,
+      changeWord(settlement),
       settlement.changeFrequency,
       settlement.changesDetected,
       pageId,
@@ -110,10 +110,10 @@ export function createVisitWriter(session: Session): (settlement: Settlement) =>
   const addLine = writtenWithCommit(session, writeVisit);
 
   return (settlement) => {
-    const { facts, touch, visit } = settlement;
+    const { facts, touch, visit, change } = settlement;
     const { pageId } = settlement.claim;
     if (facts !== null) writeFacts(pageId, facts, settlement);
     else if (touch !== null) writeTouch(pageId, touch, settlement);
-    if (visit !== null) addLine({ pageId, visit, change: packedChange(settlement.change) });
+    if (visit !== null) addLine({ pageId, visit, change: change === null ? null : packedChange(change) });
   };
 }

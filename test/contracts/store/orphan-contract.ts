@@ -210,6 +210,98 @@ export function describeOrphans(harness: () => StoreHarness): void {
       expect(await orphansOf(claims)).toEqual([]);
     });
 
+    /** The line of a page in a run, what it says of its change, and what stands beside the page. */
+    async function toldOf(run: OpenRun, name: string): Promise<string> {
+      await run.store.flush();
+      const where = `p.url = '${url(name)}' AND v.run_id = ${run.start.runId}`;
+      const rows = await harness().read(
+        `SELECT v.outcome, v.known_by, c.detail, p.change FROM visits v JOIN pages p ON p.id = v.page_id
+         LEFT JOIN page_changes c ON c.page_id = v.page_id AND c.run_id = v.run_id WHERE ${where}`,
+      );
+      expect(rows).toHaveLength(1);
+      const [{ outcome, known_by, detail, change }] = rows;
+      const fields = detail === null ? [] : (JSON.parse(String(detail)) as PageChange).fields;
+      const told = fields.map(({ name, before, after }) => `, ${name} ${before} ${after}`).join('');
+      return `${outcome} ${known_by}${told}; ${change}`;
+    }
+    const UNCHANGED: Partial<Settlement> = {
+      facts: null,
+      touch: touch(),
+      visit: visited('unchanged', '304', { statusCode: 304 }),
+    };
+
+    it('calls it gone as long as nothing leads to it, whatever its visits find', async () => {
+      const first = await readSite({ start: ['a', 'lost'], a: [], lost: [] });
+      const second = await revisit(first, { start: named(['a']) });
+      expect(await orphansOf(second)).toEqual(['lost']);
+      const third = await revisit(second, { start: UNCHANGED, lost: UNCHANGED });
+      expect(await orphansOf(third)).toEqual([]);
+      expect(await toldOf(third, 'lost')).toBe('unchanged 304; gone');
+      const fourth = await revisit(third, { start: named(['a']), lost: {} });
+      expect(await orphansOf(fourth)).toEqual([]);
+      expect(await toldOf(fourth, 'lost')).toBe('changed content; gone');
+    });
+
+    it('tells that it is back when a page leads to it again, visited or not, and then that it is lost again', async () => {
+      const first = await readSite({ start: ['asked', 'unasked'], asked: [], unasked: [] });
+      const second = await revisit(first, { start: named([]) });
+      expect(await orphansOf(second)).toEqual(['asked', 'unasked']);
+      const third = await revisit(second, { start: named(['asked', 'unasked']), asked: UNCHANGED });
+      expect(await orphansOf(third)).toEqual([]);
+      for (const name of ['asked', 'unasked'])
+        expect(await toldOf(third, name)).toBe('changed orphan, status orphan 200; changed');
+      expect((await third.store.counts()).ledger).toContainEqual({
+        outcome: 'changed',
+        knownBy: 'orphan',
+        visits: 2,
+        bytesSaved: 0,
+      });
+      const fourth = await revisit(third, { start: UNCHANGED, asked: UNCHANGED });
+      expect(await orphansOf(fourth)).toEqual([]);
+      expect(await toldOf(fourth, 'asked')).toBe('unchanged 304; unchanged');
+      const fifth = await revisit(fourth, { start: named([]) });
+      expect(await orphansOf(fifth)).toEqual(['asked', 'unasked']);
+    });
+
+    it('tells beside it what else changed, and nothing of links from itself or from what is gone', async () => {
+      const first = await readSite({ start: ['a', 'lost'], a: [], lost: [] });
+      const second = await revisit(first, { start: named(['a']) });
+      expect(await orphansOf(second)).toEqual(['lost']);
+      const third = await revisit(second, { lost: named(['lost']), a: GONE });
+      await orphansOf(third);
+      expect(await toldOf(third, 'lost')).toBe('changed content; gone');
+      const change: PageChange = {
+        parts: ['title'],
+        fields: [{ name: 'title', before: 'x', after: 'y' }],
+        linksAdded: [],
+        linksRemoved: [],
+        text: null,
+        wordsAdded: 0,
+        wordsRemoved: 0,
+      };
+      const fourth = await revisit(third, { start: named(['lost']), lost: { change } });
+      await orphansOf(fourth);
+      expect(await toldOf(fourth, 'lost')).toBe('changed orphan, status orphan 200, title x y; changed');
+    });
+
+    it('tells that it is back when a redirect ends there, or a sitemap names it', async () => {
+      const first = await readSite({ start: ['led', 'named', 'way'], led: [], named: [], way: [] });
+      const second = await revisit(first, { start: named(['way']) });
+      expect(await orphansOf(second)).toEqual(['led', 'named']);
+      const third = await revisit(second, { way: (claim) => redirecting(claim, candidate('led')) });
+      const entry = {
+        candidate: candidate('named'),
+        lastmod: null,
+        changefreq: null,
+        priority: null,
+        sitemap: url('sitemap.xml'),
+      };
+      await third.store.saveEntries([entry], now());
+      await orphansOf(third);
+      for (const name of ['led', 'named'])
+        expect(await toldOf(third, name)).toBe('changed orphan, status orphan 200; changed');
+    });
+
     it('does not look at other projects', async () => {
       const first = await readSite({ start: ['lost'], lost: [] });
       await first.store.finish('completed', now(), null);

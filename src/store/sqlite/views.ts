@@ -5,6 +5,7 @@
 import { KNOWN_BY, VISIT_OUTCOMES } from '../../change/visit-record.ts';
 import { PAGE_STATES } from '../../frontier/page-state.ts';
 import { partsSql } from '../change-parts.ts';
+import { INDEXABLE } from '../indexable.ts';
 import { NO_DEPTH, UNFOLLOWED } from '../port.ts';
 import { wordSql } from '../visit-rows.ts';
 
@@ -159,7 +160,7 @@ CREATE VIEW crawled_pages AS
 
 CREATE VIEW crawled_url AS
   SELECT u.id, f.run_id AS crawl_id, COALESCE(u.fetch_url, u.url) AS url, COALESCE(f.status_code, 0) AS status, f.title,
-    CASE WHEN f.noindex THEN 'No' ELSE 'Yes' END AS indexable, COALESCE(f.error, u.reason, '') AS error,
+    ${INDEXABLE} AS indexable, COALESCE(f.error, u.reason, '') AS error,
     f.visited_at / 1000 AS last_crawled_at, f.etag, f.last_modified, ${orNull(hash('f.content_hash'))} AS content_hash,
     f.change_frequency, f.changes_detected, u.discovered_at / 1000 AS created_at
   FROM url u JOIN fetched f ON f.page_id = u.id;

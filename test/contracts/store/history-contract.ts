@@ -175,6 +175,20 @@ export function describeHistory(harness: () => StoreHarness): void {
       });
     });
 
+    it('of a page that is gone still leaves it gone, and its line says unchanged', async () => {
+      const next = await nextRun(harness(), await readOnce());
+      await next.visit(await next.lease(), {
+        facts: null,
+        touch: touch({ statusCode: 410 }),
+        visit: visited('unchanged', 'status', { statusCode: 410 }),
+        state: PAGE_STATES.Gone,
+        reason: 'http: 410',
+      });
+      await next.store.flush();
+      expect((await pagesOf(harness())).x).toMatchObject({ state: 'Gone', change: 'gone' });
+      expect((await next.store.counts()).ledger).toMatchObject([{ outcome: 'unchanged', knownBy: 'status' }]);
+    });
+
     it('that is to be made again leaves the outcome of the last one', async () => {
       const next = await nextRun(harness(), await readOnce());
       const requeue = { attempts: 0, notBefore: null, priority: 9 };
@@ -322,6 +336,42 @@ export function describeHistory(harness: () => StoreHarness): void {
       expect(runs).toEqual([
         { new: 1, changed: 0, unchanged: 0, gone: 0, failed: 1, bytes_saved: 0 },
         { new: 0, changed: 0, unchanged: 2, gone: 0, failed: 0, bytes_saved: 320 },
+      ]);
+    });
+  });
+
+  describe('crawled_url', () => {
+    it('calls indexable what answered 200 with content of its own, and is not marked noindex', async () => {
+      const run = await beginRun(harness());
+      const whole = { contentHash: HASH, contentLength: 5 };
+      const found: Record<string, Parameters<OpenRun['visit']>[1]> = {
+        good: { facts: facts(whole) },
+        marked: { facts: facts({ ...whole, noindex: true }) },
+        empty: { facts: facts({ ...whole, contentLength: 0 }) },
+        missing: {
+          state: PAGE_STATES.DeadLink,
+          reason: 'http: 404',
+          facts: facts({ statusCode: 404, contentLength: 5 }),
+        },
+        silent: {
+          state: PAGE_STATES.Unreachable,
+          reason: 'network',
+          facts: facts({ statusCode: null, contentLength: null }),
+        },
+      };
+      await run.store.offer([...Object.keys(found), 'moved'].map((name) => candidate(name)));
+      const held = await run.lease();
+      for (const more of Object.values(found)) await run.visit(held, more);
+      await run.store.settle(held, redirecting(await run.claim(held), candidate('good')));
+      await run.store.flush();
+      const rows = await harness().read('SELECT url, indexable FROM crawled_url ORDER BY id');
+      expect(rows.map((row) => [String(row.url).split('/').pop(), row.indexable])).toEqual([
+        ['good', 'Yes'],
+        ['marked', 'No'],
+        ['empty', 'No'],
+        ['missing', 'No'],
+        ['silent', 'No'],
+        ['moved', 'No'],
       ]);
     });
   });

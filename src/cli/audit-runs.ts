@@ -21,7 +21,9 @@ export const MAX_DETAILS = 100;
 /** `run` undefined for all runs. */
 export async function auditRuns(side: ReadSide, run: number | undefined): Promise<Audited> {
   const floors = new Map<number, ReturnType<typeof floorOfRun>>();
+  let begunAt = 0;
   for await (const row of side.runs({})) {
+    if (row.run === run) begunAt = Date.parse(row.started_at);
     const stored = await side.run(row.run);
     if (stored !== null) floors.set(row.run, floorOfRun(stored));
   }
@@ -34,8 +36,15 @@ export async function auditRuns(side: ReadSide, run: number | undefined): Promis
   for await (const row of side.repeatedUrls()) repeated.push(row);
   return {
     ...result,
+    // Of a run that began later nothing is missing.
+    clearedUntil: result.clearedUntil !== null && result.clearedUntil > begunAt ? result.clearedUntil : null,
     repeated,
     allViolations: result.violations + repeated.length,
     allByKind: { ...result.byKind, ...(repeated.length > 0 && { 'repeated-url': repeated.length }) },
   };
+}
+
+/** Said where a log is judged that `sumi forget` has shortened. */
+export function clearedText(until: string): string {
+  return `The request log before ${until} was cleared (sumi forget, --keep-history): what was asked then is not judged.`;
 }

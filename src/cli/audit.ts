@@ -2,7 +2,7 @@
 import { Command } from 'commander';
 import { EXIT_CODES, sumiError } from '../errors.ts';
 import { painterFor, printable, showMany } from '../report/terminal-text.ts';
-import { type Audited, auditRuns, MAX_DETAILS } from './audit-runs.ts';
+import { type Audited, auditRuns, clearedText, MAX_DETAILS } from './audit-runs.ts';
 import { addReadFlags, readWholeNumber, wantsJson, withReadSide } from './read-command.ts';
 
 const EXAMPLES = `
@@ -38,6 +38,7 @@ function toJson(result: Audited): string {
     hosts,
     violations: result.allViolations,
     gaps,
+    cleared_until: result.clearedUntil === null ? null : new Date(result.clearedUntil).toISOString(),
     by_kind: result.allByKind,
     details: [
       ...details.map(({ kind, host, request, run, sentAt, detail }) => ({
@@ -61,6 +62,8 @@ function toText(result: Audited): string {
     `${showMany(result.requests, 'request')} to ${showMany(result.hosts, 'host')}: ${verdict}` +
       (result.gaps === 0 ? '' : `; ${showMany(result.gaps, 'host')} rested after a restart`),
   ];
+  if (result.clearedUntil !== null)
+    lines.push(`  ${clearedText(new Date(result.clearedUntil).toISOString())}`);
   for (const { kind, host, request, sentAt, detail } of result.details)
     lines.push(`  ${kind}  ${host}  ${new Date(sentAt).toISOString()}  request ${request}: ${detail}`);
   if (result.violations > result.details.length)

@@ -1,4 +1,4 @@
-/** `sumi forget`: clears history older than asked for, after a question. Pages, links and the request log stay. */
+/** `sumi forget`: clears history older than asked for, after a question. Pages and links stay. */
 import { createInterface } from 'node:readline/promises';
 import { Command } from 'commander';
 import { forgetHistory } from '../crawl/forget-history.ts';
@@ -11,12 +11,13 @@ const EXAMPLES = `
 Examples:
   sumi forget --older-than 90d                        asks first, then clears the history of every project
   sumi forget --older-than 4w --project shop --yes    one project, without a question
-Cleared are visits and what they found changed; pages keep what is known of them now, and how often they changed.
+Cleared are visits, what they found changed, and the log of requests; pages keep what is known of them now, the last visit
+among it, and how often they changed. sumi audit judges what is left of the log, and says from when on.
 With --keep-history DAYS a crawl does the same at its end.`;
 
 export function forgetCommand(): Command {
   const command = new Command('forget')
-    .description('clear old history: visits and what they found changed')
+    .description('clear old history: visits, changes, requests')
     .requiredOption('--older-than <TIME>', 'how old, as 12h, 90d or 8w')
     .option('--yes', 'do not ask');
   return addReadFlags(command, false)
@@ -29,16 +30,22 @@ export function forgetCommand(): Command {
         const isJson = wantsJson(config);
         const when = new Date(before).toISOString();
         const whose = project === undefined ? 'all projects' : `project "${project}"`;
-        if (!flags.yes && !(await isConfirmed(`Clear the history of ${whose} before ${when}?`))) {
+        if (
+          !flags.yes &&
+          !(await isConfirmed(
+            `Clear visits, changes and the request log of ${whose} before ${when}? What was asked then can be audited no more.`,
+          ))
+        ) {
           process.stderr.write('Nothing was cleared.\n');
           process.exitCode = EXIT_CODES.failed;
           return;
         }
         forget = async () => {
-          const { visits, changes } = await forgetHistory(config, project ?? null, before);
+          const forgotten = await forgetHistory(config, project ?? null, before);
+          const { visits, changes, requests } = forgotten;
           const text = isJson
-            ? JSON.stringify({ before: when, project: project ?? null, visits, changes })
-            : `${showMany(visits, 'visit')} and ${showMany(changes, 'change')} of ${whose} from before ${when} cleared`;
+            ? JSON.stringify({ before: when, project: project ?? null, ...forgotten })
+            : `${showMany(visits, 'visit')}, ${showMany(changes, 'change')} and ${showMany(requests, 'request')} of ${whose} from before ${when} cleared`;
           process.stdout.write(`${isJson ? text : printable(text)}\n`);
         };
       });

@@ -30,7 +30,7 @@ export function renderExplanation(page: Explanation): string {
   if (page.redirects.length > 0) add('redirects', ...page.redirects.map((url) => `→ ${url}`));
   else if (page.final_url !== null) add('redirects', `→ ${page.final_url}`);
   add('robots.txt', robotsText(page.robots));
-  add('visits', ...(page.visits.length === 0 ? ['none'] : page.visits.map(visitText)));
+  add('visits', ...(page.visits.length === 0 ? [noVisits(page)] : page.visits.map(visitText)));
   if (page.history.length > 0) add('history', ...page.history.map(historyText));
   if (page.revisit !== null) add('revisit', ...revisitTexts(page.revisit, page));
   if (page.retry_at !== null) add('next try', `${page.retry_at}, after ${page.attempts} failed`);
@@ -75,6 +75,10 @@ function noReason({ state, status_code, visits }: Explanation): string {
   if (state === 'Queued') return 'in scope; waits for its turn';
   if (state === 'Fetching') return 'is being fetched';
   return status_code === null && visits.length === 0 ? 'none was noted' : 'in scope, fetched';
+}
+
+function noVisits({ visited_at }: Explanation): string {
+  return visited_at === null ? 'none' : `none in the request log; the last was at ${visited_at}`;
 }
 
 function arrow(url: string, index: number): string {

@@ -12,6 +12,7 @@ import {
   showSeconds,
 } from '../report/terminal-text.ts';
 import type { DomainFigures } from '../store/run-report.ts';
+import { clearedText } from './audit-runs.ts';
 import type { FullReport } from './report-on-run.ts';
 
 const DOMAINS_SHOWN = 10;
@@ -84,6 +85,12 @@ function renderHead(report: FullReport, paint: Paint): string[] {
       `${showCount(statistics.bodies_stored)}, ${showCount(statistics.distinct_bodies)} distinct`,
     ),
     line('politeness', paint(politeness.violations === 0 ? 'green' : 'red', violations) + restarts),
+    ...(politeness.cleared_until === null
+      ? []
+      : [
+          line('', clearedText(politeness.cleared_until)),
+          line('', 'Hosts, retries, statuses and requests by kind are those of what is left.'),
+        ]),
     ...(report.is_latest
       ? []
       : [line('', 'A later run has visited pages again: states are of those it left.')]),

@@ -35,7 +35,14 @@ export interface FullReport {
   /** Visits by outcome and how that was known, with the bytes that were spared. */
   ledger: { outcome: VisitOutcome; known_by: string; visits: number; bytes_saved: number }[];
   statistics: Omit<RunReport, 'is_latest' | 'duration_seconds' | 'domains' | 'top_errors' | 'deepest_pages'>;
-  politeness: { requests: number; violations: number; by_kind: Record<string, number>; restarts: number };
+  politeness: {
+    requests: number;
+    violations: number;
+    by_kind: Record<string, number>;
+    restarts: number;
+    /** The request log was cleared up to then, and what is counted from it with it; null where it is whole. */
+    cleared_until: string | null;
+  };
   domains: DomainFigures[];
   top_hosts: Pick<DomainFigures, 'host' | 'requests' | 'visits' | 'errors' | 'bytes'>[];
   top_errors: RunReport['top_errors'];
@@ -82,6 +89,7 @@ export async function reportOnRun(side: ReadSide, stored: StoredRun): Promise<Fu
       violations: audit.allViolations,
       by_kind: audit.allByKind,
       restarts: audit.gaps,
+      cleared_until: audit.clearedUntil === null ? null : new Date(audit.clearedUntil).toISOString(),
     },
     domains,
     top_hosts: domains

@@ -94,7 +94,7 @@ const COMMANDS: Record<string, { about: string; load: () => Promise<Command> }> 
     load: async () => (await import('./copy.ts')).copyCommand(),
   },
   forget: {
-    about: 'clear old history: visits and what they found changed',
+    about: 'clear old history: visits, changes, requests',
     load: async () => (await import('./forget.ts')).forgetCommand(),
   },
   project: {

@@ -1,12 +1,8 @@
-/** Clears old history of a store without a crawl: visits, and what they found changed. Pages keep what they have now. */
+/** Clears old history of a store without a crawl. Pages keep what they have now. */
 import type { Config } from '../config/load-config.ts';
 import { type Clock, systemClock } from '../primitives/clock.ts';
 import { openStore } from '../store/open-store.ts';
-
-export interface Forgotten {
-  visits: number;
-  changes: number;
-}
+import type { Forgotten } from '../store/port.ts';
 
 /** Of one project, or of all with null. Refused while another crawler has the store for itself. */
 export async function forgetHistory(

@@ -39,8 +39,33 @@ describe('an audit', () => {
       violations: 0,
       byKind: {},
       gaps: 0,
+      clearedUntil: null,
       details: [],
     });
+  });
+
+  it('does not judge what was sent before a log was cleared, nor by it', async () => {
+    const cleared = request(0, { kind: 'cleared', endedAt: 10_000 });
+    const rows = [
+      cleared,
+      // Left by another project: an answer that is gone ended its block.
+      request(9000, { statusCode: 429, blockedUntil: 60_000 }),
+      gap(9700),
+      request(9900),
+      request(9950, { endedAt: 12_000 }),
+      request(10_050),
+    ];
+    expect(await auditRequests(rows, noFloor)).toMatchObject({
+      requests: 1,
+      violations: 0,
+      clearedUntil: 10_000,
+    });
+    // Of other hosts nothing was cleared, and what came later is known whole.
+    expect(await kindsOf([...rows, request(10_100)])).toEqual(['too-close']);
+    expect(await kindsOf([...rows, request(11_100, { perHost: 1 })])).toEqual(['too-many']);
+    expect(await kindsOf([...rows, ...[0, 400].map((at) => request(at, { host: 'b.example' }))])).toEqual([
+      'too-close',
+    ]);
   });
 
   it('says which request of which host did what', async () => {

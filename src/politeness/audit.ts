@@ -39,6 +39,8 @@ export interface AuditResult {
   byKind: Partial<Record<ViolationKind, number>>;
   /** Restarts after a crash, one a host that was leased. */
   gaps: number;
+  /** Wall milliseconds: what was sent before is not judged, at hosts whose log was cleared until then; null where none was. */
+  clearedUntil: number | null;
   /** The first ones. */
   details: Violation[];
 }
@@ -62,6 +64,8 @@ interface Block {
 
 interface HostScene {
   host: string;
+  /** Of what came before only a part is known, and a part may look worse than the whole. */
+  clearedUntil: number;
   lastSent: RequestRow | null;
   gapAtMs: number | null;
   openUntil: number[];
@@ -75,13 +79,21 @@ export async function auditRequests(
   options: AuditOptions,
 ): Promise<AuditResult> {
   const { maxDetails = 100 } = options;
-  const result: AuditResult = { requests: 0, hosts: 0, violations: 0, byKind: {}, gaps: 0, details: [] };
+  const result: AuditResult = {
+    ...{ requests: 0, hosts: 0, violations: 0, byKind: {}, gaps: 0, clearedUntil: null, details: [] },
+  };
   let scene = openScene('');
   for await (const row of rows) {
     if (row.host !== scene.host) scene = openScene(row.host);
-    const isJudged = options.run === undefined || row.run === options.run;
+    if (row.kind === 'cleared') {
+      scene.clearedUntil = Math.max(scene.clearedUntil, row.endedAt);
+      result.clearedUntil = Math.max(result.clearedUntil ?? 0, row.endedAt);
+      continue;
+    }
+    const isKnown = row.sentAt >= scene.clearedUntil;
+    const isJudged = isKnown && (options.run === undefined || row.run === options.run);
     if (row.kind === 'gap') {
-      scene.gapAtMs = row.sentAt;
+      if (isKnown) scene.gapAtMs = row.sentAt;
       if (isJudged) result.gaps++;
       continue;
     }
@@ -104,7 +116,10 @@ export async function auditRequests(
 }
 
 function openScene(host: string): HostScene {
-  return { host, lastSent: null, gapAtMs: null, openUntil: [], blocks: [], answers: [], isCounted: false };
+  return {
+    ...{ host, clearedUntil: 0, lastSent: null, gapAtMs: null },
+    ...{ openUntil: [], blocks: [], answers: [], isCounted: false },
+  };
 }
 
 function* judge(
@@ -148,12 +163,13 @@ function holdsAt(block: Block, sentAt: number, scene: HostScene): boolean {
 
 function remember(row: RequestRow, scene: HostScene): void {
   const { sentAt, endedAt, blockedUntil } = row;
-  scene.lastSent = row;
+  scene.lastSent = sentAt >= scene.clearedUntil ? row : null;
   scene.gapAtMs = null;
   scene.openUntil = scene.openUntil.filter((untilMs) => untilMs > sentAt);
   scene.openUntil.push(endedAt);
   scene.blocks = scene.blocks.filter(({ untilMs }) => untilMs > sentAt);
-  if (blockedUntil !== null)
+  // What was cleared had ended by then: it may have ended this block, and no later one.
+  if (blockedUntil !== null && endedAt >= scene.clearedUntil)
     scene.blocks.push({ fromMs: endedAt, untilMs: blockedUntil, byFailure: row.statusCode === 0 });
   // An answer matters while it can end a block: one that holds now, or one that an open request may still bring.
   const oldest = Math.min(...scene.blocks.map(({ fromMs }) => fromMs));

@@ -3,7 +3,7 @@
  * that asked for a rest. Plain SQL that both databases understand, so that the same map gives the same numbers on either.
  */
 import { PAGE_STATES } from '../frontier/page-state.ts';
-import { REQUEST_KINDS } from './port.ts';
+import { MARK_KINDS } from './port.ts';
 import type { AskRows } from './run-report.ts';
 
 export const MAP_ERROR_KINDS = ['dead', 'rate-limited', 'refused', 'timeout', 'robots', 'other'] as const;
@@ -24,7 +24,6 @@ export const MAP_ERROR_STATES: ReadonlySet<number> = new Set([
   Failed,
   Gone,
 ]);
-const GAP = REQUEST_KINDS.indexOf('gap');
 
 const KIND = `CASE
   WHEN u.state = ${DeadLink} THEN 'dead'
@@ -43,7 +42,7 @@ export async function readMapErrors(ask: AskRows, projectId: number, runId: numb
   const counts = new Map(counted.map(({ kind, n }) => [kind, Number(n)]));
   const limited = await ask(
     `SELECT h.name AS domain, (SELECT count(*) FROM request q WHERE q.host_id = h.id AND q.run_id = ${Number(runId)}
-         AND q.kind <> ${GAP} AND q.id <= (SELECT min(x.id) FROM request x WHERE x.host_id = h.id
+         AND q.kind NOT IN ${MARK_KINDS} AND q.id <= (SELECT min(x.id) FROM request x WHERE x.host_id = h.id
            AND x.run_id = ${Number(runId)} AND x.status_code = 429)) AS request
      FROM host_queue c JOIN host h ON h.id = c.host_id
      WHERE c.project_id = ${Number(projectId)} AND c.closed_state = ${RateLimited}`,

@@ -100,8 +100,11 @@ export interface StoredRobots {
   delaySeconds: number | null;
 }
 
-export const REQUEST_KINDS = ['GET', 'HEAD', 'robots', 'gap', 'sitemap'] as const;
+/** gap: a holder vanished. cleared: one line a host and project in place of those that ended before its own end. */
+export const REQUEST_KINDS = ['GET', 'HEAD', 'robots', 'gap', 'sitemap', 'cleared'] as const;
 export type RequestKind = (typeof REQUEST_KINDS)[number];
+/** Lines of the log that are no requests, as a list for SQL. */
+export const MARK_KINDS = `(${REQUEST_KINDS.indexOf('gap')}, ${REQUEST_KINDS.indexOf('cleared')})`;
 
 /** One line of the request log: what `sumi audit` replays and the `visits` view shows. */
 export interface RequestEntry {
@@ -123,6 +126,13 @@ export interface RequestEntry {
   blockedUntil: number | null;
   /** The transport failure, if any. */
   failure: string | null;
+}
+
+/** How many rows of history were cleared. */
+export interface Forgotten {
+  visits: number;
+  changes: number;
+  requests: number;
 }
 
 /** What a visit learned about a page; replaces what was known. */
@@ -447,8 +457,11 @@ export interface Store {
   saveDiscovery(host: string, found: HostDiscovery): Promise<void>;
   /** Keeps what the plan of the project learned up to and with this run, and the plan itself as JSON. */
   saveRevisits(project: string, batch: RevisitBatch, plan: string, learnedRun: number): Promise<void>;
-  /** Without a run: drops visits and changes older than that, of one project or of all. Pages keep what they have now. */
-  forget(project: string | null, before: number): Promise<{ visits: number; changes: number }>;
+  /**
+   * Without a run: drops visits, changes and requests older than that, of one project or of all. Pages keep what they
+   * have now; the request log keeps a mark a host, so that an audit knows what it cannot judge any more.
+   */
+  forget(project: string | null, before: number): Promise<Forgotten>;
   /** Without a run: how the project is to be crawled, as a JSON object; null when nothing is kept. */
   projectSettings(project: string): Promise<string | null>;
   /** Makes the project when there is none; null keeps nothing. */

@@ -2,12 +2,12 @@
  * The figures of one run, for `sumi report`: asked in plain SQL that both databases understand, so that the same crawl
  * gives the same report on either; an adapter brings only its way to ask and the few words in which they differ.
  *
- * Promises: requests, bytes, hosts, statuses and retries come from the request log and are the run's own for ever.
+ * Promises: hosts, kinds of requests, statuses and retries come from the request log and are the run's own until the log is cleared.
  * A page keeps only its last visit: states, types, depths and errors are those of all pages of the project where the
  * run is its latest, and of the pages that no later run has visited or queued again where it is not. Lists are bounded.
  */
 import { PAGE_STATES, pageStateName } from '../frontier/page-state.ts';
-import { REQUEST_KINDS } from './port.ts';
+import { MARK_KINDS, REQUEST_KINDS } from './port.ts';
 
 export interface DomainFigures {
   host: string;
@@ -76,7 +76,6 @@ const ERROR_STATES = [DeadLink, Unreachable, RateLimited, Failed, ContentMismatc
 const DENIED = "u.reason LIKE 'robots: %' AND u.reason NOT LIKE 'robots: unreachable%'";
 const IS_ERROR = `u.state IN (${ERROR_STATES}) AND NOT COALESCE(${DENIED}, false)`;
 const GET = REQUEST_KINDS.indexOf('GET');
-const GAP = REQUEST_KINDS.indexOf('gap');
 const IS_VISIT = `q.kind = ${GET} AND q.page_id IS NOT NULL`;
 
 /** Null when there is no such run. */
@@ -89,7 +88,7 @@ export async function readRunReport(
   const [run] = await ask(
     `SELECT r.project_id, r.started_at, r.finished_at,
        (SELECT max(x.id) FROM run x WHERE x.project_id = r.project_id) AS latest,
-       (SELECT max(q.ended_at) FROM request q WHERE q.run_id = r.id) AS last_answer
+       (SELECT max(q.ended_at) FROM request q WHERE q.run_id = r.id AND q.kind NOT IN ${MARK_KINDS}) AS last_answer
      FROM run r WHERE r.id = ${runId}`,
   );
   if (run === undefined) return null;
@@ -113,7 +112,7 @@ type LogFigures = Pick<
 >;
 
 async function readLog(ask: AskRows, dialect: ReportDialect, runId: number): Promise<LogFigures> {
-  const log = `FROM request q WHERE q.run_id = ${runId} AND q.kind <> ${GAP}`;
+  const log = `FROM request q WHERE q.run_id = ${runId} AND q.kind NOT IN ${MARK_KINDS}`;
   const kinds = await ask(`SELECT q.kind AS k, count(*) AS n ${log} GROUP BY q.kind ORDER BY q.kind`);
   const [visited] = await ask(
     `SELECT count(*) AS visits, count(DISTINCT q.page_id) AS pages ${log} AND ${IS_VISIT}`,
@@ -142,7 +141,7 @@ async function readDomains(ask: AskRows, dialect: ReportDialect, runId: number):
      FROM (SELECT q.host_id, count(*) AS requests, sum(q.wire_bytes) AS bytes, max(q.delay_ms) AS delay_ms,
          sum(CASE WHEN ${IS_VISIT} THEN 1 ELSE 0 END) AS visits,
          sum(CASE WHEN ${IS_VISIT} AND (q.status_code = 0 OR q.status_code >= 400) THEN 1 ELSE 0 END) AS errors
-       FROM request q WHERE q.run_id = ${runId} AND q.kind <> ${GAP} GROUP BY q.host_id) c
+       FROM request q WHERE q.run_id = ${runId} AND q.kind NOT IN ${MARK_KINDS} GROUP BY q.host_id) c
      JOIN host h ON h.id = c.host_id ORDER BY c.requests DESC, ${name} LIMIT ${MOST_DOMAINS}`,
   );
   return rows.map((row) => ({

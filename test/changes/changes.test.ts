@@ -303,11 +303,13 @@ describe('history that is cleared', () => {
   it('is told in numbers, leaves the pages as they are, and makes the next run no other', async () => {
     const before = (await run('pages', '--format', 'json')).stdout;
     const young = await run('forget', '--older-than', '1d', '--yes');
-    expect(young.stdout).toMatch(/^0 visits and 0 changes of all projects from before /);
+    expect(young.stdout).toMatch(/^0 visits, 0 changes and 0 requests of all projects from before /);
     const visits = (await rowsOf('--since', '2000-01-01', '--all')).length;
     const changes = (await rowsOf('--since', '2000-01-01')).filter(
       ({ outcome }) => outcome === 'changed',
     ).length;
+    const asked = JSON.parse((await run('audit', '--json')).stdout).requests;
+    expect(asked).toBeGreaterThan(visits);
     const { stdout } = await run(
       'forget',
       '--older-than',
@@ -318,7 +320,16 @@ describe('history that is cleared', () => {
       '--format',
       'json',
     );
-    expect(JSON.parse(stdout)).toMatchObject({ project: 'shop', visits, changes });
+    expect(JSON.parse(stdout)).toMatchObject({ project: 'shop', visits, changes, requests: asked });
+    // Nothing is left that tells when a page was asked for, but for the last time.
+    const why = await run('why', `${web.origin}/a`);
+    expect(why.stdout).toMatch(/visits {6}none in the request log; the last was at \S+\n/);
+    expect(why.stdout).not.toContain('history');
+    const audit = JSON.parse((await run('audit', '--json')).stdout);
+    expect(audit).toMatchObject({ requests: 0, violations: 0, cleared_until: JSON.parse(stdout).before });
+    expect((await run('audit', '1')).stdout).toContain('was cleared');
+    const report = await run('report', '--run', '1');
+    expect(report.stdout).toContain(`The request log before ${audit.cleared_until} was cleared`);
     expect((await run('pages', '--format', 'json')).stdout).toBe(before);
     expect(await rowsOf('--since', '2000-01-01', '--all')).toEqual([]);
     expect((await run('changes')).stdout).toContain('No visits are kept');
@@ -337,6 +348,11 @@ describe('history that is cleared', () => {
     ];
     expect((await run(...crawl)).code).toBe(0);
     expect(briefly(await rowsOf())).toEqual({ '/a': 'changed title structured-data text' });
+    // Of a run that began later nothing is missing.
+    const latest = JSON.parse((await run('runs', '--format', 'json')).stdout).at(-1).run;
+    const judged = JSON.parse((await run('audit', String(latest), '--json')).stdout);
+    expect(judged).toMatchObject({ violations: 0, cleared_until: null });
+    expect(judged.requests).toBeGreaterThan(0);
   });
 
   it('is cleared at the end of a run with --keep-history, after it was counted', async () => {
@@ -356,5 +372,6 @@ describe('history that is cleared', () => {
     // A full run asks for what is gone, too, and hears the same again.
     expect(summary).toMatchObject({ type: 'summary', unchanged: 6 });
     expect(await rowsOf('--since', '2000-01-01', '--all')).toEqual([]);
+    expect(JSON.parse((await run('audit', '--json')).stdout)).toMatchObject({ requests: 0, violations: 0 });
   });
 });

@@ -85,6 +85,6 @@ export const changeOptions = {
     max: 36_500,
     placeholder: 'DAYS',
     hashed: false,
-    doc: 'At the end of a run, clear visits of the project, and what they found changed, that are older than so many days; all are kept unless said.',
+    doc: 'At the end of a run, clear visits of the project, what they found changed, and its lines of the request log that are older than so many days; all are kept unless said.',
   },
 } as const satisfies OptionGroup;

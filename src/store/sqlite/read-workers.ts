@@ -1,6 +1,7 @@
 /** Who crawls into the file now: at most one process, and only while it lives. */
 import { hostname } from 'node:os';
 import type { Database } from 'better-sqlite3';
+import { MARK_KINDS } from '../port.ts';
 import type { WorkerRow } from '../read-side.ts';
 import { isAlive } from './open-database.ts';
 
@@ -20,7 +21,7 @@ export async function* workersOf(db: Database): AsyncGenerator<WorkerRow> {
   const held = db
     .prepare(
       `SELECT r.id AS run, p.name AS project, r.started_at AS startedMs, r.pages,
-         COALESCE((SELECT max(q.ended_at) FROM request q WHERE q.run_id = r.id), r.started_at) AS seenMs,
+         COALESCE((SELECT max(q.ended_at) FROM request q WHERE q.run_id = r.id AND q.kind NOT IN ${MARK_KINDS}), r.started_at) AS seenMs,
          (SELECT count(*) FROM host WHERE lease_owner IS NOT NULL) AS hosts,
          (SELECT lease_owner FROM host WHERE lease_owner IS NOT NULL LIMIT 1) AS owner
        FROM run r JOIN project p ON p.id = r.project_id WHERE r.status = 'running' ORDER BY r.id DESC LIMIT 1`,

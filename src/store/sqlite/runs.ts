@@ -8,6 +8,7 @@ import type { Session } from './session.ts';
 import type { WaitingPages } from './waiting-pages.ts';
 
 const GAP = REQUEST_KINDS.indexOf('gap');
+const CLEARED = REQUEST_KINDS.indexOf('cleared');
 
 interface RunRow {
   id: number;
@@ -189,7 +190,10 @@ function newRun(session: Session, request: RunRequest): number {
  * now, or a crawl would rest for as long as the clock was wrong. Nobody waits less than was left after that request.
  */
 function followClock(db: Database, now: number): void {
-  const last = db.prepare('SELECT sent_at FROM request ORDER BY id DESC LIMIT 1').pluck().get();
+  const last = db
+    .prepare(`SELECT sent_at FROM request WHERE kind <> ${CLEARED} ORDER BY id DESC LIMIT 1`)
+    .pluck()
+    .get();
   if (last === undefined || (last as number) <= now) return;
   for (const [table, column] of [
     ['host', 'not_before'],

@@ -1,7 +1,17 @@
 /** What is kept of a project beside its pages, for how long, and what goes when it is made fresh. */
 import { describe, expect, it } from 'vitest';
 import type { PageChange } from '../../../src/change/visit-record.ts';
-import { beginRun, candidate, facts, nextRun, type StoreHarness, url, visited } from './harness.ts';
+import { type HostLease, REQUEST_KINDS } from '../../../src/store/port.ts';
+import {
+  beginRun,
+  candidate,
+  facts,
+  nextRun,
+  type OpenRun,
+  type StoreHarness,
+  url,
+  visited,
+} from './harness.ts';
 
 const DAY = 86_400_000;
 const CHANGE: PageChange = {
@@ -13,12 +23,27 @@ const CHANGE: PageChange = {
   wordsAdded: 0,
   wordsRemoved: 0,
 };
+const CLEARED = REQUEST_KINDS.indexOf('cleared');
 const TABLES = ['visits', 'page_changes', 'sitemap_entries', 'discovery_status', 'revisit'];
 
 export function describeKeeping(harness: () => StoreHarness): void {
   const now = () => harness().clock.now();
   const count = async (from: string) =>
     Number((await harness().read(`SELECT count(*) AS n FROM ${from}`))[0].n);
+
+  const requests = async () =>
+    (await harness().read('SELECT kind, ended_at, page_id FROM request ORDER BY run_id, kind')).map((row) => [
+      REQUEST_KINDS[Number(row.kind)],
+      Number(row.ended_at) / DAY,
+      row.page_id === null ? null : 'page',
+    ]);
+
+  function logVisit({ store }: OpenRun, { hostId }: HostLease, pageId: number, endedAt: number): void {
+    const times = { slotAt: endedAt - 9, sentAt: endedAt - 9, endedAt, delayMs: 1, perHost: 1 };
+    const rest = { statusCode: 200, wireBytes: 1, contentHash: null, blockedUntil: null, failure: null };
+    store.log({ kind: 'GET', hostId, pageId, ...times, ...rest });
+    store.log({ kind: 'robots', hostId, pageId: null, ...times, ...rest });
+  }
 
   /** Two visits a day apart, both with a change, a sitemap entry, a plan: one of everything. */
   async function fill(project: string): Promise<void> {
@@ -31,6 +56,7 @@ export function describeKeeping(harness: () => StoreHarness): void {
     });
     const held = await first.lease();
     await first.visit(held, seen(100));
+    logVisit(first, held, x, 100 * DAY);
     await first.store.release(held);
     const entry = { lastmod: DAY, changefreq: null, priority: null, sitemap: url('s.xml') };
     await first.store.saveEntries([{ candidate: candidate('x'), ...entry }], now());
@@ -49,6 +75,7 @@ export function describeKeeping(harness: () => StoreHarness): void {
     const second = await nextRun(harness(), first, () => true, { project });
     const again = await second.lease();
     await second.visit(again, seen(101));
+    logVisit(second, again, x, 101 * DAY);
     await second.store.release(again);
     await second.store.finish('completed', now(), null);
     await second.store.close();
@@ -59,8 +86,8 @@ export function describeKeeping(harness: () => StoreHarness): void {
       await fill('p');
       const pages = await harness().read('SELECT * FROM pages');
       const store = await harness().open();
-      expect(await store.forget(null, 100 * DAY)).toEqual({ visits: 0, changes: 0 });
-      expect(await store.forget(null, 101 * DAY)).toEqual({ visits: 1, changes: 1 });
+      expect(await store.forget(null, 100 * DAY)).toEqual({ visits: 0, changes: 0, requests: 0 });
+      expect(await store.forget(null, 101 * DAY)).toEqual({ visits: 1, changes: 1, requests: 2 });
       await store.close();
       const left = await harness().read('SELECT visited_at FROM visits');
       expect(left).toEqual([{ visited_at: new Date(101 * DAY).toISOString() }]);
@@ -72,7 +99,7 @@ export function describeKeeping(harness: () => StoreHarness): void {
       const { store, lease, visit } = await beginRun(harness());
       await store.offer([candidate('x')]);
       await visit(await lease(), { facts: facts({ title: 'x' }) });
-      expect(await store.forget(null, 1e13)).toEqual({ visits: 1, changes: 0 });
+      expect(await store.forget(null, 1e13)).toEqual({ visits: 1, changes: 0, requests: 0 });
       await store.flush();
       expect(await count('visits')).toBe(0);
     });
@@ -81,13 +108,38 @@ export function describeKeeping(harness: () => StoreHarness): void {
       await fill('one');
       await fill('two');
       const store = await harness().open();
-      expect(await store.forget('nobody', 200 * DAY)).toEqual({ visits: 0, changes: 0 });
-      expect(await store.forget('one', 200 * DAY)).toEqual({ visits: 2, changes: 2 });
+      expect(await store.forget('nobody', 200 * DAY)).toEqual({ visits: 0, changes: 0, requests: 0 });
+      expect(await store.forget('one', 200 * DAY)).toEqual({ visits: 2, changes: 2, requests: 4 });
       await store.close();
       const runs = await harness().read(
         'SELECT DISTINCT r.project FROM visits v JOIN runs r ON r.id = v.run_id ORDER BY r.project',
       );
       expect(runs).toEqual([{ project: 'two' }]);
+      const logged = await harness().read(
+        `SELECT r.project FROM request q JOIN runs r ON r.id = q.run_id WHERE q.kind <> ${CLEARED}`,
+      );
+      expect(logged.map(({ project }) => project)).toEqual(['two', 'two', 'two', 'two']);
+    });
+
+    it('leaves one mark a host in place of the requests, which moves on and never back', async () => {
+      await fill('p');
+      const store = await harness().open();
+      const left = [
+        ['GET', 101, 'page'],
+        ['robots', 101, null],
+      ];
+      const forget = async (day: number) => {
+        await store.forget('p', day * DAY);
+        await store.flush();
+      };
+      await forget(100);
+      expect((await requests()).map(([kind]) => kind)).toEqual(['GET', 'robots', 'GET', 'robots']);
+      await forget(100.5);
+      expect(await requests()).toEqual([['cleared', 100.5, null], ...left]);
+      await forget(100.2);
+      expect(await requests()).toEqual([['cleared', 100.5, null], ...left]);
+      await forget(200);
+      expect(await requests()).toEqual([['cleared', 200, null]]);
     });
   });
 

@@ -1,10 +1,9 @@
 /** Gathers what the store knows about one page: how it was found, what decided, what was asked, where it led. */
 
-import type { RevisitKind } from '../change/revisit/revisit-plan.ts';
 import { productToken } from '../config/user-agent.ts';
 import { parseRobotsTxt, rulesFor } from '../politeness/robots-txt.ts';
 import type { HistoryRow, PageRow, ReadSide, VisitRow } from '../store/read-side.ts';
-import { explainRevisit, type RevisitExplanation } from '../watch/explain-revisit.ts';
+import { explainRevisit, type RevisitExplanation, type RevisitQuestion } from '../watch/explain-revisit.ts';
 import { configOfRun } from './stored-config.ts';
 
 export interface Explanation {
@@ -45,8 +44,7 @@ const SHOWN_HISTORY = 20;
 export async function explainPage(
   side: ReadSide,
   page: PageRow,
-  now: number,
-  rule?: RevisitKind,
+  asked: Pick<RevisitQuestion, 'now' | 'kind' | 'visitsPerDay'>,
 ): Promise<Explanation> {
   const history = await side.history(page.id);
   const projectId = (await side.projects()).find(({ project }) => project === page.project)!.id;
@@ -69,7 +67,7 @@ export async function explainPage(
     history: history.slice(-SHOWN_HISTORY),
     change_frequency: page.change_frequency,
     changes_detected: page.changes_detected,
-    revisit: await explainRevisit(side, { id: page.id, projectId }, history, now, rule),
+    revisit: await explainRevisit(side, { ...asked, page: { id: page.id, projectId }, history }),
     redirects: await follow(side, page, (row) => row.redirect_to),
     final_url: page.final_url,
     robots: await robotsDecision(side, page),

@@ -1,5 +1,5 @@
 /** An explanation as text for people. */
-import { painterFor, printable, showBytes } from '../report/terminal-text.ts';
+import { painterFor, printable, showBytes, showMany } from '../report/terminal-text.ts';
 import type { HistoryRow, VisitRow } from '../store/read-side.ts';
 import type { RevisitExplanation } from '../watch/explain-revisit.ts';
 import type { Explanation } from './explain-page.ts';
@@ -49,7 +49,7 @@ function revisitTexts(
 ): string[] {
   const { rule, rate_per_day, interval_days, next_visit, chance_changed, score, band } = revisit;
   const texts = [
-    `by ${rule}${revisit.is_watched ? '' : '; not watched yet, so by its own visits and what is usual'}`,
+    `by ${rule}${planText(revisit)}`,
     `changes about ${showRate(rate_per_day)}; ${changes_detected} seen, ${showRate(change_frequency)} by 003’s average`,
   ];
   if (interval_days !== null) texts.push(`every ${showDays(interval_days)} at this rate`);
@@ -57,9 +57,30 @@ function revisitTexts(
   if (chance_changed !== null)
     texts.push(`changed since the last visit with a chance of ${(100 * chance_changed).toFixed(1)} %`);
   if (revisit.is_signalled) texts.push('a sitemap has a newer date than the last visit');
-  if (score !== null) texts.push(`priority ${score.toFixed(2)}`);
+  if (score !== null)
+    texts.push(
+      `priority ${score.toFixed(2)}${partsText(revisit)}: highest first, so other pages may move its visit`,
+    );
   if (band !== null) texts.push(`band: ${band}`);
   return texts;
+}
+
+function planText({ is_watched, visits_per_day }: RevisitExplanation): string {
+  if (visits_per_day === null) return is_watched ? '' : '; not watched yet: as sumi watch would plan it';
+  const how = `as sumi watch would plan it with ${showMany(visits_per_day, 'visit')} a day (--budget)`;
+  return is_watched ? `: ${how}` : `; not watched yet: ${how}`;
+}
+
+function partsText({ score_parts: parts }: RevisitExplanation): string {
+  if (parts === null) return '';
+  const { changes, waiting, depth, first } = parts;
+  const texts = [
+    `${changes.toFixed(2)} for its changes`,
+    `${waiting.toFixed(2)} for the days since the last visit`,
+    `${depth.toFixed(2)} for its depth`,
+    ...(first > 0 ? [`${first} because it is new or a sitemap has a newer date`] : []),
+  ];
+  return ` (${texts.join(', ')})`;
 }
 
 const showRate = (perDay: number) => `${Number(perDay.toPrecision(3))} times a day`;

@@ -5,6 +5,7 @@
 import { Command } from 'commander';
 import { sumiError } from '../errors.ts';
 import type { PageRow } from '../store/read-side.ts';
+import { settingsOf } from '../watch/watch-settings.ts';
 import { explainPage } from './explain-page.ts';
 import { findPages } from './find-pages.ts';
 import { addOptionFlags } from './options-to-flags.ts';
@@ -15,22 +16,24 @@ const EXAMPLES = `
 Examples:
   sumi why https://example.com/private/     why it was not fetched
   sumi why example.com/old --format json    any spelling of the URL will do
-  sumi why example.com/news --revisit bands when it would be visited again by another rule`;
+  sumi why example.com/news --revisit bands when it would be visited again by another rule
+  sumi why example.com/news --budget 500/day what a watch with so many visits would plan`;
 
 export function whyCommand(): Command {
   const command = new Command('why')
     .description('tell what became of a URL, and which rule decided')
     .argument('<url>', 'the URL, in any spelling');
-  return addOptionFlags(addReadFlags(command, false), ['revisit'])
+  return addOptionFlags(addReadFlags(command, false), ['revisit', 'budget'])
     .addHelpText('after', EXAMPLES)
     .action((url: string) =>
       withReadSide(command, async ({ config, side, project }) => {
         const isJson = wantsJson(config);
         const pages = await findPages(side, url, project);
         if (pages.length === 0) throw sumiError('unknown-url', { url, file: config.storeLabel });
-        const rule = config.sources.revisit.from === 'default' ? undefined : config.revisit;
+        const kind = config.sources.revisit.from === 'default' ? undefined : config.revisit;
+        const asked = { now: Date.now(), kind, visitsPerDay: settingsOf(config).visitsPerDay };
         const explained = [];
-        for (const page of pages) explained.push(await explainPage(side, page as PageRow, Date.now(), rule));
+        for (const page of pages) explained.push(await explainPage(side, page as PageRow, asked));
         const text = isJson
           ? JSON.stringify(explained.length === 1 ? explained[0] : explained, null, 2)
           : explained.map((one) => renderExplanation(one)).join('\n\n');

@@ -1,66 +1,69 @@
 /**
- * Why and when a page is visited again, by the plan of its project: worked out for this one page from what is saved and
- * the visits since, without loading the others. It changes nothing.
+ * Why and when a page is visited again, by the plan of its project: worked out for this one page from what a watch has
+ * saved and the visits since, without loading the others. Where no watch has set a price yet, all pages are looked at
+ * as a first look of `sumi watch` would do it. It changes nothing.
  */
+import type { ScoreParts } from '../change/revisit/change-frequency.ts';
 import { createRevisitPlan } from '../change/revisit/create-revisit-plan.ts';
-import type { RevisitKind } from '../change/revisit/revisit-plan.ts';
+import type { RevisitKind, RevisitPlan } from '../change/revisit/revisit-plan.ts';
 import { parseHttpDate } from '../parse/http-date.ts';
-import type { HistoryRow, ReadSide } from '../store/read-side.ts';
+import type { HistoryRow, ReadSide, RevisitPage } from '../store/read-side.ts';
+import { loadPlan } from './load-plan.ts';
 import { findingOf, PlanBook } from './plan-book.ts';
-import { readState } from './watch-state.ts';
+import { planFor, readState, type WatchState } from './watch-state.ts';
 
 export interface RevisitExplanation {
   rule: RevisitKind;
   /** Expected changes a day. */
   rate_per_day: number;
-  /** Days between visits; null where no watch has priced a visit yet, or the rule is an order only. */
+  /** Days between visits. */
   interval_days: number | null;
+  /** In the past: it is due. Null for a page that is gone. */
   next_visit: string | null;
   /** From 0 to 1; null for a page never read. */
   chance_changed: number | null;
   score: number | null;
+  /** What the score is the sum of. */
+  score_parts: ScoreParts | null;
   band: string | null;
   /** Newer date of a sitemap since the last visit. */
   is_signalled: boolean;
-  /** Whether the project has been watched: else rates follow from this page's own visits and what is usual. */
+  /** Whether the project has been watched. */
   is_watched: boolean;
+  /** The budget that interval and next visit were worked out for here; null where a watch has done it with its own, or none counts. */
+  visits_per_day: number | null;
 }
 
-/** Null for a page that is not visited again by itself. `kind`: as if the project were watched by that rule. */
+/** What is asked for. */
+export interface RevisitQuestion {
+  page: { id: number; projectId: number };
+  history: readonly HistoryRow[];
+  now: number;
+  /** As if the project were watched by that rule; undefined: by the one it is watched by. */
+  kind: RevisitKind | undefined;
+  /** What a watch might spend. */
+  visitsPerDay: number;
+}
+
+/** Null for a page that is not visited again by itself. */
 export async function explainRevisit(
   side: ReadSide,
-  page: { id: number; projectId: number },
-  history: readonly HistoryRow[],
-  now: number,
-  kind?: RevisitKind,
+  question: RevisitQuestion,
 ): Promise<RevisitExplanation | null> {
+  const { page, now, visitsPerDay } = question;
   const { plan: text, learnedRun } = await side.revisitPlan(page.projectId);
-  const state = readState(text);
-  const isWatched = state !== null && learnedRun > 0;
-  const rule = kind ?? state?.kind ?? 'value';
-  const plan = createRevisitPlan({
-    kind: rule,
-    visitsPerDay: 1,
-    random: () => 0,
-    ...(isWatched && { saved: state.plan }),
-  });
-  const book = new PlanBook(plan, page.projectId, learnedRun, isWatched ? state.hostIds : []);
-  let date: number | null = null;
-  for await (const rows of side.revisitPages(page.projectId, page.id)) {
-    book.add(rows, now);
-    date = rows[0]?.sitemapDate ?? null;
-  }
-  const number = book.pageOf(page.id);
+  const state = learnedRun > 0 ? readState(text) : null;
+  const rule = question.kind ?? state?.kind ?? 'value';
+  const isPriced = rule === 'bands' || (planFor(state, rule)?.price ?? null) !== null;
+  const saved = { state, learnedRun };
+  const { plan, number } = isPriced
+    ? await planOfPage(side, question, rule, saved)
+    : await planOfAll(side, question, rule, saved);
   if (number === -1) return null;
-  for (const visit of history) {
-    const visitedAt = Date.parse(visit.visited_at);
-    if (visit.run <= learnedRun || visitedAt <= plan.lastVisit(number)) continue;
-    const modified = visit.last_modified === null ? null : parseHttpDate(visit.last_modified, visitedAt);
-    const { outcome, known_by: knownBy, status_code: statusCode } = visit;
-    plan.replay(number, findingOf({ outcome, knownBy, statusCode }), visitedAt, modified ?? undefined);
-  }
-  if (date !== null) book.signal(page.id, date, state?.signalsReadAt ?? 0, now);
-  const { ratePerDay, intervalDays, nextVisit, chanceChanged, score, band } = plan.explain(number, now);
+  const { ratePerDay, intervalDays, nextVisit, chanceChanged, score, scoreParts, band } = plan.explain(
+    number,
+    now,
+  );
   return {
     rule,
     rate_per_day: ratePerDay,
@@ -68,8 +71,66 @@ export async function explainRevisit(
     next_visit: nextVisit === null ? null : new Date(nextVisit).toISOString(),
     chance_changed: chanceChanged,
     score,
+    score_parts: scoreParts,
     band,
     is_signalled: plan.isSignalled(number),
-    is_watched: isWatched,
+    is_watched: state !== null,
+    visits_per_day: isPriced ? null : visitsPerDay,
   };
+}
+
+interface SavedState {
+  state: WatchState | null;
+  learnedRun: number;
+}
+
+async function planOfPage(
+  side: ReadSide,
+  { page, history, now }: RevisitQuestion,
+  kind: RevisitKind,
+  { state, learnedRun }: SavedState,
+): Promise<{ plan: RevisitPlan; number: number }> {
+  const plan = createRevisitPlan({ kind, visitsPerDay: 1, random: () => 0, saved: planFor(state, kind) });
+  const book = new PlanBook(plan, page.projectId, learnedRun, state?.hostIds ?? []);
+  let row: RevisitPage | undefined;
+  for await (const rows of side.revisitPages(page.projectId, page.id)) {
+    book.add(rows, now);
+    row = rows[0];
+  }
+  const number = book.pageOf(page.id);
+  if (row === undefined || number === -1) return { plan, number };
+  for (const visit of history) {
+    const visitedAt = Date.parse(visit.visited_at);
+    if (visit.run <= learnedRun || visitedAt <= plan.lastVisit(number)) continue;
+    const modified = visit.last_modified === null ? null : parseHttpDate(visit.last_modified, visitedAt);
+    const { outcome, known_by: knownBy, status_code: statusCode } = visit;
+    plan.replay(number, findingOf({ outcome, knownBy, statusCode }), visitedAt, modified ?? undefined);
+  }
+  if (row.visitedAt !== null && row.flags === 0) book.assumeVisit(number, row.visitedAt, now);
+  if (row.sitemapDate !== null) book.signal(page.id, row.sitemapDate, state?.signalsReadAt ?? 0, now);
+  return { plan, number };
+}
+
+/** 64 bytes a page and a look at every visit: what a watch takes at its start. */
+async function planOfAll(
+  side: ReadSide,
+  { page, now, visitsPerDay }: RevisitQuestion,
+  kind: RevisitKind,
+  { state, learnedRun }: SavedState,
+): Promise<{ plan: RevisitPlan; number: number }> {
+  const unlearned = state === null ? null : { ...state, relearnedAt: 0 };
+  const { book } = await loadPlan(
+    side,
+    page.projectId,
+    { state: unlearned, learnedRun },
+    { kind, visitsPerDay, random: evenly() },
+    now,
+  );
+  return { plan: book.plan, number: book.pageOf(page.id) };
+}
+
+/** Spread over 0 to 1 without chance, so that the same question has the same answer. */
+function evenly(): () => number {
+  let drawn = 0;
+  return () => (++drawn * 0.618_033_988_749_894_9) % 1;
 }

@@ -7,7 +7,7 @@ import { createRevisitPlan } from '../change/revisit/create-revisit-plan.ts';
 import type { RevisitKind } from '../change/revisit/revisit-plan.ts';
 import type { ReadSide } from '../store/read-side.ts';
 import { PlanBook } from './plan-book.ts';
-import type { WatchState } from './watch-state.ts';
+import { planFor, type WatchState } from './watch-state.ts';
 
 export interface PlanOptions {
   kind: RevisitKind;
@@ -30,7 +30,7 @@ export async function loadPlan(
   // Where times lie ahead, what was not learned yet must still be later than what was.
   const isUnlearned = last !== null && last.run > saved.learnedRun;
   const learnedBy = isUnlearned ? Math.min(Date.parse(last.started_at), now) : now;
-  const plan = createRevisitPlan({ ...options, saved: state?.plan });
+  const plan = createRevisitPlan({ ...options, saved: planFor(state, options.kind) });
   const book = new PlanBook(plan, projectId, saved.learnedRun, state?.hostIds ?? []);
   for await (const rows of side.revisitPages(projectId)) book.add(rows, learnedBy);
   await book.learn(side, now, true);

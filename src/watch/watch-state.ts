@@ -66,6 +66,12 @@ function shortened(value: number): number | null {
   return Number.isFinite(value) ? (Number.isInteger(value) ? value : Number(value.toPrecision(9))) : null;
 }
 
+/** What is saved serves a plan by another rule, too, but for the price, which is in its own rule's measure. */
+export function planFor(state: WatchState | null, kind: RevisitKind): SavedPlan | undefined {
+  if (state === null) return undefined;
+  return state.kind === kind ? state.plan : { ...state.plan, price: null };
+}
+
 export function readState(text: string | null): WatchState | null {
   if (text === null) return null;
   const found = JSON.parse(text) as WatchState & { version: number; plan: { hosts: Columns } };

@@ -149,7 +149,50 @@ describe('sumi why', () => {
       revisit: { rule: 'value', is_watched: true, score: null, band: null },
     });
     expect((await run('why', web.url('/b'), '--revisit', 'bands')).stdout).toContain('band: static');
-    expect((await run('why', web.url('/b'), '--revisit', 'score')).stdout).toMatch(/priority \d/);
+  });
+
+  it.each(['value', 'score', 'bands'])(
+    'tells rate, interval, next visit and chance by %s, watched or not',
+    async (rule) => {
+      const { db, run, crawl, web } = await setUp();
+      await crawl();
+      age(db);
+      const ask = async (...flags: string[]) => {
+        const { stdout } = await run('why', web.url('/b'), '--revisit', rule, '--format', 'json', ...flags);
+        return JSON.parse(stdout).revisit;
+      };
+      const whole = {
+        rule,
+        rate_per_day: expect.any(Number),
+        interval_days: expect.any(Number),
+        next_visit: expect.stringMatching(/^20/),
+        chance_changed: expect.any(Number),
+      };
+      expect(await ask()).toMatchObject({ ...whole, is_watched: false });
+      const { stdout } = await run('why', web.url('/b'), '--revisit', rule, '--budget', '2/day');
+      expect(stdout).toContain(`by ${rule}; not watched yet: as sumi watch would plan it`);
+      expect(stdout).toMatch(/every [\d.]+ (?:days|hours|minutes) at this rate/);
+      expect(stdout).toMatch(/next at 20/);
+      if (rule === 'score')
+        expect(stdout).toMatch(
+          /priority [\d.]+ \([\d.]+ for its changes, [\d.]+ for the days since the last visit, [\d.]+ for/,
+        );
+      // By the rule that it is watched by, and by the others, whose price the watch does not know.
+      await run('watch', '--once', '--budget', '2/day');
+      expect(await ask('--budget', '2/day')).toMatchObject({ ...whole, is_watched: true });
+      await run('watch', '--once', '--revisit', rule, '--budget', '2/day');
+      expect(await ask()).toMatchObject({ ...whole, is_watched: true, visits_per_day: null });
+    },
+  );
+
+  it('does not take a page whose history was cleared for one never visited', async () => {
+    const { db, run, crawl, web } = await setUp();
+    await crawl();
+    age(db);
+    await run('forget', '--older-than', '1d', '--yes');
+    const { stdout } = await run('why', web.url('/b'), '--revisit', 'bands', '--format', 'json');
+    const { revisit, visited_at } = JSON.parse(stdout);
+    expect(Date.parse(revisit.next_visit) - Date.parse(visited_at)).toBe(30 * 86_400_000);
   });
 
   it('says so where nobody has watched yet', async () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { bandInterval, changeFrequencyAfter, priorityScore } from './change-frequency.ts';
+import { bandInterval, changeFrequencyAfter, scoreParts, sumOfParts } from './change-frequency.ts';
 
 describe("specification 003's change frequency", () => {
   it('moves three tenths of the way towards one change in the time since the last visit', () => {
@@ -16,6 +16,8 @@ describe("specification 003's change frequency", () => {
 });
 
 describe("specification 003's priority score", () => {
+  const priorityScore = (...given: Parameters<typeof scoreParts>) => sumOfParts(scoreParts(...given));
+
   it('adds up days, frequency, depth and the bonus as its phase 5 does', () => {
     expect(priorityScore(0, 0, 0, false)).toBeCloseTo(0.2, 12);
     expect(priorityScore(0, 3, 10, false)).toBeCloseTo(4 + 0.05, 12);

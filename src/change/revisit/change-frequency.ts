@@ -18,12 +18,33 @@ const FIRST_BONUS = 100;
 
 /** The part of 003's score that does not move with the time. */
 export function standingScore(frequency: number, depth: number, isFirst: boolean): number {
-  return frequency * 10 * 0.4 + (1 / (depth + 1)) * 0.2 + (isFirst ? FIRST_BONUS : 0);
+  return changesPart(frequency) + depthPart(depth) + (isFirst ? FIRST_BONUS : 0);
+}
+
+const changesPart = (frequency: number) => frequency * 10 * 0.4;
+const depthPart = (depth: number) => (1 / (depth + 1)) * 0.2;
+
+/** What 003's score is the sum of. */
+export interface ScoreParts {
+  changes: number;
+  waiting: number;
+  depth: number;
+  /** Never visited, or named as newer by a sitemap. */
+  first: number;
 }
 
 /** 003's priority score; days since the last visit, 0 for a page never visited. */
-export function priorityScore(frequency: number, depth: number, days: number, isFirst: boolean): number {
-  return days * SCORE_A_DAY + standingScore(frequency, depth, isFirst);
+export function scoreParts(frequency: number, depth: number, days: number, isFirst: boolean): ScoreParts {
+  return {
+    changes: changesPart(frequency),
+    waiting: days * SCORE_A_DAY,
+    depth: depthPart(depth),
+    first: isFirst ? FIRST_BONUS : 0,
+  };
+}
+
+export function sumOfParts({ changes, waiting, depth, first }: ScoreParts): number {
+  return changes + waiting + depth + first;
 }
 
 /** Appendix B in days. Where it names a span, the page's own rhythm within the span. */

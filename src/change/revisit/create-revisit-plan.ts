@@ -3,6 +3,7 @@
  * logarithm of the number of pages; work over all pages is spread over the calls of `next`, a bounded share each.
  * Time and chance come from the caller: the same calls give the same pages.
  */
+import { sumOfParts } from './change-frequency.ts';
 import { chanceSame } from './gamma-posterior.ts';
 import { HostQueues } from './host-queues.ts';
 import { DAY_MS, PAGE_FLAGS, PageFacts, vainVisitsIn } from './page-facts.ts';
@@ -14,8 +15,9 @@ import type {
   RevisitPlan,
   SavedPlan,
 } from './revisit-plan.ts';
-import { createValueRule, type ValueRule } from './value-rule.ts';
-import { createBandsRule, createScoreRule, type VisitRule } from './visit-rule.ts';
+import { createScoreRule } from './score-rule.ts';
+import { createValueRule } from './value-rule.ts';
+import { createBandsRule, type PriceOptions, type VisitRule } from './visit-rule.ts';
 
 export interface RevisitPlanOptions {
   kind: RevisitKind;
@@ -50,6 +52,12 @@ const LOOKED_AT_PER_CALL = 100_000;
 /** Keys of pages never visited: before all days, the heavier the earlier. */
 const NEVER_VISITED = -1e15;
 
+const RULES: Record<RevisitKind, (facts: PageFacts, options: PriceOptions) => VisitRule> = {
+  value: createValueRule,
+  score: createScoreRule,
+  bands: createBandsRule,
+};
+
 export function createRevisitPlan(options: RevisitPlanOptions): RevisitPlan {
   return new QueuedPlan(options);
 }
@@ -81,7 +89,6 @@ class QueuedPlan implements RevisitPlan {
   readonly #facts = new PageFacts();
   readonly #queues = new HostQueues();
   readonly #rule: VisitRule;
-  readonly #valueRule: ValueRule | null = null;
   readonly #leastInterval: number;
   readonly #retryDays: number;
   #visitsPerDay: number;
@@ -107,18 +114,13 @@ class QueuedPlan implements RevisitPlan {
     if (saved !== undefined) {
       this.#facts.restoreHosts(saved.hosts, { shape: saved.priorShape, days: saved.priorDays });
     }
-    if (options.kind === 'value') {
-      this.#valueRule = createValueRule(this.#facts, {
-        visitsPerDay: () => this.#visitsPerDay,
-        random: options.random,
-        leastInterval: this.#leastInterval,
-        mostInterval: options.mostIntervalDays ?? 365,
-      });
-      this.#valueRule.price = saved?.price ?? null;
-      this.#rule = this.#valueRule;
-    } else {
-      this.#rule = options.kind === 'score' ? createScoreRule(this.#facts) : createBandsRule(this.#facts);
-    }
+    this.#rule = RULES[options.kind](this.#facts, {
+      visitsPerDay: () => this.#visitsPerDay,
+      random: options.random,
+      leastInterval: this.#leastInterval,
+      mostInterval: options.mostIntervalDays ?? 365,
+    });
+    this.#rule.price = saved?.price ?? null;
   }
 
   get pageCount(): number {
@@ -251,14 +253,15 @@ class QueuedPlan implements RevisitPlan {
     const same = chanceSame(outlook, elapsed) * outlook.falseShare ** outlook.signals;
     const isResting = facts.isResting(page);
     const interval = isResting ? this.#restDays(page) : this.#rule.interval(page, day);
-    const queued = this.#queues.has(page) ? Math.max(this.#dayOf(page), 0) : day;
-    const next = isResting ? facts.lastVisit[page] + this.#restDays(page) : queued;
+    const next = isResting ? facts.lastVisit[page] + this.#restDays(page) : this.#expected(page, day);
+    const parts = this.#rule.score?.(page, day) ?? null;
     return {
       ratePerDay: outlook.shape / outlook.days + outlook.signalRate * (1 - outlook.falseShare),
       intervalDays: interval,
       nextVisit: interval === null ? null : next * DAY_MS,
       chanceChanged: isVisited ? 1 - same : null,
-      score: this.#rule.score(page, day),
+      score: parts === null ? null : sumOfParts(parts),
+      scoreParts: parts,
       band: this.#rule.band?.(page) ?? null,
     };
   }
@@ -278,7 +281,7 @@ class QueuedPlan implements RevisitPlan {
   savePlan(): SavedPlan {
     const { shape, days } = this.#facts.prior;
     return {
-      price: this.#valueRule?.price ?? null,
+      price: this.#rule.price,
       priorShape: shape,
       priorDays: days,
       hosts: this.#facts.saveHosts(),
@@ -383,6 +386,14 @@ class QueuedPlan implements RevisitPlan {
   /** Never visited, or gone and spoken for. */
   #isFirst(page: number): boolean {
     return !this.#facts.isVisited(page) || this.#facts.is(page, PAGE_FLAGS.recalled);
+  }
+
+  /** The day of the next visit: now for a page that has never been visited, and for one that is being visited. */
+  #expected(page: number, day: number): number {
+    if (!this.#queues.has(page)) return day;
+    if (this.#isWaiting(page, day)) return this.#dayOf(page);
+    if (!this.#facts.isVisited(page)) return day;
+    return this.#rule.expected?.(page, day) ?? this.#dayOf(page);
   }
 
   #isWaiting(page: number, day: number): boolean {

@@ -5,6 +5,7 @@
  * It never fetches, never reads a clock and never stores: its state goes in and out in bulk.
  */
 import type { VisitOutcome } from '../visit-record.ts';
+import type { ScoreParts } from './change-frequency.ts';
 
 /**
  * What a plan hears of a visit. Of pages that are gone it tells apart those removed for good (410), and orphans, to which
@@ -51,7 +52,7 @@ export interface HostStates {
 
 /** What a plan knows beside its pages. */
 export interface SavedPlan {
-  /** The value at which a visit is worth its place in the budget; null before the first. */
+  /** The value or score at which a visit is worth its place in the budget, by the rule that it was saved under; null before the first. */
   price: number | null;
   /** The prior of a host of which nothing is known. */
   priorShape: number;
@@ -62,14 +63,15 @@ export interface SavedPlan {
 export interface Explanation {
   /** Expected changes a day. */
   ratePerDay: number;
-  /** Days between visits when nothing new is learned; null where the rule is an order only. */
+  /** Days between visits when nothing new is learned; null before the plan has looked at all pages once. */
   intervalDays: number | null;
-  /** null: none is planned, or the rule is an order only. */
+  /** null: none is planned, or not yet. */
   nextVisit: number | null;
   /** The chance that the page is not what it was at the last visit; null where there was none. */
   chanceChanged: number | null;
   /** Specification 003's priority, under the rule that goes by it. */
   score: number | null;
+  scoreParts: ScoreParts | null;
   /** The band of its appendix B in words, under the rule that goes by it. */
   band: string | null;
 }

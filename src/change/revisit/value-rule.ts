@@ -6,59 +6,41 @@
 import { crawlValue, intervalAt, meanCycle, type PageOutlook } from './crawl-value.ts';
 import { meanLogRate } from './gamma-posterior.ts';
 import type { PageFacts } from './page-facts.ts';
-import type { VisitRule } from './visit-rule.ts';
+import { type PriceOptions, samplePages, type VisitRule } from './visit-rule.ts';
 
-export interface ValueRuleOptions {
-  visitsPerDay(): number;
-  /** From 0 up to 1: which pages are in the sample. */
-  random(): number;
-  leastInterval: number;
-  mostInterval: number;
-}
-
-export interface ValueRule extends VisitRule {
-  price: number | null;
-  readonly tending: NonNullable<VisitRule['tending']>;
-}
-
-const SAMPLE = 2000;
 const FIRST_PRICES = { low: 1e-9, high: 1e6, rounds: 40 };
 /** A price moves at most this far in a day. */
 const STEP = { factor: 8, rounds: 12 };
 
-export function createValueRule(facts: PageFacts, options: ValueRuleOptions): ValueRule {
+export function createValueRule(facts: PageFacts, options: PriceOptions): VisitRule {
   const { leastInterval, mostInterval } = options;
   // One for all calls: ten million pages a day pass through here.
   const outlook: PageOutlook = { shape: 1, days: 1, weight: 1, signals: 0, signalRate: 0, falseShare: 1 };
   let nextPricing = Number.NEGATIVE_INFINITY;
   let isFitted = false;
 
-  function sampleOutlooks(day: number): PageOutlook[] {
-    const sample: PageOutlook[] = [];
-    const size = Math.min(facts.count, SAMPLE);
-    for (let i = 0; i < size; i++) {
-      const page = facts.count <= SAMPLE ? i : Math.floor(options.random() * facts.count);
-      if (facts.isResting(page)) continue;
+  function sampleOutlooks(pages: readonly number[], day: number): PageOutlook[] {
+    return pages.map((page) => {
       const copy = { ...outlook };
       facts.outlook(page, day, copy);
       // Demand is what pages ask for over a whole cycle, which begins with a visit.
       copy.signals = 0;
-      sample.push(copy);
-    }
-    return sample;
+      return copy;
+    });
   }
 
-  /** Visits a day that the sample asks for at a price, as for all pages. */
+  /** Visits a day that the sample asks for at a price. */
   function demand(sample: PageOutlook[], price: number): number {
     let visits = 0;
     for (const page of sample) {
       visits += 1 / meanCycle(page, price, leastInterval, mostInterval);
     }
-    return (visits * facts.count) / Math.min(facts.count, SAMPLE);
+    return visits;
   }
 
   function setPrice(day: number): void {
-    const sample = sampleOutlooks(day);
+    const { pages, share } = samplePages(facts, options.random);
+    const sample = sampleOutlooks(pages, day);
     if (sample.length === 0) return;
     const old = rule.price;
     let meanWeight = 0;
@@ -68,7 +50,7 @@ export function createValueRule(facts: PageFacts, options: ValueRuleOptions): Va
     const rounds = old === null ? FIRST_PRICES.rounds : STEP.rounds;
     for (let round = 0; round < rounds; round++) {
       const middle = Math.sqrt(low * high);
-      if (demand(sample, middle) > options.visitsPerDay()) low = middle;
+      if (demand(sample, middle) * share > options.visitsPerDay()) low = middle;
       else high = middle;
     }
     rule.price = old === null ? high : Math.sqrt(old * high);
@@ -80,7 +62,7 @@ export function createValueRule(facts: PageFacts, options: ValueRuleOptions): Va
     return intervalAt(outlook, rule.price, leastInterval, mostInterval);
   }
 
-  const rule: ValueRule = {
+  const rule: VisitRule = {
     price: null,
     spendsAll: true,
     // Before the first price any order will do: with it, all days are worked out anew.
@@ -90,7 +72,6 @@ export function createValueRule(facts: PageFacts, options: ValueRuleOptions): Va
       return crawlValue(outlook, Math.max(day - facts.lastVisit[page], 1e-6));
     },
     interval,
-    score: () => null,
     tending: {
       begin(day) {
         if (day < nextPricing) return false;

@@ -2,8 +2,17 @@
  * What tells the three kinds of revisit apart: when a page is due, and which of those due is worth more. Days inside.
  * A rule owns no queue: the plan asks it for keys.
  */
-import { bandInterval, bandName, priorityScore, SCORE_A_DAY, standingScore } from './change-frequency.ts';
+import { bandInterval, bandName, type ScoreParts } from './change-frequency.ts';
 import type { PageFacts } from './page-facts.ts';
+
+/** What a price is worked out from. */
+export interface PriceOptions {
+  visitsPerDay(): number;
+  /** From 0 up to 1: which pages are in the sample. */
+  random(): number;
+  leastInterval: number;
+  mostInterval: number;
+}
 
 export interface VisitRule {
   /** The day at which the page should be visited again; the order in which pages are asked for. Only of visited pages. */
@@ -12,9 +21,17 @@ export interface VisitRule {
   worth?(page: number, day: number): number;
   /** Whether a budget that is left over goes to pages before their day. */
   readonly spendsAll: boolean;
-  /** Days between visits; null where the rule is an order only. */
+  /**
+   * What a visit must be worth, in the rule's own measure, so that all pages together ask for the visits that are expected
+   * to be made; null before it was worked out, and where the rule knows no such thing.
+   */
+  price: number | null;
+  /** Days between visits; null where they follow from a price that is not worked out. */
   interval(page: number, day: number): number | null;
-  score(page: number, day: number): number | null;
+  /** The day of the next visit, where `due` is an order and no day. */
+  expected?(page: number, day: number): number;
+  /** The parts of the score, where the rule goes by it. */
+  score?(page: number, day: number): ScoreParts;
   /** The band of appendix B in words, where the rule goes by it. */
   band?(page: number): string;
   /** Rules that learn from all pages: what is done with each of them once a day. */
@@ -28,21 +45,17 @@ export interface VisitRule {
   };
 }
 
-/** Specification 003's priority. All scores rise alike, so that the order between visits stands still. */
-export function createScoreRule(facts: PageFacts): VisitRule {
-  const isFirst = (page: number) => facts.signals[page] > 0 || !facts.isVisited(page);
-  return {
-    spendsAll: true,
-    due(page) {
-      const standing = standingScore(facts.frequency[page], facts.depth[page], isFirst(page));
-      return facts.lastVisit[page] - standing / SCORE_A_DAY;
-    },
-    interval: () => null,
-    score(page, day) {
-      const waited = facts.isVisited(page) ? day - facts.lastVisit[page] : 0;
-      return priorityScore(facts.frequency[page], facts.depth[page], waited, isFirst(page));
-    },
-  };
+const SAMPLE = 2000;
+
+/** Pages to work out a price by: all of few, a sample of many, without those that are gone. `share`: how many there are for each. */
+export function samplePages(facts: PageFacts, random: () => number): { pages: number[]; share: number } {
+  const size = Math.min(facts.count, SAMPLE);
+  const pages: number[] = [];
+  for (let i = 0; i < size; i++) {
+    const page = facts.count <= SAMPLE ? i : Math.floor(random() * facts.count);
+    if (!facts.isResting(page)) pages.push(page);
+  }
+  return { pages, share: facts.count / size };
 }
 
 /** Appendix B of specification 003: an interval by how often the page changes; a newer sitemap date makes it due. */
@@ -50,12 +63,12 @@ export function createBandsRule(facts: PageFacts): VisitRule {
   const interval = (page: number) => bandInterval(facts.frequency[page]);
   return {
     spendsAll: false,
+    price: null,
     due(page, day) {
       const planned = facts.lastVisit[page] + interval(page);
       return facts.signals[page] > 0 ? Math.min(planned, day) : planned;
     },
     interval,
-    score: () => null,
     band: (page) => bandName(facts.frequency[page]),
   };
 }

@@ -3,10 +3,12 @@
  * give the answers that stand here; read-side.test.ts compares their answers with each other besides.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { ReadSide } from '../../src/store/read-side.ts';
+import type { PageFilter, ReadSide } from '../../src/store/read-side.ts';
 import { crawlALittle, entry, HASH, listed, type ReadHarness } from './little-crawl.ts';
 import { describeReadHistory } from './read-history-contract.ts';
-import { candidate, LEASE_MS, links, processed, url } from './store/harness.ts';
+import { candidate, facts, LEASE_MS, links, processed, url } from './store/harness.ts';
+
+const REQUEST = { owner: 'me', configHash: 'h', config: '{}', fresh: false, metadata: null };
 
 /** Every question that a read side takes, with its answer. */
 export async function answersOf(side: ReadSide): Promise<Record<string, unknown>> {
@@ -246,15 +248,7 @@ export function describeReadSide(name: string, start: () => Promise<ReadHarness>
     it('streams a list of any length whole and in order', async () => {
       const count = 2345;
       const store = await harness.openStore();
-      await store.begin({
-        project: 'long',
-        owner: 'me',
-        configHash: 'h',
-        config: '{}',
-        fresh: false,
-        metadata: null,
-        now: harness.clock.now(),
-      });
+      await store.begin({ ...REQUEST, project: 'long', now: harness.clock.now() });
       const some = (from: number) =>
         Array.from({ length: Math.min(335, count - from) }, (_, i) => candidate(`${from + i}`));
       for (let from = 0; from < count; from += 335) await store.offer(some(from));
@@ -277,6 +271,46 @@ export function describeReadSide(name: string, start: () => Promise<ReadHarness>
         .map(({ slotAt }) => slotAt)
         .filter((slot) => slot < count);
       expect(slots).toEqual(Array.from({ length: count }, (_, i) => i));
+    });
+
+    it('are sorted where it is asked how often they change, or how long ago they were visited', async () => {
+      const store = await harness.openStore();
+      await store.begin({ ...REQUEST, project: 'sorted', now: harness.clock.now() });
+      // More than a batch, with the same numbers again and again.
+      const count = 10_100;
+      const names = Array.from({ length: count }, (_, i) => `${i}${i % 2 === 0 ? 'b' : 'A'}`);
+      await store.offer(names.map((name) => candidate(name)));
+      const lease = (await store.leaseHost('me', 'a.test', harness.clock.now(), LEASE_MS))!;
+      const known: { url: string; frequency: number; visitedAt: number }[] = [];
+      for (let i = 0; i < count; i++) {
+        const [claim] = (await store.claim(lease, 1, harness.clock.now())).claims;
+        const [frequency, visitedAt] = [
+          (i * 7) % 13 === 0 ? 0.1 + 0.2 : (i * 7) % 13,
+          1e12 + ((i * 11) % 17) * 1000,
+        ];
+        const read = facts({ visitedAt });
+        await store.settle(
+          lease,
+          processed(claim, { facts: read, changeFrequency: frequency, changesDetected: 1 }),
+        );
+        known.push({ url: claim.url, frequency, visitedAt });
+      }
+      await store.release(lease);
+      await store.finish('completed', harness.clock.now(), null);
+      await store.close();
+      const urls = async (filter: PageFilter) =>
+        (await listed(side.pages({ project: 'sorted', ...filter }))).map(({ url }) => url);
+      const sorted = (key: (page: (typeof known)[number]) => number, pages = known) =>
+        pages.toSorted((a, b) => key(a) - key(b) || (a.url < b.url ? -1 : 1)).map(({ url }) => url);
+      const byFrequency = sorted(({ frequency }) => -frequency);
+      const byVisit = sorted(({ visitedAt }) => visitedAt);
+      expect(await urls({ changingMoreThan: 0 })).toEqual(byFrequency);
+      expect(await urls({ changingMoreThan: 0, limit: 20 })).toEqual(byFrequency.slice(0, 20));
+      expect(await urls({ notVisitedSince: 2e12, limit: 10_050 })).toEqual(byVisit.slice(0, 10_050));
+      const often = known.filter(({ frequency, visitedAt }) => frequency > 9 && visitedAt < 1e12 + 3000);
+      expect(await urls({ notVisitedSince: 1e12 + 3000, changingMoreThan: 9 })).toEqual(
+        sorted(({ frequency }) => -frequency, often),
+      );
     });
   });
 }

@@ -6,6 +6,7 @@
  */
 import { PAGE_STATES, pageStateName } from '../../frontier/page-state.ts';
 import { explainFailures } from '../explain-failures.ts';
+import { orderOfPages, type PagePlace } from '../page-order.ts';
 import { NO_DEPTH, REQUEST_KINDS, type StoredRobots } from '../port.ts';
 import type {
   HostRow,
@@ -55,7 +56,11 @@ const PAGE_COLUMNS = `u.url, u.state, u.reason, f.status_code, f.title, f.h1, NU
   f.body_key`;
 const FETCHED = 'fetched f ON f.page_id = u.id AND f.host_id = u.host_id';
 /** Around a choice of rows of url. */
-const pagesFrom = (urls: string) => `SELECT ${PAGE_COLUMNS} FROM ${urls} u JOIN host h ON h.id = u.host_id
+const pagesFrom = (
+  urls: string,
+  key?: string,
+) => `SELECT ${PAGE_COLUMNS}${key === undefined ? '' : `, ${key} AS key`}
+  FROM ${urls} u JOIN host h ON h.id = u.host_id
   JOIN project p ON p.id = u.project_id LEFT JOIN ${FETCHED}`;
 
 const RUN_COLUMNS = `r.id AS run, p.name AS project, r.status, ${time('r.started_at')} AS started_at,
@@ -139,30 +144,32 @@ async function pageByUrl(sql: Sql, projectId: number, url: string): Promise<Page
   return named(await one<RawPage>(sql, `${pagesFrom('url')} ${where}`, [host.id, projectId, identity]));
 }
 
-/** Batches by a growing id, as many rows as are wanted. */
-async function* batches<Row>(
+/** Batches by a growing place, as many rows as are wanted. */
+async function* batches<Row, Place>(
   limit: number | undefined,
-  read: (after: number, size: number) => Promise<Row[]>,
-  idOf: (row: Row) => number,
+  order: { first: Place; placeOf: (row: Row) => Place; batch?: number },
+  read: (after: Place, size: number) => Promise<Row[]>,
 ): AsyncGenerator<Row> {
   let left = limit ?? Number.POSITIVE_INFINITY;
-  for (let after = 0; left > 0; ) {
-    const size = Math.min(BATCH, left);
+  for (let after = order.first; left > 0; ) {
+    const size = Math.min(order.batch ?? BATCH, left);
     const rows = await read(after, size);
     yield* rows;
     if (rows.length < size) return;
-    after = idOf(rows[rows.length - 1]);
+    after = order.placeOf(rows[rows.length - 1]);
     left -= rows.length;
   }
 }
 
 /** The batch is cut from url alone wherever that is possible, so that the joins see no more than its rows. */
 async function* pagesOf(sql: Sql, filter: PageFilter): AsyncGenerator<PageRow> {
-  const conditions = ['u.id > $1'];
+  const order = orderOfPages(filter, 'u.url COLLATE "C"');
+  const wide = order.columns.length;
+  const conditions = [`(${order.columns}) > (${order.columns.map((_, i) => `$${i + 1}`)})`];
   const values: unknown[] = [];
   const add = (condition: string, value: unknown) => {
     values.push(value);
-    conditions.push(condition.replace('?', `$${values.length + 2}`));
+    conditions.push(condition.replace('?', `$${values.length + wide + 1}`));
   };
   const { project, states, statusCodes, hosts, changes, changingMoreThan, notVisitedSince } = filter;
   if (project !== undefined) add('u.project_id = (SELECT id FROM project WHERE name = ?)', project);
@@ -181,10 +188,12 @@ async function* pagesOf(sql: Sql, filter: PageFilter): AsyncGenerator<PageRow> {
   );
   const visited = asksVisits ? `JOIN ${FETCHED}` : '';
   const text = `${pagesFrom(
-    `(SELECT u.* FROM url u ${visited} WHERE ${conditions.join(' AND ')} ORDER BY u.id LIMIT $2)`,
-  )} ORDER BY u.id`;
-  const read = (after: number, size: number) => ask<RawPage>(sql, text, [after, size, ...values]);
-  for await (const row of batches(filter.limit, read, ({ id }) => id)) yield named(row)!;
+    `(SELECT u.* FROM url u ${visited} WHERE ${conditions.join(' AND ')} ORDER BY ${order.columns} LIMIT $${wide + 1})`,
+    order.key,
+  )} ORDER BY ${order.columns}`;
+  const read = (after: PagePlace, size: number) =>
+    ask<RawPage & { key: number }>(sql, text, [...after, size, ...values]);
+  for await (const { key: _, ...row } of batches(filter.limit, order, read)) yield named(row)!;
 }
 
 async function hostIdsOf(sql: Sql, names: readonly string[]): Promise<number[]> {
@@ -198,7 +207,7 @@ function runsOf(sql: Sql, filter: { project?: string; limit?: number }): AsyncGe
   const text = `SELECT ${RUN_COLUMNS} FROM ${RUNS}
     WHERE r.id > $1 AND ($3::text IS NULL OR p.name = $3) ORDER BY r.id LIMIT $2`;
   const read = (after: number, size: number) => ask<RunRow>(sql, text, [after, size, filter.project ?? null]);
-  return batches(filter.limit, read, ({ run }) => run);
+  return batches(filter.limit, { first: 0, placeOf: ({ run }) => run }, read);
 }
 
 /** A batch of hosts, each counted in its own partition; hosts without pages of the project are left out. */
@@ -223,7 +232,7 @@ async function* hostsOf(sql: Sql, filter: { project?: string; limit?: number }):
     ask<HostRow & { at: number }>(sql, text, [after, size, filter.project ?? null]);
   let left = filter.limit ?? Number.POSITIVE_INFINITY;
   if (left <= 0) return;
-  for await (const { at: _, ...row } of batches(undefined, read, ({ at }) => at)) {
+  for await (const { at: _, ...row } of batches(undefined, { first: 0, placeOf: ({ at }) => at }, read)) {
     if (row.pages === 0) continue;
     yield row;
     if (--left <= 0) return;

@@ -7,6 +7,7 @@ import type { Database } from 'better-sqlite3';
 import { sumiError } from '../../errors.ts';
 import { PAGE_STATES, pageStateName } from '../../frontier/page-state.ts';
 import { explainFailures } from '../explain-failures.ts';
+import { orderOfPages } from '../page-order.ts';
 import { NO_DEPTH, REQUEST_KINDS, type StoredRobots } from '../port.ts';
 import type {
   HostRow,
@@ -126,7 +127,8 @@ function named(row: unknown): PageRow | null {
 }
 
 async function* pagesOf(db: Database, filter: PageFilter): AsyncGenerator<PageRow> {
-  const conditions = ['u.id > ?'];
+  const order = orderOfPages(filter, 'u.url');
+  const conditions = [`(${order.columns}) > (${order.columns.map(() => '?')})`];
   const values: (string | number)[] = [];
   const add = (column: string, wanted: readonly (string | number)[] | undefined) => {
     if (wanted === undefined) return;
@@ -151,16 +153,16 @@ async function* pagesOf(db: Database, filter: PageFilter): AsyncGenerator<PageRo
   }
   // CROSS JOIN pins url as the outer loop: the keyset is its rowid, and a planner that starts at host would sort.
   const read = db.prepare(
-    `SELECT ${PAGE_COLUMNS} FROM ${PAGES.replaceAll(' JOIN ', ' CROSS JOIN ').replace('LEFT CROSS', 'LEFT')}
-     WHERE ${conditions.join(' AND ')} ORDER BY u.id LIMIT ?`,
+    `SELECT ${PAGE_COLUMNS}, ${order.key} AS key FROM ${PAGES.replaceAll(' JOIN ', ' CROSS JOIN ').replace('LEFT CROSS', 'LEFT')}
+     WHERE ${conditions.join(' AND ')} ORDER BY ${order.columns} LIMIT ?`,
   );
   let left = filter.limit ?? Number.POSITIVE_INFINITY;
-  for (let after = 0; left > 0; ) {
-    const size = Math.min(BATCH, left);
-    const rows = read.all(after, ...values, size) as RawPage[];
-    for (const row of rows) yield { ...row, state: pageStateName(row.state) };
+  for (let after = order.first; left > 0; ) {
+    const size = Math.min(order.batch, left);
+    const rows = read.all(...after, ...values, size) as (RawPage & { key: number })[];
+    for (const { key: _, ...row } of rows) yield { ...row, state: pageStateName(row.state) };
     if (rows.length < size) return;
-    after = rows[rows.length - 1].id;
+    after = order.placeOf(rows[rows.length - 1]);
     left -= rows.length;
   }
 }

@@ -69,6 +69,12 @@ export const ERRORS = {
     exitCode: 2,
     httpStatus: 400,
   },
+  'bad-flag': {
+    message: '{flag} cannot be {value}; expected {expected}.',
+    hint: '`{command} --help` says what {flag} means, with examples.',
+    exitCode: 2,
+    httpStatus: 400,
+  },
   'missing-value': {
     message: '{option} is missing ({place}); expected {expected}.',
     hint: 'Add it there; examples/terrain.toml shows every key with a word about it.',

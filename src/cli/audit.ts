@@ -21,7 +21,7 @@ export function auditCommand(): Command {
     .action((text: string | undefined) =>
       withReadSide(command, async ({ config, side }) => {
         const isJson = command.getOptionValue('json') === true || wantsJson(config);
-        const run = readWholeNumber('run', text);
+        const run = readWholeNumber(command, 'run', text);
         if (run !== undefined && (await side.run(run)) === null)
           throw sumiError('unknown-run', { run, file: config.storeLabel });
         const result = await auditRuns(side, run);

@@ -39,7 +39,12 @@ export async function chooseRuns(
   const project = await projectOfLastRun(reading);
   const runs = await runsOf(side, project.project);
   if (flags.since !== undefined) {
-    const sinceMs = readMoment(flags.since, '--since', now, 'the number of a run, ');
+    const sinceMs = readMoment(
+      flags.since,
+      { flag: '--since', command: 'sumi changes' },
+      now,
+      'the number of a run, ',
+    );
     const meant = runs.filter(
       ({ finished_at }) => finished_at === null || Date.parse(finished_at) >= sinceMs,
     );

@@ -23,7 +23,8 @@ export function forgetCommand(): Command {
   return addReadFlags(command, false)
     .addHelpText('after', EXAMPLES)
     .action(async (flags: { olderThan: string; yes?: boolean }) => {
-      const before = Date.now() - readLength(flags.olderThan, '--older-than');
+      const before =
+        Date.now() - readLength(flags.olderThan, { flag: '--older-than', command: 'sumi forget' });
       // Asked of the reading side first, so that a store that is not there is not made, and closed before it is changed.
       let forget = async () => {};
       await withReadSide(command, async ({ config, project }) => {

@@ -8,7 +8,7 @@ import { PAGE_STATES, type PageState } from '../frontier/page-state.ts';
 import type { Column } from '../report/render-table.ts';
 import type { PageRow } from '../store/read-side.ts';
 import { addReadFlags, collect, withReadSide } from './read-command.ts';
-import { readLength } from './read-time.ts';
+import { type OwnFlag, readLength } from './read-time.ts';
 import { writeRows } from './write-rows.ts';
 
 const EXAMPLES = `
@@ -99,11 +99,11 @@ export function pagesCommand(): Command {
     )
     .option(
       '--changing-more-than <RATE>',
-      'only pages that change more often, as 1/day, 3/week or 0.5 (a day)',
+      'only pages that change more often, as 1/day, 3/week or 0.5 (a day); those that change most come first',
     )
     .option(
       '--not-crawled-for <TIME>',
-      'only pages that were not visited for so long, as 90m, 12h, 7d or 2w',
+      'only pages that were not visited for so long, as 90m, 12h, 7d or 2w; the oldest visit comes first',
     );
   return command.addHelpText('after', EXAMPLES).action(() =>
     withReadSide(command, async ({ config, side, project, limit }) => {
@@ -119,7 +119,7 @@ export function pagesCommand(): Command {
         notVisitedSince:
           notCrawledFor === undefined
             ? undefined
-            : Date.now() - readLength(notCrawledFor, '--not-crawled-for'),
+            : Date.now() - readLength(notCrawledFor, ownFlag('--not-crawled-for')),
         limit,
       });
       await writeRows({ rows, format: config.format, names: NAMES, columns: COLUMNS });
@@ -136,21 +136,22 @@ interface PageFlags {
   notCrawledFor?: string;
 }
 
+const ownFlag = (flag: string): OwnFlag => ({ flag, command: 'sumi pages' });
+
 function readOutcome(text: string): VisitOutcome {
   const name = VISIT_OUTCOMES.find((known) => known === text.toLowerCase());
   if (name !== undefined) return name;
   const expected = `one of ${VISIT_OUTCOMES.join(', ')}`;
-  throw sumiError('bad-value', { option: '--change', value: text, place: 'flag --change', expected });
+  throw sumiError('bad-flag', { ...ownFlag('--change'), value: text, expected });
 }
 
 /** Changes a day. */
 function readChangeRate(text: string): number {
   const rate = /^0+(?:\.0+)?$/.test(text.trim()) ? 0 : readRate(text);
   if (rate !== null) return rate;
-  throw sumiError('bad-value', {
-    option: '--changing-more-than',
+  throw sumiError('bad-flag', {
+    ...ownFlag('--changing-more-than'),
     value: text,
-    place: 'flag --changing-more-than',
     expected: 'a number of changes, as in 1/day, 3/week or 0.5 (a day)',
   });
 }
@@ -160,12 +161,12 @@ function readState(text: string): PageState {
   const name = names.find((known) => known.toLowerCase() === text.toLowerCase());
   if (name !== undefined) return name;
   const expected = `a state such as ${nearestName(text, names)} (${names.join(', ')})`;
-  throw sumiError('bad-value', { option: '--state', value: text, place: 'flag --state', expected });
+  throw sumiError('bad-flag', { ...ownFlag('--state'), value: text, expected });
 }
 
 function readStatus(text: string): number[] {
   if (/^[1-9]\d\d$/.test(text)) return [Number(text)];
   if (/^[1-9]xx$/i.test(text)) return Array.from({ length: 100 }, (_, i) => Number(text[0]) * 100 + i);
   const expected = 'an HTTP status such as 404, or 4xx for all that begin with 4';
-  throw sumiError('bad-value', { option: '--status', value: text, place: 'flag --status', expected });
+  throw sumiError('bad-flag', { ...ownFlag('--status'), value: text, expected });
 }

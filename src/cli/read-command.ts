@@ -34,7 +34,7 @@ export async function withReadSide(
   const flags = flagsGiven(command);
   for (const name of ownFlags) delete flags[name];
   const config = await loadConfig({ env: process.env, flags });
-  const limit = readWholeNumber('--limit', command.getOptionValue('limit') as string | undefined);
+  const limit = readWholeNumber(command, '--limit', command.getOptionValue('limit') as string | undefined);
   const side = await openReadSide(config.storeAddress);
   try {
     const project = config.project ?? undefined;
@@ -52,15 +52,16 @@ export async function refuseUnknownProject(side: ReadSide, project: string, file
   throw sumiError('unknown-project', { project, file, known });
 }
 
-export function readWholeNumber(flag: string, text: string | undefined): number | undefined {
+/** Of a flag or an argument that this command has and no configuration file. */
+export function readWholeNumber(
+  command: Command,
+  flag: string,
+  text: string | undefined,
+): number | undefined {
   if (text === undefined) return undefined;
   if (/^\d{1,15}$/.test(text)) return Number(text);
-  throw sumiError('bad-value', {
-    option: flag,
-    value: text,
-    place: `flag ${flag}`,
-    expected: 'a whole number',
-  });
+  const name = `sumi ${command.name()}`;
+  throw sumiError('bad-flag', { flag, command: name, value: text, expected: 'a whole number' });
 }
 
 /** The commands that answer with one thing print it for people or as JSON. */

@@ -10,18 +10,24 @@ const UNITS_MS: Record<string, number> = {
 
 const LENGTH = /^(\d{1,6}(?:\.\d{1,3})?)\s?([mhdw])$/;
 
+/** A flag that one command has and no configuration file. */
+export interface OwnFlag {
+  flag: string;
+  /** As in `sumi pages`. */
+  command: string;
+}
+
 /** Milliseconds. */
-export function readLength(text: string, flag: string): number {
+export function readLength(text: string, where: OwnFlag): number {
   const match = LENGTH.exec(text.trim());
   if (match !== null) return Number(match[1]) * UNITS_MS[match[2]];
-  const expected = 'a time such as 90m, 12h, 7d or 2w';
-  throw sumiError('bad-value', { option: flag, value: text, place: `flag ${flag}`, expected });
+  throw sumiError('bad-flag', { ...where, value: text, expected: 'a time such as 90m, 12h, 7d or 2w' });
 }
 
 /** A date, a date with time (UTC unless it says otherwise), or so long ago. Wall milliseconds. */
-export function readMoment(text: string, flag: string, now: number, alternatives = ''): number {
+export function readMoment(text: string, where: OwnFlag, now: number, alternatives = ''): number {
   const written = text.trim();
-  if (LENGTH.test(written)) return now - readLength(written, flag);
+  if (LENGTH.test(written)) return now - readLength(written, where);
   const match = /^\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d{1,3})?)?(Z|[+-]\d\d:\d\d)?)?$/.exec(written);
   if (match !== null) {
     const isDay = written.length === 10;
@@ -30,5 +36,5 @@ export function readMoment(text: string, flag: string, now: number, alternatives
       return moment;
   }
   const expected = `${alternatives}a date such as 2026-02-03 or 2026-02-03T10:00Z, or a time ago such as 7d`;
-  throw sumiError('bad-value', { option: flag, value: text, place: `flag ${flag}`, expected });
+  throw sumiError('bad-flag', { ...where, value: text, expected });
 }

@@ -35,7 +35,7 @@ export function reportCommand(): Command {
       withReadSide(command, async (reading) => {
         const html = command.getOptionValue('html') as string | undefined;
         const isJson = command.getOptionValue('json') === true || wantsJson(reading.config);
-        const id = readWholeNumber('--run', command.getOptionValue('run') as string | undefined);
+        const id = readWholeNumber(command, '--run', command.getOptionValue('run') as string | undefined);
         const run = id === undefined ? await lastRun(reading) : await reading.side.run(id);
         const isMeant = run !== null && (reading.project ?? run.project) === run.project;
         const unknown = () => sumiError('unknown-run', { run: id ?? 'yet', file: reading.config.storeLabel });

@@ -79,7 +79,7 @@ export function sitemapCommand(): Command {
   return command.addHelpText('after', EXAMPLES).action(async (url: string) => {
     const sources = { env: process.env, flags: flagsGiven(command) };
     const config = await applyProjectSettings(await loadConfig(sources), { sources, startUrls: [url] });
-    const limit = readWholeNumber('--limit', command.getOptionValue('limit') as string | undefined);
+    const limit = readWholeNumber(command, '--limit', command.getOptionValue('limit') as string | undefined);
     const reports = createNotes(config.quiet ? -1 : config.verbose);
     const found = listSitemap(config, url, reports);
     const rows = rowsOf(found, limit ?? Number.POSITIVE_INFINITY);

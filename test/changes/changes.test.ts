@@ -290,12 +290,48 @@ describe('sumi pages', () => {
   };
 
   it('lists pages by how often they change, when they were visited, and what the last visit found', async () => {
-    expect(await pages('--changing-more-than', '1/day')).toEqual(['/', '/a', '/b', '/moved']);
+    expect((await pages('--changing-more-than', '1/day')).sort()).toEqual(['/', '/a', '/b', '/moved']);
     expect(await pages('--changing-more-than', '100000000/day')).toEqual([]);
     expect(await pages('--change', 'changed')).toEqual(['/a']);
     expect((await pages('--change', 'gone,unchanged')).sort()).toEqual(['/', '/b', '/moved', '/new', '/old']);
     expect(await pages('--not-crawled-for', '7d')).toEqual([]);
     expect(await pages('--not-crawled-for', '0m')).toContain('/old');
+  });
+
+  it.each([
+    ['--changing-more-than', '0', 'change_frequency', -1],
+    ['--not-crawled-for', '0m', 'visited_at', 1],
+  ])('sorts by what %s asks for, in every format', async (flag, value, column, sign) => {
+    const asked = ['pages', flag, value, '--format'];
+    const rows: Record<string, string | number>[] = JSON.parse((await run(...asked, 'json')).stdout);
+    expect(rows.length).toBeGreaterThan(3);
+    const keys = rows.map((row) => row[column]);
+    expect(keys).toEqual(keys.toSorted((a, b) => sign * (a < b ? -1 : a > b ? 1 : 0)));
+    const urls = rows.map(({ url }) => String(url));
+    for (const format of ['table', 'jsonl', 'csv']) {
+      const { stdout } = await run(...asked, format);
+      // The first address of a line is the page's own.
+      const listed = stdout
+        .split('\n')
+        .map((line) => line.split(/[\s,"]+/).find((word) => urls.includes(word)));
+      expect(listed.filter((url) => url !== undefined)).toEqual(urls);
+    }
+  });
+
+  it.each([
+    ['pages', '--changing-more-than', 'often'],
+    ['pages', '--not-crawled-for', '7'],
+    ['pages', '--state', 'Lost'],
+    ['pages', '--status', 'ok'],
+    ['pages', '--limit', 'few'],
+    ['forget', '--older-than', '90'],
+    ['changes', '--since', 'monday'],
+  ])('%s %s says where it is documented, which is so', async (command, flag, value) => {
+    const { code, stderr } = await run(command, flag, value);
+    expect(code).toBe(2);
+    expect(stderr).toContain(`${flag} cannot be ${value}; expected `);
+    const [, help] = /`sumi (.*)` says what/.exec(stderr)!;
+    expect((await run(...help.split(' '))).stdout).toMatch(new RegExp(`^ {2}${flag} `, 'm'));
   });
 });
 

@@ -220,7 +220,7 @@ describe('sumi report', () => {
     ]) {
       const { code, stdout, stderr } = await run('report', ...args);
       expect([code, stdout]).toEqual([2, '']);
-      expect(stderr).toMatch(/code: (unknown-run|bad-value|unknown-project)/);
+      expect(stderr).toMatch(/code: (unknown-run|bad-flag|unknown-project)/);
     }
   });
 });

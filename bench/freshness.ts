@@ -7,27 +7,12 @@ import { runInNewContext } from 'node:vm';
 import { createRevisitPlan } from '../src/change/revisit/create-revisit-plan.ts';
 import type { PageStates, RevisitKind, RevisitPlan, SavedPlan } from '../src/change/revisit/revisit-plan.ts';
 import { seededRandom } from '../test/seeded-random.ts';
+import { createMessageReader, type Message, type PageMessage, ProtocolError } from './freshness-messages.ts';
 
 const DAY_MS = 86_400_000;
 /** The simulator counts days from 0: any day will do, so long as dates before it are dates. */
 const DAY_ZERO = Date.UTC(2024, 0, 1);
 const at = (days: number) => DAY_ZERO + days * DAY_MS;
-
-type Message =
-  | { type: 'init'; pages: number; budgetPerDay: number; hostCapPerTick: number | null }
-  | {
-      type: 'page';
-      host: number;
-      depth: number;
-      weight: number;
-      lastFetch: number | null;
-      lastModified: number | null;
-    }
-  | { type: 'ready' | 'bye' }
-  | { type: 'tick'; t: number; k: number; signals: [id: number, lastModified: number][] }
-  | { type: 'results'; t: number; results: [id: number, changed: 0 | 1, lastModified: number | null][] };
-
-type PageMessage = Extract<Message, { type: 'page' }>;
 
 function loadPages(plan: RevisitPlan, pages: PageMessage[]): void {
   plan.load({
@@ -44,7 +29,7 @@ function loadPages(plan: RevisitPlan, pages: PageMessage[]): void {
 
 const dated = (lastModified: number | null) => (lastModified === null ? undefined : at(lastModified));
 
-/** Answers the simulator until it says goodbye. */
+/** Answers the simulator until it says goodbye, or something that is no message: then it says so and is done. */
 async function speak(kind: RevisitKind): Promise<void> {
   const say = (message: unknown) => process.stdout.write(`${JSON.stringify(message)}\n`);
   const pages: PageMessage[] = [];
@@ -52,8 +37,7 @@ async function speak(kind: RevisitKind): Promise<void> {
   const taken = new Set<number>();
   let plan: RevisitPlan | null = null;
   let hostCap: number | null = null;
-  for await (const line of createInterface({ input: process.stdin })) {
-    const message = JSON.parse(line) as Message;
+  for await (const message of messages()) {
     if (message.type === 'init') {
       hostCap = message.hostCapPerTick;
       const random = seededRandom(1).next;
@@ -61,7 +45,7 @@ async function speak(kind: RevisitKind): Promise<void> {
     } else if (message.type === 'page') {
       pages.push(message);
       if (message.lastFetch !== null) visited.add(pages.length - 1);
-    } else if (plan === null) throw new Error(`${message.type} before init`);
+    } else if (plan === null) break;
     else if (message.type === 'ready') {
       loadPages(plan, pages);
       say({ type: 'ready' });
@@ -84,6 +68,28 @@ async function speak(kind: RevisitKind): Promise<void> {
       }
     } else break;
   }
+}
+
+/** Empty lines are passed over. Who is done listening does not wait for the other side to hang up. */
+async function* messages(): AsyncGenerator<Message> {
+  const read = createMessageReader();
+  let number = 0;
+  try {
+    for await (const line of createInterface({ input: process.stdin })) {
+      number++;
+      if (line.trim() !== '') yield read(line);
+    }
+  } catch (error) {
+    if (!(error instanceof ProtocolError)) throw error;
+    refuse(`line ${number} ${error.message}`);
+  } finally {
+    process.stdin.destroy();
+  }
+}
+
+function refuse(why: string): void {
+  process.stderr.write(`bench:freshness: ${why}\n`);
+  process.exitCode = 2;
 }
 
 /** Pages as a store would hand them over: visited in the last month, each with some evidence. */
@@ -182,8 +188,8 @@ const KINDS: RevisitKind[] = ['value', 'score', 'bands'];
 const kindAt = process.argv.indexOf('--revisit') + 1;
 const kind = kindAt === 0 ? 'value' : KINDS.find((known) => known === process.argv[kindAt]);
 if (kind === undefined)
-  throw new Error(`--revisit is one of ${KINDS.join(', ')}, not ${process.argv[kindAt]}`);
-if (process.argv.includes('--scale')) {
+  refuse(`--revisit cannot be ${process.argv[kindAt]}; expected one of ${KINDS.join(', ')}`);
+else if (process.argv.includes('--scale')) {
   setFlagsFromString('--expose-gc');
   const collect = runInNewContext('gc') as () => void;
   for (const [pages, hosts] of [

@@ -10,6 +10,8 @@ import { oneStep, showBucket, showTick, ticksOf } from './time-words.ts';
 const SHADES = [0, 0.05, 0.15, 0.35, 0.65, 1];
 const ROW_PX = 18;
 const MOST_TICKS = 6;
+const MOST_NARROW = { short: 3, long: 2 };
+const LONG_WORD = 6;
 
 interface Sum extends Omit<HeatCell, 'section' | 'bucket'> {}
 
@@ -156,15 +158,17 @@ export function showSection(name: string | null): string {
 }
 
 export function drawAxis(buckets: TimeBuckets, height = 18, top = 13): Markup {
-  const ticks = ticksOf(buckets, MOST_TICKS);
+  const ticks = ticksOf(buckets.count, MOST_TICKS);
+  // On a narrow screen few have room, and fewer where the words are long.
+  const isLong = ticks.some((bucket) => showTick(buckets, bucket).length > LONG_WORD);
+  const shownNarrow = new Set(ticksOf(ticks.length, isLong ? MOST_NARROW.long : MOST_NARROW.short));
   return tag(
     'svg',
     { class: 'ticks', width: '100%', height, 'aria-hidden': 'true' },
     ticks.map((bucket, i) =>
       tag(
         'text',
-        // On a narrow screen every other word has room.
-        { x: percent(bucket / buckets.count), y: top, class: i % 2 === 1 ? 'minor' : undefined },
+        { x: percent(bucket / buckets.count), y: top, class: shownNarrow.has(i) ? undefined : 'minor' },
         showTick(buckets, bucket),
       ),
     ),

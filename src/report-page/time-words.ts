@@ -37,10 +37,10 @@ export function showTick(buckets: TimeBuckets, bucket: number): string {
   return buckets.stepMs < 28 * DAY ? dayAndMonth(from) : monthAndYear(from);
 }
 
-/** Columns with a word under them: evenly spread, never the last few, whose word would not fit. */
-export function ticksOf({ count }: TimeBuckets, most: number): number[] {
+/** Columns with a word under them: evenly spread, never the last few, which have less room than is between two. */
+export function ticksOf(count: number, most: number): number[] {
   const every = Math.ceil(count / most);
-  return Array.from({ length: Math.ceil(count / every) }, (_, i) => i * every);
+  return Array.from({ length: Math.floor(count / every) }, (_, i) => i * every);
 }
 
 const UNITS: readonly (readonly [ms: number, one: string])[] = [

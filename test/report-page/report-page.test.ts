@@ -1,5 +1,5 @@
 /** The report page as a reader meets it: opened from disk in a real browser, day and night, wide and narrow, and printed. */
-import type { Browser } from 'playwright-core';
+import type { Browser, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { ReportFacts } from '../../src/report-page/report-facts.ts';
 import { startBrowser } from '../map-page/open-map.ts';
@@ -32,6 +32,22 @@ async function open(facts: ReportFacts, look?: LookingAt): Promise<OpenReport> {
 }
 
 const whole = (n: number) => n.toLocaleString('en');
+const HOUR = 3_600_000;
+
+interface Span {
+  left: number;
+  right: number;
+}
+
+/** Axes and scales with the words that are shown in them; those of an axis from left to right. */
+function wordsOf(page: Page): Promise<{ box: Span; isAxis: boolean; words: (Span & { text: string })[] }[]> {
+  return page.evaluate(`[...document.querySelectorAll('svg.ticks, svg.scale')].map((picture) => {
+    const spanOf = (element) => (({ left, right }) => ({ left, right }))(element.getBoundingClientRect());
+    const texts = [...picture.querySelectorAll('text')].filter((text) => getComputedStyle(text).display !== 'none');
+    const words = texts.map((text) => ({ text: text.textContent, ...spanOf(text) }));
+    return { box: spanOf(picture), isAxis: picture.classList.contains('ticks'), words };
+  })`);
+}
 
 describe('the report page', () => {
   it('shows the headline, a row a section, and every list', async () => {
@@ -143,6 +159,41 @@ describe('the report page', () => {
     ).toBeGreaterThan(300);
     const paper = await page.pdf({ format: 'A4' });
     expect(paper.subarray(0, 5).toString()).toBe('%PDF-');
+  });
+
+  // As many runs as columns can be, and the longest words under them.
+  it.each([
+    ['62 runs, 3 hours apart', 62, 3 * HOUR],
+    ['62 runs, a day apart', 62, 24 * HOUR],
+    ['62 runs, 5 minutes apart', 62, HOUR / 12],
+    ['25 runs, 28 days apart', 25, 28 * 24 * HOUR],
+    ['7 runs, an hour apart', 7, HOUR],
+  ])('keeps the words under a picture within it and apart: %s', async (_, runs, stepMs) => {
+    const facts = await factsOf({
+      ...SHOP,
+      runs,
+      stepMs,
+      sections: [['news', 20, 0.3]],
+      redesign: undefined,
+    });
+    for (const width of [390, 1280, 1900]) {
+      const { page } = await open(facts, { width });
+      const pictures = await wordsOf(page);
+      expect(pictures.length).toBeGreaterThan(6);
+      for (const { words, box, isAxis } of pictures) {
+        expect(words.length, `at ${width} px`).toBeGreaterThan(0);
+        for (const [at, { text, left, right }] of words.entries()) {
+          expect([left >= box.left - 1, right <= box.right + 1], `${text} at ${width} px`).toEqual([
+            true,
+            true,
+          ]);
+          if (isAxis && at > 0)
+            expect(left - words[at - 1].right, `before ${text} at ${width} px`).toBeGreaterThan(2);
+        }
+      }
+      await report!.close();
+      report = undefined;
+    }
   });
 
   it('makes text of what the web sent, never markup', async () => {

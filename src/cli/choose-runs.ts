@@ -1,6 +1,7 @@
 /** Which project and which of its runs a question about changes is about, from what stands on the command line. */
 import { sumiError } from '../errors.ts';
 import type { ProjectRow, ReadSide, RunRow } from '../store/read-side.ts';
+import { isCrawl } from '../store/unfinished-run.ts';
 import type { Reading } from './read-command.ts';
 import { readMoment } from './read-time.ts';
 
@@ -73,11 +74,6 @@ async function runsOf(side: ReadSide, project: string): Promise<RunRow[]> {
   const runs: RunRow[] = [];
   for await (const run of side.runs({ project })) runs.push(run);
   return runs.filter(isCrawl).sort((a, b) => a.run - b.run);
-}
-
-/** `sumi sitemap` keeps its requests in a run of its own, in which no page is visited. */
-export function isCrawl({ metadata }: Pick<RunRow, 'metadata'>): boolean {
-  return metadata === null || (JSON.parse(metadata) as { command?: unknown }).command !== 'sitemap';
 }
 
 export async function projectOf(side: ReadSide, name: string): Promise<ProjectRow> {

@@ -6,7 +6,7 @@ import { Command, Option } from 'commander';
 import { sumiError } from '../errors.ts';
 import { printable } from '../report/terminal-text.ts';
 import type { StoredRun } from '../store/read-side.ts';
-import { isCrawl } from './choose-runs.ts';
+import { isCrawl } from '../store/unfinished-run.ts';
 import { drawReport } from './draw-report.ts';
 import { addReadFlags, type Reading, readWholeNumber, wantsJson, withReadSide } from './read-command.ts';
 import { renderReport } from './render-report.ts';

@@ -4,6 +4,7 @@ import { type Config, type ConfigSources, loadConfig } from '../config/load-conf
 import { sumiError } from '../errors.ts';
 import { openReadSide } from '../store/open-store.ts';
 import type { ReadSide, StoredRun } from '../store/read-side.ts';
+import { isUnfinished } from '../store/unfinished-run.ts';
 import { crawlToEnd } from './crawl-to-end.ts';
 import { addOptionFlags, flagsGiven } from './options-to-flags.ts';
 import { refuseUnknownProject } from './read-command.ts';
@@ -56,7 +57,7 @@ async function lastUnfinished(side: ReadSide, project: string | null): Promise<S
   for (const row of await side.projects()) {
     if (project !== null && row.project !== project) continue;
     const run = await side.lastRun(row.id);
-    if (run === null || (run.status !== 'running' && run.status !== 'interrupted')) continue;
+    if (run === null || !isUnfinished(run)) continue;
     if (found === null || run.run > found.run) found = run;
   }
   return found;

@@ -2,12 +2,11 @@
 import { Command } from 'commander';
 import { loadConfig } from '../config/load-config.ts';
 import { applyProjectSettings } from '../crawl/apply-project-settings.ts';
-import { sumiError } from '../errors.ts';
+import { EXIT_CODES, sumiError } from '../errors.ts';
 import type { Column } from '../report/render-table.ts';
 import type { SitemapReport } from '../sitemap/find-entries.ts';
-import type { ListedEntry } from '../sitemap/lookup/keep-entries.ts';
+import type { ListedEntry, StoredListing } from '../sitemap/lookup/keep-entries.ts';
 import { listSitemap } from '../sitemap/lookup/list-sitemap.ts';
-import type { SitemapEntry } from '../sitemap/sitemap-outcome.ts';
 import { addOptionFlags, flagsGiven } from './options-to-flags.ts';
 import { readWholeNumber } from './read-command.ts';
 import { writeRows } from './write-rows.ts';
@@ -20,7 +19,7 @@ Examples:
   sumi sitemap example.com --db site.db                     kept, and given from there for sitemap-cache-hours
   sumi sitemap example.com --db site.db --fresh             read again all the same`;
 
-interface SitemapRow extends Pick<SitemapEntry, 'images' | 'videos' | 'news' | 'alternates'> {
+interface SitemapRow extends Pick<ListedEntry['entry'], 'images' | 'videos' | 'news' | 'alternates'> {
   url: string;
   lastmod: string | null;
   changefreq: string | null;
@@ -81,12 +80,24 @@ export function sitemapCommand(): Command {
     const config = await applyProjectSettings(await loadConfig(sources), { sources, startUrls: [url] });
     const limit = readWholeNumber(command, '--limit', command.getOptionValue('limit') as string | undefined);
     const reports = createNotes(config.quiet ? -1 : config.verbose);
-    const found = listSitemap(config, url, reports);
+    const signal = abortOnSignals();
+    const found = listSitemap(config, url, reports, signal);
     const rows = rowsOf(found, limit ?? Number.POSITIVE_INFINITY);
     await writeRows({ rows: rows.all, format: config.format, names: NAMES, columns: COLUMNS });
+    if (signal.aborted) {
+      process.exitCode = EXIT_CODES.interrupted;
+      return;
+    }
     // Rows enough, before it was known what became of the sitemap they are of.
     if (reports.hits === 0 && !rows.isCut) throw sumiError('no-sitemap', { url, reason: reports.reason });
   });
+}
+
+/** The first one ends the listing in good order, a second one the process. */
+function abortOnSignals(): AbortSignal {
+  const stop = new AbortController();
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stop.abort());
+  return stop.signal;
 }
 
 function rowsOf(found: AsyncIterable<ListedEntry[]>, limit: number) {
@@ -148,20 +159,26 @@ function createNotes(verbosity: number) {
     get hits() {
       return hits;
     },
-    /** Of the last one that was not found by trying. */
+    /** Of the last one that could not be read. */
     get reason() {
       return reason;
     },
-    onSitemap({ url, foundBy, kind, entries, problem }: SitemapReport) {
+    onSitemap({ url, foundBy, kind, entries, problem, isMiss }: SitemapReport) {
       if (kind !== null) hits++;
-      else if (foundBy !== 'path' && foundBy !== 'link') reason = `${url}: ${problem}`;
-      const isInVain = kind === null && (foundBy === 'path' || foundBy === 'link');
-      if (problem !== null && verbosity >= (isInVain ? 1 : 0)) say(`${url}: ${problem}`);
+      else if (!isMiss) reason = `${url}: ${problem}`;
+      if (problem !== null && verbosity >= (isMiss ? 1 : 0)) say(`${url}: ${problem}`);
       else if (verbosity > 0) say(`${url} (${foundBy}): ${kind}, ${entries} entries`);
     },
-    onStored(checkedAt: number) {
+    onStored({ checkedAt, trouble, entries }: StoredListing) {
+      const then = new Date(checkedAt).toISOString();
+      if (entries === null) {
+        const found = trouble === null ? 'nobody named one' : 'what was named could not be read';
+        reason = `${found} at ${then}; --fresh looks again`;
+        return;
+      }
       hits++;
-      if (verbosity >= 0) say(`as read at ${new Date(checkedAt).toISOString()}; --fresh reads again`);
+      const missing = trouble === null ? '' : ', when not everything could be read';
+      if (verbosity >= 0) say(`as read at ${then}${missing}; --fresh reads again`);
     },
     onWait(host: string) {
       if (verbosity >= 0) say(`waiting for ${host}, which another worker has`);

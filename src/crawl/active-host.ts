@@ -27,13 +27,15 @@ export interface LookupRequest {
   url: string;
   haste: Haste;
   maxBytes: number;
-  onPiece: FetchRequest['onPiece'];
+  onPiece?: FetchRequest['onPiece'];
+  /** GET unless told otherwise. */
+  method?: 'HEAD';
 }
 
 /** A request for a sitemap. */
 export interface Lookup extends LookupRequest {
   /** `moved`: the host was given back before it could be asked. */
-  done: (answer: Outcome | { refused: string } | 'moved') => void;
+  done: (answer: Outcome | { refused: string; mayPass?: boolean } | 'moved') => void;
 }
 
 /** A page on its way: HEAD first, where wanted, then GET, each with a slot of its own. */

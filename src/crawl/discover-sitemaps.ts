@@ -2,8 +2,8 @@
  * Finds pages by the sitemaps of the start hosts while the crawl runs: each host is looked at once, what its sitemaps
  * name is judged, offered and kept in batches, and what was learned of the host is remembered for a while.
  *
- * It promises that a look which did not end (stopped, the limit of pages reached, a sitemap that could not be had this
- * time) is not remembered as one that did, and that nothing a site sends ends the crawl. It also finds out by which
+ * It promises that a look which did not end (stopped, the limit of pages reached) is not remembered, nor one that could
+ * not read everything as one that did, and that nothing a site sends ends the crawl. It also finds out by which
  * scheme a bare host speaks, since nobody else may ask before. It sends nothing itself: the desk does.
  */
 import type { Candidate } from '../frontier/candidate.ts';
@@ -16,14 +16,13 @@ import {
 } from '../sitemap/find-entries.ts';
 import { sitemapLinks } from '../sitemap/sitemap-links.ts';
 import type { HostDiscovery, SitemapFinding } from '../store/port.ts';
-import { withKnown } from './discovery-record.ts';
+import { isFresh, isPageUrl, LookRecord } from './discovery-record.ts';
 import type { HostDesk } from './host-desk.ts';
 import type { CrawlParts, StartUrl } from './parts.ts';
 import { createSitemapWeb } from './sitemap-web.ts';
 
 const ENTRIES_AT_ONCE = 256;
 const HOSTS_AT_ONCE = 16;
-const MOST_NAMED = 100;
 
 export interface SitemapDiscovery {
   /** Something may still be found: the run goes on. */
@@ -51,7 +50,7 @@ export interface DiscoverySurroundings {
 /** What of a host's sitemaps a start URL asks for. */
 interface Look {
   start: StartUrl;
-  /** given: it looks like a sitemap itself. Else they are looked for; that a page's site has none is not remembered. */
+  /** given: it looks like a sitemap itself, and may be a page. Else they are looked for; that a page's site has none is not remembered. */
   depth: 'given' | 'page' | 'site';
   /** The operator says that it is one, whatever it is called; it is never a page. */
   isFeed?: true;
@@ -59,16 +58,9 @@ interface Look {
 
 /** What the looks at one host have seen so far. */
 interface Seen {
-  now: number;
-  /** When the host was looked at last, before this. */
-  known: HostDiscovery | null;
-  hits: number;
-  entries: number;
-  /** Nothing was missed that may be there another time. */
-  isWhole: boolean;
+  record: LookRecord;
   /** The run has its pages: no more was asked for. */
   isCut: boolean;
-  named: Set<string>;
   /** Looks that were not spared, by what they asked for. */
   depths: Set<Look['depth']>;
   /** Not offered yet, by identity: one that is named twice counts once, where both are in hand. */
@@ -121,23 +113,24 @@ export function createSitemapDiscovery(
   async function lookAt(looks: readonly Look[]): Promise<void> {
     const { host } = looks[0].start;
     const seen: Seen = {
-      now: clock.now(),
-      known: sitemaps === null ? null : await store.discovery(host),
-      hits: 0,
-      entries: 0,
-      isWhole: true,
+      record: new LookRecord(clock.now(), sitemaps === null ? null : await store.discovery(host)),
       isCut: false,
-      named: new Set(),
       depths: new Set(),
       batch: new Map(),
     };
-    for (const { start: given, depth, isFeed } of looks) {
+    const waiting = [...looks];
+    for (let look = waiting.shift(); look !== undefined; look = waiting.shift()) {
+      const { start: given, depth, isFeed } = look;
       const start = given.isBare ? await withScheme(given) : given;
       if (given.isBare && depth !== 'given') await offer(start);
-      const isFound = sitemaps !== null && !isStopped && (await discover({ start, depth, isFeed }, seen));
-      // What only looked like a sitemap is a page.
-      if (depth === 'given' && !isFeed && isOfferedLater(parts, given) && !isFound && !isStopped)
+      const found = sitemaps === null || isStopped ? 'none' : await discover({ start, depth, isFeed }, seen);
+      if (depth === 'given' && !isFeed && isOfferedLater(parts, given) && found !== 'sitemap' && !isStopped) {
+        // What only looked like a sitemap is a page, and its site is looked at as for any page.
         await offer(start);
+        const isLooked = looks.some((other) => other.depth !== 'given') || waiting.length > 0;
+        if (found === 'page' && !isLooked)
+          waiting.push({ start: { ...start, isBare: false }, depth: 'page' });
+      }
       if (isStopped) return;
     }
     if (seen.depths.size > 0) await remember(host, seen);
@@ -159,19 +152,22 @@ export function createSitemapDiscovery(
       robots !== null && robots.status > 0 && robots.expiresAt > clock.now();
     if (isFresh(secureRobots)) return start;
     if (isFresh(plainRobots)) return plain;
-    if (await desk.answers(origins[0])) return start;
-    return (await desk.answers(origins[1])) ? plain : start;
+    if (await desk.answers(start.fetchUrl)) return start;
+    return (await desk.answers(plain.fetchUrl)) ? plain : start;
   }
 
-  /** Whether the start URL is a sitemap, or its host has some: now, or when it was looked at not long ago. */
-  async function discover({ start, depth, isFeed }: Look, seen: Seen): Promise<boolean> {
-    const { known, now } = seen;
-    if (known !== null && isFresh(known, { start, depth }, now)) {
+  /** What the start URL is, where it may be a sitemap: now, or when it was looked at not long ago. */
+  async function discover(look: Look, seen: Seen): Promise<'sitemap' | 'page' | 'none'> {
+    const { start, depth, isFeed } = look;
+    const { record } = seen;
+    const { known } = record;
+    if (known !== null && isKnown(known, look, record.now)) {
       // What was answered then stands for an answer now.
       if (depth === 'given') report.counters.answers++;
-      return known.method === 'sitemap';
+      return 'sitemap';
     }
-    const hitsBefore = seen.hits;
+    const hitsBefore = record.hits;
+    let isPage = false;
     seen.depths.add(depth);
     const isSearched = depth !== 'given';
     const entries = findEntries(start.fetchUrl, {
@@ -179,8 +175,13 @@ export function createSitemapDiscovery(
       paths: isSearched ? [...(known?.sitemaps ?? []), ...sitemaps!.paths] : [],
       maxBytes: sitemaps!.maxBytes,
       pageLinks: async () => (isSearched && !isStopped ? pages.of(siteName(start.host)) : []),
-      onSitemap: (found) => note(found, seen),
-      isGiven: isFeed,
+      onSitemap(found) {
+        isPage ||= found.isPage && !isFeed && depth === 'given' && found.foundBy === 'given';
+        if (!isPage) note(found, seen);
+        // Nobody but its name said that it is one.
+        else if (known?.sitemaps.includes(found.url)) note({ ...found, isMiss: true }, seen);
+      },
+      isGiven: !isSearched,
     });
     for await (const batch of entries) {
       if (isStopped) break;
@@ -189,8 +190,8 @@ export function createSitemapDiscovery(
     }
     if (!isStopped) await save(seen);
     // From here on what its sitemaps say is of today; a single one that was given says nothing of the others.
-    if (!isStopped && seen.isWhole && depth !== 'given') parts.readSitemaps.add(start.host);
-    return seen.hits > hitsBefore;
+    if (!isStopped && record.trouble === null && isSearched) parts.readSitemaps.add(start.host);
+    return record.hits > hitsBefore ? 'sitemap' : isPage ? 'page' : 'none';
   }
 
   function add({ entry, sitemap }: FoundEntry, { batch }: Seen): void {
@@ -212,8 +213,8 @@ export function createSitemapDiscovery(
     if (seen.batch.size === 0) return;
     const findings = [...seen.batch.values()];
     seen.batch.clear();
-    seen.entries += findings.length;
-    await store.saveEntries(findings, seen.now);
+    seen.record.entries += findings.length;
+    await store.saveEntries(findings, seen.record.now);
     wakeHosts(findings.map(({ candidate }) => candidate));
   }
 
@@ -221,32 +222,20 @@ export function createSitemapDiscovery(
     const { url, foundBy, kind, entries, problem } = found;
     if (isStopped || seen.isCut) return;
     if (!found.isMiss) report.tell({ type: 'sitemap', url, found_by: foundBy, kind, entries, problem });
-    if (found.mayPass) seen.isWhole = false;
-    if (kind === null) return;
-    seen.hits++;
-    if (foundBy === 'given') report.counters.answers++;
-    if (foundBy !== 'index' && seen.named.size < MOST_NAMED) seen.named.add(url);
+    seen.record.note(found);
+    if (kind !== null && foundBy === 'given') report.counters.answers++;
   }
 
-  async function remember(host: string, seen: Seen): Promise<void> {
-    const { hits, known, depths, entries, now, named } = seen;
-    // Entries of a sitemap that could not be had this time are not gone, and one that was never had is looked for again.
-    if (seen.isCut || (!seen.isWhole && (known !== null || hits === 0))) return;
-    // A page says nothing about whether its site has sitemaps.
-    if (hits === 0 && !depths.has('site')) return;
-    const found: HostDiscovery = {
-      method: hits > 0 ? 'sitemap' : sitemaps!.followsLinks ? 'links' : 'not_found',
-      checkedAt: now,
-      entries,
-      sitemaps: [...named],
-    };
-    const isSearched = depths.has('site') || depths.has('page');
-    await store.saveDiscovery(host, isSearched ? found : withKnown(known, found));
+  async function remember(host: string, { isCut, depths, record }: Seen): Promise<void> {
+    if (isCut) return;
+    const isSite = depths.has('site');
+    const otherwise = sitemaps!.followsLinks ? 'links' : 'not_found';
+    const found = record.toRemember({ isSite, isSearched: isSite || depths.has('page') }, otherwise);
+    if (found !== null) await store.saveDiscovery(host, found);
   }
 
-  function isFresh(known: HostDiscovery, { depth, start }: Look, now: number): boolean {
-    // Nor is what was read in times to come, by a clock that was wrong.
-    if (known.checkedAt + sitemaps!.cacheMs <= now || known.checkedAt > now) return false;
+  function isKnown(known: HostDiscovery, { depth, start }: Look, now: number): boolean {
+    if (!isFresh(known, now, sitemaps!.cacheMs)) return false;
     return depth !== 'given' || known.sitemaps.includes(start.fetchUrl);
   }
 
@@ -313,12 +302,6 @@ function looksByHost(startUrls: readonly StartUrl[], feeds: readonly StartUrl[])
 /** Home pages often lead to the same name with or without www (docs/decisions/0011). */
 function siteName(host: string): string {
   return host.replace(/^www\./, '');
-}
-
-/** A page was meant, not its site: by the whole address of one. */
-function isPageUrl({ isBare, fetchUrl }: StartUrl): boolean {
-  const { pathname, search } = new URL(fetchUrl);
-  return !isBare && (pathname !== '/' || search !== '');
 }
 
 function plainOf({ normalizer }: CrawlParts, start: StartUrl): StartUrl | null {

@@ -1,13 +1,81 @@
-/** What is remembered of a host when only sitemaps that were given have been read, not those of its site looked for. */
+/**
+ * What looks at the sitemaps of a host have seen, and what is remembered of it: one rule for crawls and `sumi sitemap`.
+ *
+ *  - A look is remembered with its time, and believed for the time of the cache. Where something was in the way, that is
+ *    remembered too: then nothing that is missing counts as vanished, and what may pass is looked at again sooner.
+ *  - That nothing was found is remembered only of a site that was looked at as such, and not where what may pass was in
+ *    the way.
+ */
+import type { SitemapReport, Trouble } from '../sitemap/find-entries.ts';
 import type { HostDiscovery } from '../store/port.ts';
+import type { StartUrl } from './parts.ts';
 
 const MOST_NAMED = 100;
+const PASSING_MS = 3_600_000;
+
+export class LookRecord {
+  hits = 0;
+  /** As the looks count them. */
+  entries = 0;
+  trouble: Trouble | null = null;
+  readonly now: number;
+  /** When the host was looked at last, before this. */
+  readonly known: HostDiscovery | null;
+  readonly #named = new Set<string>();
+
+  constructor(now: number, known: HostDiscovery | null) {
+    this.now = now;
+    this.known = known;
+  }
+
+  note({ url, foundBy, kind, trouble, isMiss }: SitemapReport): void {
+    // One that is not there any more says nothing of what it named: whoever looks next time finds it forgotten.
+    const isLost = isMiss && this.known?.sitemaps.includes(url) === true;
+    this.trouble = worse(this.trouble, isLost ? 'lasting' : trouble);
+    if (kind === null) return;
+    this.hits++;
+    if (foundBy !== 'index' && this.#named.size < MOST_NAMED) this.#named.add(url);
+  }
+
+  /** `isSearched`: not only what was given was read. `isSite`: as a site, not for a page of it. */
+  toRemember(
+    look: { isSearched: boolean; isSite: boolean },
+    otherwise: 'links' | 'not_found',
+  ): HostDiscovery | null {
+    const { hits, entries, trouble } = this;
+    if (hits === 0 && (!look.isSite || trouble === 'passing')) return null;
+    const found: HostDiscovery = {
+      method: hits > 0 ? 'sitemap' : otherwise,
+      checkedAt: this.now,
+      entries,
+      sitemaps: [...this.#named],
+      trouble,
+    };
+    return look.isSearched ? found : withKnown(this.known, found);
+  }
+}
+
+export function isFresh(
+  { checkedAt, trouble }: Pick<HostDiscovery, 'checkedAt' | 'trouble'>,
+  now: number,
+  cacheMs: number,
+): boolean {
+  // What was read in times to come was read by a clock that was wrong.
+  if (checkedAt > now) return false;
+  return checkedAt + (trouble === 'passing' ? Math.min(cacheMs, PASSING_MS) : cacheMs) > now;
+}
+
+/** A page was meant, not its site: by the whole address of one. */
+export function isPageUrl({ isBare, fetchUrl }: StartUrl): boolean {
+  const { pathname, search } = new URL(fetchUrl);
+  return !isBare && (pathname !== '/' || search !== '');
+}
 
 /**
  * Beside sitemaps that are known and were not read this time, those given are an addition: the time stays that of the
  * look at all of them, or else what only the others name would count as vanished.
  */
-export function withKnown(known: HostDiscovery | null, found: HostDiscovery): HostDiscovery {
+function withKnown(known: HostDiscovery | null, found: HostDiscovery): HostDiscovery {
   const others = known?.sitemaps.filter((url) => !found.sitemaps.includes(url)) ?? [];
   if (known === null || others.length === 0) return found;
   const isNews = found.sitemaps.some((url) => !known.sitemaps.includes(url));
@@ -16,5 +84,10 @@ export function withKnown(known: HostDiscovery | null, found: HostDiscovery): Ho
     checkedAt: known.checkedAt,
     entries: known.entries + (isNews ? found.entries : 0),
     sitemaps: [...found.sitemaps, ...others].slice(0, MOST_NAMED),
+    trouble: worse(known.trouble, found.trouble),
   };
+}
+
+function worse(a: Trouble | null, b: Trouble | null): Trouble | null {
+  return a === 'passing' || b === 'passing' ? 'passing' : (a ?? b);
 }

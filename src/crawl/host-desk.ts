@@ -41,8 +41,8 @@ export interface HostDesk {
   rulesOf(url: string): Promise<RobotsRules | Refused>;
   /** Asks for a sitemap on a slot of its host, wherever that host is now, if its robots.txt lets us. */
   lookUp(request: LookupRequest): Promise<Outcome | Refused>;
-  /** Whether anybody answers at this origin; asked once. */
-  answers(origin: string): Promise<boolean>;
+  /** Whether anybody answers at the URL's origin; asked once, for robots.txt or, where that is not asked for, by HEAD. */
+  answers(url: string): Promise<boolean>;
   /** Ends at once when the desk is stopped. */
   pause(delayMs: number): Promise<void>;
   close(host: ActiveHost, state: PageState, reason: string): Promise<void>;
@@ -361,9 +361,14 @@ export function createHostDesk(parts: CrawlParts, around: DeskSurroundings): Hos
       });
     });
 
-  async function answers(origin: string): Promise<boolean> {
-    if (policy.robots === null) return true;
-    const answer = await withHost(`${origin}/`, (host) => learnRobots(host, origin, true));
+  async function answers(url: string): Promise<boolean> {
+    if (policy.robots === null) {
+      const outcome = await lookUp({ url, haste: 'now', maxBytes: 0, method: 'HEAD' });
+      // Stopped, nobody asks any more.
+      return 'refused' in outcome || outcome.head !== null;
+    }
+    const { origin } = new URL(url);
+    const answer = await withHost(url, (host) => learnRobots(host, origin, true));
     return !('unreachable' in answer) || answer.failure === null;
   }
 

@@ -313,9 +313,9 @@ export function createCrawlLoop(parts: CrawlParts, discovers: boolean): CrawlLoo
 
   async function runLookup(host: ActiveHost, lookup: Lookup): Promise<void> {
     const refused = host.lease.closed?.reason ?? mayAskHost(host)?.reason;
-    if (refused !== undefined) return lookup.done({ refused });
-    const { url, maxBytes, onPiece } = lookup;
-    const exchange = await exchangeWith(host, around, url, 'GET', null, maxBytes, undefined, onPiece);
+    if (refused !== undefined) return lookup.done({ refused, mayPass: true });
+    const { url, maxBytes, onPiece, method = 'GET' } = lookup;
+    const exchange = await exchangeWith(host, around, url, method, null, maxBytes, undefined, onPiece);
     logRequest(host, around, exchange, 'sitemap', null, null);
     // A block or the end of the lease came in the last moment.
     if (exchange.outcome.failure === 'not-sent') host.lookups.unshift(lookup);

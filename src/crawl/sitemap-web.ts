@@ -35,15 +35,21 @@ export function createSitemapWeb(options: SitemapWebOptions): SitemapWeb {
   const { retry } = options;
   // One byte more shows that it was not the last.
   const maxBytes = options.maxBytes + 1;
+  /** One guess that stays without an answer is enough to wait for: then each of the others is asked once. */
+  let isPatientWithGuesses = true;
 
   /** One address, tried again where that may help; a body in hand while it still comes. */
   async function askPatiently(url: string, foundBy: FoundBy): Promise<Outcome | WebRefusal | WebAnswer> {
     for (let attempt = 1; ; attempt++) {
       const answer = await askOnce(url, foundBy);
       if ('refused' in answer || 'pieces' in answer) return answer;
-      // A path that is only tried is asked once.
-      const pauseMs = foundBy !== 'path' && mayPass(answer) ? retryPauseMs(attempt, retry) : null;
-      if (pauseMs === null) return answer;
+      if (!mayPass(answer)) return answer;
+      const isPatient = foundBy !== 'path' || isPatientWithGuesses;
+      const pauseMs = isPatient ? retryPauseMs(attempt, retry) : null;
+      if (pauseMs === null) {
+        if (foundBy === 'path') isPatientWithGuesses = false;
+        return answer;
+      }
       answer.body?.release();
       await options.pause(pauseMs);
     }
@@ -101,7 +107,11 @@ function answerOf(url: string, outcome: Outcome): WebAnswer | WebRefusal | { red
   const isRead = head !== null && head.status === 200 && body !== null;
   if (!isRead) body?.release();
   if (head === null || (failure !== null && head.status < 300))
-    return { refused: `${failure}: ${message ?? 'no answer'}`, mayPass: failure !== 'too-large' };
+    return {
+      refused: `${failure}: ${message ?? 'no answer'}`,
+      mayPass: failure !== 'too-large',
+      isThere: head !== null,
+    };
   if (head.status >= 300 && head.status < 400) {
     const { location } = head;
     if (location === null || !URL.canParse(location, url))

@@ -1,6 +1,6 @@
 /**
- * Finds the sitemaps of a site and gives their entries: by the Sitemap lines of robots.txt, else by the usual paths,
- * else by the link of a page. Indexes are followed to the sitemaps they name.
+ * Finds the sitemaps of a site and gives their entries: the address that was given, else by the Sitemap lines of
+ * robots.txt, else by the usual paths, else by the link of a page. Indexes are followed to the sitemaps they name.
  *
  * It promises that robots.txt is obeyed for every request; that an index which names itself, goes ever deeper or ever
  * wider, comes to an end; and that an entry of another host counts only where that host's robots.txt names the sitemap (or the
@@ -8,7 +8,7 @@
  * caller's, who holds the hosts and their clocks.
  */
 import type { RobotsRules } from '../politeness/robots-txt.ts';
-import { createForeignCheck, siteOf } from './foreign-hosts.ts';
+import { createForeignCheck, FOREIGN_REASONS, type ForeignReason, siteOf } from './foreign-hosts.ts';
 import { isGzip, readSitemap } from './read-sitemap.ts';
 import { sitemapLinks } from './sitemap-links.ts';
 import type { SitemapEntry, SitemapKind, SitemapOutcome } from './sitemap-outcome.ts';
@@ -37,7 +37,12 @@ export interface WebRefusal {
   refused: string;
   /** Another time there may be an answer. */
   mayPass?: boolean;
+  /** Something is there, which could not be had. */
+  isThere?: boolean;
 }
+
+/** What kept a sitemap from being read whole: it may pass, or it may last. */
+export type Trouble = 'passing' | 'lasting';
 
 /** path: it was there before, or is where they often are. */
 export type FoundBy = 'given' | 'robots' | 'path' | 'link' | 'index';
@@ -52,10 +57,12 @@ export interface SitemapReport {
   foreign: number;
   /** Null when all is well. */
   problem: string | null;
-  /** It could not be had this time; there may be entries in it still. */
-  mayPass: boolean;
-  /** A guess that was none. */
+  /** There may be more in it than was read. Null when it was read whole, or is none. */
+  trouble: Trouble | null;
+  /** Nobody said that it is one, and it is none. */
   isMiss: boolean;
+  /** It answered with something else: a page. */
+  isPage: boolean;
 }
 
 export interface FoundEntry {
@@ -73,7 +80,9 @@ export interface FindOptions {
   onSitemap: (report: SitemapReport) => void;
   /** The sitemaps that the site's page names, of whoever reads that page anyway; else it is asked for. */
   pageLinks?: () => Promise<readonly string[]>;
-  /** The start is a sitemap or a feed, whatever it is called, and nothing else is looked for. */
+  /** The start is a page: whether its site is to be searched. Else it is. */
+  isSiteWanted?: () => Promise<boolean>;
+  /** Nothing else than the start is looked at, whatever it is called. */
   isGiven?: boolean;
 }
 
@@ -85,6 +94,7 @@ const MOST_SITEMAPS = 50_000;
 const PACKED_PIECE_BYTES = 8 * 1024;
 /** Pieces of a page in which links to sitemaps are looked for. */
 const HEAD_PIECES = 16;
+const REPEATED = 'named before: an index that leads back to it, or a repetition';
 
 interface Named {
   url: string;
@@ -92,28 +102,39 @@ interface Named {
   depth: number;
   /** The indexes that led here. */
   from: readonly string[];
+  /** Nobody says that it is one: it is where they often are, or a page that may name some. */
+  isTried: boolean;
 }
 
-/** By its name: `/sitemap_index.xml`, `/news.rss`, `/urls.txt.gz`. What is in it decides in the end. */
+/**
+ * By its name: `/sitemap_index.xml`, `/news.rss`, `/urls.txt.gz`. What is in it decides in the end. The word alone says
+ * nothing: `/sitemap.html` and `/about-sitemaps` are pages.
+ */
 export function looksLikeSitemap(url: string): boolean {
   const { pathname } = new URL(url);
-  return (
-    /\.(?:xml|rss|atom|rdf|txt)(?:\.gz)?$|\.gz$|sitemap[^/]*$/i.test(pathname) && pathname !== '/robots.txt'
-  );
+  return /\.(?:xml|rss|atom|rdf|txt)(?:\.gz)?$|\.gz$/i.test(pathname) && pathname !== '/robots.txt';
 }
 
 /** `start` is a home page, any other page, or a sitemap. Entries come as they are read, some at a time, never none. */
 export async function* findEntries(start: string, options: FindOptions): AsyncGenerator<FoundEntry[], void> {
   const walk = new SitemapWalk(options);
   const { web } = options;
-  if (options.isGiven === true || looksLikeSitemap(start)) {
+  if (options.isGiven === true) {
     yield* walk.read([start], 'given');
-    // An address that only looks like a sitemap's is a page.
-    if (options.isGiven === true || walk.hits > 0 || !walk.wasHtml) return;
+    return;
+  }
+  const home = new URL('/', start).href;
+  let links: Resolved[] = [];
+  // Whoever gives the links of pages reads the start himself.
+  if (options.pageLinks === undefined && start !== home) {
+    links = yield* walk.readPage(start, 'given');
+    // In the place of a sitemap that cannot be had, no other is meant.
+    if (walk.hits > 0 || (looksLikeSitemap(start) && !walk.wasPage)) return;
+    if ((await options.isSiteWanted?.()) === false) return;
   }
   const robots = await web.robots(start);
   if ('refused' in robots) {
-    walk.tell({ url: start, foundBy: 'robots', problem: robots.refused, mayPass: true });
+    walk.tell({ url: start, foundBy: 'robots', problem: robots.refused, trouble: 'passing' });
     return;
   }
   const resolve = (address: string) => resolveHttp(address, start);
@@ -127,57 +148,69 @@ export async function* findEntries(start: string, options: FindOptions): AsyncGe
     yield* walk.read((await options.pageLinks()).map(resolve), 'link');
     return;
   }
-  for (const page of new Set([start, new URL('/', start).href])) {
-    yield* walk.readPage(page);
-    if (walk.hits > 0) return;
-  }
+  yield* walk.read(links, 'link');
+  if (walk.hits > 0) return;
+  links = yield* walk.readPage(home, 'link');
+  yield* walk.read(links, 'link');
 }
+
+/** Null: no address that can be asked. */
+type Resolved = string | null;
 
 class SitemapWalk {
   /** Sitemaps that could be read. */
   hits = 0;
-  /** The last one that was read was a page. */
-  wasHtml = false;
+  /** The last one that was read is no sitemap but a page. */
+  wasPage = false;
   readonly #options: FindOptions;
-  readonly #isVouchedFor: ReturnType<typeof createForeignCheck>;
+  readonly #foreignReason: ReturnType<typeof createForeignCheck>;
   readonly #seen = new Set<string>();
 
   constructor(options: FindOptions) {
     this.#options = options;
-    this.#isVouchedFor = createForeignCheck((url) => options.web.robots(url));
+    this.#foreignReason = createForeignCheck((url) => options.web.robots(url));
   }
 
-  /** `isBroken`: something was there that wants to be a sitemap. */
   tell(
-    report: Pick<SitemapReport, 'url' | 'foundBy' | 'problem'> & Partial<SitemapReport>,
-    isBroken = false,
+    report: Pick<SitemapReport, 'url' | 'foundBy' | 'problem' | 'trouble'> & Partial<SitemapReport>,
+    isMiss = false,
   ): void {
-    const { url, foundBy, kind = null, entries = 0, foreign = 0, problem, mayPass = false } = report;
-    const isMiss = foundBy === 'path' && kind === null && !isBroken;
-    this.#options.onSitemap({ url, foundBy, kind, entries, foreign, problem, mayPass, isMiss });
+    const { url, foundBy, kind = null, entries = 0, foreign = 0, problem, isPage = false } = report;
+    const trouble = isMiss ? null : report.trouble;
+    this.#options.onSitemap({ url, foundBy, kind, entries, foreign, problem, trouble, isMiss, isPage });
   }
 
-  /** Each of them, and what indexes among them name, an index's own before the next one. */
-  async *read(urls: readonly (string | null)[], foundBy: FoundBy): AsyncGenerator<FoundEntry[], void> {
+  #tellRefusal(named: Named, { refused, mayPass, isThere }: WebRefusal): void {
+    const trouble = mayPass === true ? 'passing' : 'lasting';
+    this.tell({ ...named, problem: refused, trouble }, named.isTried && !mayPass && !isThere);
+  }
+
+  /** Each of them, and what indexes among them name, an index's own before the next one. `index`: what named them. */
+  async *read(
+    urls: readonly Resolved[],
+    foundBy: FoundBy,
+    index?: Named,
+  ): AsyncGenerator<FoundEntry[], void> {
     const waiting: Named[] = [];
-    const name = (url: string | null, by: FoundBy, depth: number, from: readonly string[]) => {
-      if (url !== null) waiting.push({ url, foundBy: by, depth, from });
+    const name = (url: Resolved, by: FoundBy, depth: number, from: readonly string[]) => {
+      if (url !== null) waiting.push({ url, foundBy: by, depth, from, isTried: by === 'path' });
     };
-    for (const url of urls.toReversed()) name(url, foundBy, 0, []);
+    const [depth, above] = index === undefined ? [0, []] : [index.depth + 1, [...index.from, index.url]];
+    for (const url of urls.toReversed()) name(url, foundBy, depth, above);
     for (let named = waiting.pop(); named !== undefined; named = waiting.pop()) {
       if (this.#seen.has(named.url)) {
-        if (named.foundBy === 'index')
-          this.tell({ ...named, problem: 'named before: an index that leads back to it, or a repetition' });
+        if (named.foundBy === 'index') this.tell({ ...named, problem: REPEATED, trouble: null });
         continue;
       }
       if (this.#seen.size >= MOST_SITEMAPS) {
-        this.tell({ ...named, problem: `too many: ${MOST_SITEMAPS} sitemaps were read, no more are` });
+        const problem = `too many: ${MOST_SITEMAPS} sitemaps were read, no more are`;
+        this.tell({ ...named, problem, trouble: 'lasting' });
         return;
       }
       this.#seen.add(named.url);
       const answer = await this.#options.web.get(named.url, named.foundBy);
       if ('refused' in answer) {
-        this.tell({ ...named, problem: answer.refused, mayPass: answer.mayPass });
+        this.#tellRefusal(named, answer);
         continue;
       }
       const children: string[] = [];
@@ -187,19 +220,22 @@ class SitemapWalk {
     }
   }
 
-  /** The page may be a sitemap itself; else it may name some. */
-  async *readPage(page: string): AsyncGenerator<FoundEntry[], void> {
-    const answer = await this.#options.web.get(page, 'link');
+  /** The page may be a sitemap itself; else what it names is answered. */
+  async *readPage(page: string, foundBy: 'given' | 'link'): AsyncGenerator<FoundEntry[], Resolved[]> {
+    const isTried = !looksLikeSitemap(page);
+    const named: Named = { url: page, foundBy, depth: 0, from: [], isTried };
+    this.#seen.add(page);
+    const answer = await this.#options.web.get(page, foundBy);
     if ('refused' in answer) {
-      this.tell({ url: page, foundBy: 'link', problem: answer.refused, mayPass: answer.mayPass });
-      return;
+      this.#tellRefusal(named, answer);
+      return [];
     }
     const head: Uint8Array[] = [];
     const tap = (piece: Uint8Array) => void (head.length < HEAD_PIECES && head.push(piece.slice()));
     const children: string[] = [];
-    yield* this.#readAnswer({ url: page, foundBy: 'link', depth: 0, from: [] }, answer, children, tap);
-    const links = sitemapLinks(Buffer.concat(head), answer.link).map((link) => resolveHttp(link, answer.url));
-    yield* this.read([...children, ...links], 'link');
+    yield* this.#readAnswer(named, answer, children, tap);
+    if (children.length > 0) yield* this.read(children, 'index', named);
+    return sitemapLinks(Buffer.concat(head), answer.link).map((link) => resolveHttp(link, answer.url));
   }
 
   async *#readAnswer(
@@ -221,11 +257,10 @@ class SitemapWalk {
     });
     const names = [named.url, url, ...named.from];
     const sites = new Set([siteOf(named.url), siteOf(url)]);
-    let foreign = 0;
+    const foreign = new Map<ForeignReason, number>();
     let wantsMore = true;
     const sift = async () => {
-      const counted = await this.#countedOf(batch, sites, names);
-      foreign += batch.length - counted.length;
+      const counted = await this.#countedOf(batch, sites, names, foreign);
       batch = [];
       return counted;
     };
@@ -251,27 +286,31 @@ class SitemapWalk {
     batch: FoundEntry[],
     sites: ReadonlySet<string>,
     names: readonly string[],
+    foreign: Map<ForeignReason, number>,
   ): Promise<FoundEntry[]> {
     // Most are of the very origin of their sitemap.
     const origin = names[1].slice(0, names[1].indexOf('/', names[1].indexOf('//') + 2) + 1);
     const isOwn = ({ entry }: FoundEntry) => entry.url.startsWith(origin) || sites.has(siteOf(entry.url));
     if (batch.every(isOwn)) return batch;
     const counted: FoundEntry[] = [];
-    for (const found of batch)
-      if (isOwn(found) || (await this.#isVouchedFor(found.entry.url, names))) counted.push(found);
+    for (const found of batch) {
+      const reason = isOwn(found) ? null : await this.#foreignReason(found.entry.url, names);
+      if (reason === null) counted.push(found);
+      else foreign.set(reason, (foreign.get(reason) ?? 0) + 1);
+    }
     return counted;
   }
 
   #tellOutcome(
     named: Named,
     outcome: SitemapOutcome,
-    { foreign, cut }: { foreign: number; cut: WebRefusal | null },
+    { foreign, cut }: { foreign: ReadonlyMap<ForeignReason, number>; cut: WebRefusal | null },
     children: string[],
   ): void {
     const { kind, entries } = outcome;
     // Why it broke off says more than that it did.
     const problem = cut === null ? outcome.problem : null;
-    this.wasHtml = problem?.trouble === 'html';
+    this.wasPage = kind === null && (problem?.trouble === 'html' || problem?.trouble === 'not-sitemap');
     if (kind !== null) this.hits++;
     const said = problem === null ? [] : [`${problem.trouble}: ${problem.detail}`];
     if (cut !== null) said.push(cut.refused);
@@ -281,10 +320,25 @@ class SitemapWalk {
       said.push(`too deep: an index inside ${named.depth} others, what it names is not read`);
       children.length = 0;
     }
-    if (foreign > 0) said.push(`foreign: ${foreign} entries of hosts whose robots.txt does not name it`);
-    const isBroken = !this.wasHtml && problem?.trouble !== 'empty';
-    const mayPass = cut?.mayPass ?? false;
-    this.tell({ ...named, kind, entries, foreign, problem: said.join('; ') || null, mayPass }, isBroken);
+    const isWhole = kind !== null && said.length === 0 && !foreign.has('unasked');
+    let strangers = 0;
+    for (const [reason, count] of foreign) {
+      strangers += count;
+      said.push(`foreign: ${count} entries ${FOREIGN_REASONS[reason]}`);
+    }
+    const mayPass = cut?.mayPass === true || foreign.has('unread');
+    this.tell(
+      {
+        ...named,
+        kind,
+        entries,
+        foreign: strangers,
+        problem: said.join('; ') || null,
+        trouble: mayPass ? 'passing' : isWhole ? null : 'lasting',
+        isPage: this.wasPage,
+      },
+      named.isTried && (this.wasPage || problem?.trouble === 'empty'),
+    );
   }
 }
 

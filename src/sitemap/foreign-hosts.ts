@@ -16,24 +16,37 @@ export function siteOf(url: string): string {
   return port > host.lastIndexOf(']') ? host.slice(0, port) : host;
 }
 
-/** `names`: the addresses under which the sitemap, or the index it came from, is known. */
+/** Why entries of another host do not count, for people. */
+export const FOREIGN_REASONS = {
+  unnamed: 'of hosts whose robots.txt does not name it',
+  unread: 'of hosts whose robots.txt could not be had',
+  unasked: `of hosts that were not asked: of at most ${MOST_FOREIGN_ORIGINS} others the robots.txt is read`,
+} as const;
+export type ForeignReason = keyof typeof FOREIGN_REASONS;
+
+/**
+ * Answers null where the host vouches. `names`: the addresses under which the sitemap, or the index it came from, is
+ * known.
+ */
 export function createForeignCheck(
   robotsOf: (url: string) => Promise<RobotsRules | { refused: string }>,
-): (url: string, names: readonly string[]) => Promise<boolean> {
-  const named = new Map<string, ReadonlySet<string>>();
+): (url: string, names: readonly string[]) => Promise<ForeignReason | null> {
+  const named = new Map<string, ReadonlySet<string> | null>();
   return async (url, names) => {
     const origin = url.slice(0, url.indexOf('/', url.indexOf('://') + 3));
     let sitemaps = named.get(origin);
     if (sitemaps === undefined) {
-      if (named.size >= MOST_FOREIGN_ORIGINS) return false;
+      if (named.size >= MOST_FOREIGN_ORIGINS) return 'unasked';
       const robots = await robotsOf(url);
-      const lines = 'refused' in robots ? [] : robots.sitemaps;
-      sitemaps = new Set(
-        lines.filter((line) => URL.canParse(line, origin)).map((line) => new URL(line, origin).href),
-      );
+      sitemaps = 'refused' in robots ? null : new Set(namedBy(robots, origin));
       named.set(origin, sitemaps);
     }
+    if (sitemaps === null) return 'unread';
     const found = sitemaps;
-    return names.some((name) => found.has(name));
+    return names.some((name) => found.has(name)) ? null : 'unnamed';
   };
+}
+
+function namedBy({ sitemaps }: RobotsRules, origin: string): string[] {
+  return sitemaps.filter((line) => URL.canParse(line, origin)).map((line) => new URL(line, origin).href);
 }

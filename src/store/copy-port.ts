@@ -196,6 +196,7 @@ export const COPY_TABLES = {
     checked_at: 'integer',
     entries: 'integer',
     sitemaps: 'text',
+    trouble: 'text',
   },
   revisit: {
     page_id: 'page',

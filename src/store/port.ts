@@ -314,6 +314,8 @@ export interface HostDiscovery {
   entries: number;
   /** Where they were read. */
   sitemaps: string[];
+  /** What kept some of them from being read whole: it may pass, or it may last. Null when all were read. */
+  trouble: 'passing' | 'lasting' | null;
 }
 
 export type CrawlMode = 'full' | 'incremental';
@@ -440,8 +442,9 @@ export interface Store {
    *  - Only pages in state Processed, and never start URLs (depth 0).
    *  - Links of a page to itself, and of pages that are DeadLink or Gone, lead nowhere; redirects of such neither. Those of
    *    a start URL still lead where they led: one that is gone for an hour must not take its whole site with it.
-   *  - An entry that was not seen from `since` on is lost, for hosts whose sitemaps were read since (discovery says
-   *    sitemap, checked then or later): it is marked (`lost_run`) and leads nowhere until a sitemap names it again.
+   *  - An entry that was not seen from `since` on is lost, for hosts whose sitemaps were all read whole since (discovery
+   *    says sitemap without trouble, checked then or later): it is marked (`lost_run`) and leads nowhere until a sitemap
+   *    names it again.
    */
   markOrphans(since: number, now: number): Promise<number>;
   /**

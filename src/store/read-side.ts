@@ -159,6 +159,7 @@ export interface DiscoveryRow {
   entries: number;
   /** A JSON array. */
   sitemaps: string;
+  trouble: 'passing' | 'lasting' | null;
 }
 
 /** What a plan of revisits needs of a page; times are wall milliseconds. */

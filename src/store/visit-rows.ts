@@ -182,6 +182,7 @@ export interface StoredDiscovery {
   entries: number;
   /** A JSON array. */
   sitemaps: string;
+  trouble: HostDiscovery['trouble'];
 }
 
 export function discoveryOf(row: StoredDiscovery): HostDiscovery {
@@ -190,6 +191,7 @@ export function discoveryOf(row: StoredDiscovery): HostDiscovery {
     checkedAt: row.checked_at,
     entries: row.entries,
     sitemaps: JSON.parse(row.sitemaps) as string[],
+    trouble: row.trouble,
   };
 }
 

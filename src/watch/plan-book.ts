@@ -8,6 +8,7 @@ import type { Finding, RevisitPlan } from '../change/revisit/revisit-plan.ts';
 import { parseHttpDate } from '../parse/http-date.ts';
 import type { RevisitBatch } from '../store/port.ts';
 import type { ReadSide, RevisitPage, VisitRowBrief } from '../store/read-side.ts';
+import { isUnfinished } from '../store/unfinished-run.ts';
 
 /** States in which a page is never visited again by itself: the scope, robots.txt or its type keep it out. */
 const KEPT_OUT: ReadonlySet<RevisitPage['state']> = new Set([
@@ -127,9 +128,8 @@ export class PlanBook {
       }
     }
     await this.#recallLinked(side, speaking);
-    const isOver = last.status !== 'running' && last.status !== 'interrupted';
-    this.hasLearnedAll = isOver;
-    this.learnedRun = Math.max(this.learnedRun, isOver ? last.run : last.run - 1);
+    this.hasLearnedAll = !isUnfinished(last);
+    this.learnedRun = Math.max(this.learnedRun, this.hasLearnedAll ? last.run : last.run - 1);
   }
 
   /** Whether the page was gone and is there again. */

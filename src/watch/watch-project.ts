@@ -15,6 +15,7 @@ import type { EventListener, SummaryEvent } from '../report/events.ts';
 import { openReadSide, openStore } from '../store/open-store.ts';
 import type { Store } from '../store/port.ts';
 import type { ReadSide, StoredRun, VisitRowBrief } from '../store/read-side.ts';
+import { isUnfinished } from '../store/unfinished-run.ts';
 import { loadPlan } from './load-plan.ts';
 import { NO_REVISITS, type PlanBook } from './plan-book.ts';
 import { findLeftOvers, isLookDue, isTick, tickConfig } from './tick-run.ts';
@@ -109,10 +110,9 @@ class ProjectWatch implements Watch {
       this.#state = null;
       return null;
     });
-    const isUnfinished = last !== null && (last.status === 'running' || last.status === 'interrupted');
     // A tick that was cut off goes on as one: begun anew as a crawl, it would visit every page.
-    if (last !== null && isUnfinished && isTick(last)) return this.#goOn();
-    if (last !== null && !isUnfinished) return null;
+    if (last !== null && isUnfinished(last) && isTick(last)) return this.#goOn();
+    if (last !== null && !isUnfinished(last)) return null;
     const summary = await this.#run({ ...config, fresh: isFresh }, undefined);
     this.#hasCrawled = true;
     return summary;

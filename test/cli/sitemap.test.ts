@@ -1,33 +1,8 @@
 import { gzipSync } from 'node:zlib';
-import { afterEach, describe, expect, it } from 'vitest';
-import { type FakeWeb, type FakeWebOptions, startFakeWeb } from '../web/fake-web.ts';
-import { makeFolder, startSumi, sumi } from './run-sumi.ts';
+import { describe, expect, it } from 'vitest';
+import { type Row, rowsIn, useSitemapBench } from './sitemap-bench.ts';
 
-const cleanUps: (() => unknown)[] = [];
-afterEach(async () => {
-  for (const cleanUp of cleanUps.splice(0)) await cleanUp();
-});
-
-async function start(options: FakeWebOptions): Promise<{
-  web: FakeWeb;
-  run: (...args: string[]) => ReturnType<typeof sumi>;
-  /** Any command, in the same folder. */
-  also: (...args: string[]) => ReturnType<typeof sumi>;
-  begin: (...args: string[]) => ReturnType<typeof startSumi>;
-}> {
-  const web = await startFakeWeb(options);
-  const folder = makeFolder();
-  cleanUps.push(folder.remove, () => web.close());
-  return {
-    web,
-    run: (address, ...args) => sumi(['sitemap', address, '--delay', '0', ...args], { cwd: folder.path }),
-    also: (...args) => sumi(args, { cwd: folder.path }),
-    begin: (...args) => startSumi(args, { cwd: folder.path }),
-  };
-}
-
-type Row = Record<string, unknown>;
-const rowsIn = (stdout: string) => JSON.parse(stdout) as Row[];
+const start = useSitemapBench();
 const XML = { 'content-type': 'application/xml' };
 
 const urlset = (...urls: string[]) =>
@@ -139,8 +114,8 @@ describe('sumi sitemap', () => {
     expect(line.startsWith(`${web.url('/z')},,,,${web.url('/map/all.xml')},urlset`)).toBe(true);
     expect(web.log.map(({ path }) => path)).toEqual([
       '/robots.txt',
-      '/only.xml',
       '/deep/page',
+      '/only.xml',
       '/',
       '/map/all.xml',
     ]);

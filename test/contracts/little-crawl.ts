@@ -272,8 +272,21 @@ async function keepMore(store: Store, clock: FakeClock, pageIds: number[]): Prom
   });
   await store.saveEntries([named('dead', Date.UTC(2025, 11, 31)), named('listed', null)], clock.now());
   const sitemaps = [url('sitemap.xml'), url('news.xml')];
-  await store.saveDiscovery('a.test', { method: 'sitemap', checkedAt: clock.now(), entries: 2, sitemaps });
-  await store.saveDiscovery('b.test', { method: 'not_found', checkedAt: 1, entries: 0, sitemaps: [] });
+  const checkedAt = clock.now();
+  await store.saveDiscovery('a.test', {
+    method: 'sitemap',
+    checkedAt,
+    entries: 2,
+    sitemaps,
+    trouble: 'lasting',
+  });
+  await store.saveDiscovery('b.test', {
+    method: 'not_found',
+    checkedAt: 1,
+    entries: 0,
+    sitemaps: [],
+    trouble: null,
+  });
   await store.saveRevisits(
     'shop',
     {

@@ -96,6 +96,7 @@ export function describeReadHistory(asked: () => ReadSide): void {
         checked_at: '2026-01-01T00:01:01.000Z',
         entries: 2,
         sitemaps: JSON.stringify([url('sitemap.xml'), url('news.xml')]),
+        trouble: 'lasting',
       },
       expect.objectContaining({ host: 'b.test', method: 'not_found' }),
     ]);

@@ -2,39 +2,51 @@
  * Keeps what `sumi sitemap` finds in the project of the host: the entries as known pages that no crawl has judged yet,
  * how the host was discovered, and the requests in the log of a run. It also knows what was kept not long ago, so that
  * nobody asks for it again. An unfinished run of the project stays unfinished, and finds its own sitemaps when it goes on.
+ * Its own run nobody goes on with, however it ended.
  */
 import { type Config, configHash } from '../../config/load-config.ts';
-import { withKnown } from '../../crawl/discovery-record.ts';
+import { isFresh, isPageUrl, LookRecord } from '../../crawl/discovery-record.ts';
 import type { CrawlParts, StartUrl } from '../../crawl/parts.ts';
 import { projectOf, storedOptions } from '../../crawl/prepare-run.ts';
 import { PAGE_STATES } from '../../frontier/page-state.ts';
 import { openReadSide } from '../../store/open-store.ts';
 import type { SitemapFinding } from '../../store/port.ts';
 import type { DiscoveryRow, ReadSide, SitemapEntryRow, StoredRun } from '../../store/read-side.ts';
-import { type FoundEntry, looksLikeSitemap, type SitemapReport } from '../find-entries.ts';
+import { isUnfinished, LOOKUP_NOTES } from '../../store/unfinished-run.ts';
+import type { FoundEntry, SitemapReport, Trouble } from '../find-entries.ts';
 import { siteOf } from '../foreign-hosts.ts';
-import { CHANGE_FREQUENCIES } from '../sitemap-outcome.ts';
+import { CHANGE_FREQUENCIES, type SitemapEntry } from '../sitemap-outcome.ts';
 
 const ENTRIES_AT_ONCE = 256;
 const REASON = 'sitemap: listed, not crawled yet';
 
-/** An entry of the store does not tell what kind of sitemap it came from. */
-export type ListedEntry = Omit<FoundEntry, 'kind'> & { kind: FoundEntry['kind'] | null };
+/** What the store does not keep of an entry, and of the sitemap it came from, is null. */
+export interface ListedEntry {
+  entry: { [Name in keyof SitemapEntry]: SitemapEntry[Name] | (Name extends Unkept ? null : never) };
+  sitemap: string;
+  kind: FoundEntry['kind'] | null;
+}
+type Unkept = 'images' | 'videos' | 'news' | 'alternates';
 
 export interface StoredListing {
   checkedAt: number;
-  entries: AsyncIterable<ListedEntry[]>;
+  /** What kept some sitemaps from being read whole then. */
+  trouble: Trouble | null;
+  /** Null: none was found then. */
+  entries: AsyncIterable<ListedEntry[]> | null;
 }
 
 export interface EntryKeeper {
-  /** What was found not long ago; null when it has to be looked for. */
-  stored(start: StartUrl): Promise<StoredListing | null>;
+  /** What was found not long ago, of this address or of its site; null when it has to be looked for. */
+  stored(of: 'address' | 'site'): Promise<StoredListing | null>;
   begin(): Promise<void>;
   note(report: SitemapReport): void;
   keep(batch: readonly FoundEntry[]): Promise<void>;
-  /** `isWhole`: everything was read. */
-  end(isWhole: boolean): Promise<void>;
+  end(how: LookEnd): Promise<void>;
 }
+
+/** whole: to its end. enough: no more was wanted. */
+export type LookEnd = 'whole' | 'enough' | 'interrupted';
 
 export async function openKeeper(config: Config, parts: CrawlParts, given: StartUrl): Promise<EntryKeeper> {
   const { store, clock, owner, normalizer } = parts;
@@ -42,16 +54,15 @@ export async function openKeeper(config: Config, parts: CrawlParts, given: Start
   const side = await openReadSide(config.storeAddress);
   const now = clock.now();
   let batch = new Map<string, SitemapFinding>();
-  let entries = 0;
-  let isWhole = true;
-  const named: string[] = [];
+  /** From `begin` on. */
+  let record: LookRecord | null = null;
+  let isGivenOne = false;
   let unfinished: StoredRun | null = null;
-  let isBegun = false;
 
   function add({ entry, sitemap }: FoundEntry): void {
     const found = normalizer.normalize(entry.url);
     if (found === null || batch.has(found.url)) return;
-    entries++;
+    record!.entries++;
     const { lastmodAt: lastmod, changefreq, priority } = entry;
     const { url, fetchUrl, host } = found;
     const state = PAGE_STATES.Discovered;
@@ -74,30 +85,29 @@ export async function openKeeper(config: Config, parts: CrawlParts, given: Start
   }
 
   async function remember(): Promise<void> {
-    if (!isWhole || named.length === 0 || unfinished !== null) return;
-    const found = { method: 'sitemap' as const, checkedAt: now, entries, sitemaps: named.slice(0, 100) };
-    const isSearched = !looksLikeSitemap(given.fetchUrl) || !named.includes(given.fetchUrl);
-    const known = isSearched ? null : await store.discovery(given.host);
-    await store.saveDiscovery(given.host, withKnown(known, found));
+    if (unfinished !== null) return;
+    const look = { isSearched: !isGivenOne, isSite: !isPageUrl(given) };
+    const found = record!.toRemember(look, 'not_found');
+    if (found !== null) await store.saveDiscovery(given.host, found);
   }
 
   return {
-    async stored(start) {
-      const found = (await side.discoveries({ project })).find(({ host }) => host === start.host);
-      if (found === undefined || found.method !== 'sitemap') return null;
+    async stored(of) {
+      const found = (await side.discoveries({ project })).find(({ host }) => host === given.host);
+      if (found === undefined) return null;
+      const { trouble } = found;
       const checkedAt = Date.parse(found.checked_at);
-      if (checkedAt + config.sitemapCacheHours * 3_600_000 <= now) return null;
+      if (!isFresh({ checkedAt, trouble }, now, config.sitemapCacheHours * 3_600_000)) return null;
       // Which entries came from one sitemap of many, its index included, nobody knows any more.
-      if (looksLikeSitemap(start.fetchUrl) && found.sitemaps !== JSON.stringify([start.fetchUrl]))
-        return null;
-      return { checkedAt, entries: storedEntries(side, project, found) };
+      const isHome = new URL('/', given.fetchUrl).href === given.fetchUrl;
+      if (of === 'address' && !isHome && found.sitemaps !== JSON.stringify([given.fetchUrl])) return null;
+      const entries = found.method === 'sitemap' ? storedEntries(side, project, found) : null;
+      return { checkedAt, trouble, entries };
     },
 
     async begin() {
       const last = await lastRun(side, project);
-      unfinished =
-        last !== null && (last.status === 'running' || last.status === 'interrupted') ? last : null;
-      isBegun = true;
+      unfinished = last !== null && isUnfinished(last) ? last : null;
       // As the last one was, so that the next crawl does not take this for other options than its own.
       await store.begin({
         project,
@@ -105,14 +115,15 @@ export async function openKeeper(config: Config, parts: CrawlParts, given: Start
         configHash: last?.config_hash ?? configHash(config),
         config: last?.config ?? JSON.stringify(storedOptions(config, [given], now)),
         fresh: false,
-        metadata: unfinished === null ? JSON.stringify({ command: 'sitemap' }) : null,
+        metadata: unfinished === null ? LOOKUP_NOTES : null,
         now,
       });
+      record = new LookRecord(now, await store.discovery(given.host));
     },
 
-    note({ url, foundBy, kind, mayPass }) {
-      if (mayPass) isWhole = false;
-      if (kind !== null && foundBy !== 'index') named.push(url);
+    note(report) {
+      record!.note(report);
+      if (report.foundBy === 'given' && report.kind !== null) isGivenOne = true;
     },
 
     async keep(found) {
@@ -120,12 +131,13 @@ export async function openKeeper(config: Config, parts: CrawlParts, given: Start
       if (batch.size >= ENTRIES_AT_ONCE) await flush();
     },
 
-    async end(isDone) {
+    async end(how) {
       try {
-        if (!isBegun) return;
+        if (record === null) return;
         await flush();
-        if (isDone) await remember();
-        await store.finish(unfinished === null ? 'completed' : 'interrupted', clock.now(), null);
+        if (how === 'whole') await remember();
+        const isCutOff = unfinished !== null || how === 'interrupted';
+        await store.finish(isCutOff ? 'interrupted' : 'completed', clock.now(), null);
       } finally {
         await side.close();
       }
@@ -162,10 +174,10 @@ function listedEntry({ url, lastmod, changefreq, priority, sitemap }: SitemapEnt
       lastmodAt: lastmod === null ? null : Date.parse(lastmod),
       changefreq: frequency,
       priority,
-      images: [],
-      videos: [],
+      images: null,
+      videos: null,
       news: null,
-      alternates: [],
+      alternates: null,
     },
   };
 }

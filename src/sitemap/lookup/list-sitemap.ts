@@ -14,21 +14,29 @@ import { createReport } from '../../report/report.ts';
 import { openStore } from '../../store/open-store.ts';
 import type { Store } from '../../store/port.ts';
 import { findEntries, type SitemapReport } from '../find-entries.ts';
-import { type EntryKeeper, type ListedEntry, openKeeper } from './keep-entries.ts';
+import {
+  type EntryKeeper,
+  type ListedEntry,
+  type LookEnd,
+  openKeeper,
+  type StoredListing,
+} from './keep-entries.ts';
 import { openPoliteWeb, type PoliteWeb } from './polite-web.ts';
 
 export interface SitemapListener {
   onSitemap: (report: SitemapReport) => void;
   /** A host is another worker's for now. */
   onWait: (host: string) => void;
-  /** The entries are of the store, where they were put then. */
-  onStored: (checkedAt: number) => void;
+  /** The entries, or that there are none, are of the store, where they were put then. */
+  onStored: (stored: StoredListing) => void;
 }
 
+/** With `signal` it ends early, in good order. */
 export async function* listSitemap(
   config: Config,
   text: string,
   listener: SitemapListener,
+  signal: AbortSignal,
 ): AsyncGenerator<ListedEntry[], void> {
   const normalizer = wireNormalizer(config);
   const [given] = readStartUrls([text], (url) => normalizer.normalize(url));
@@ -43,7 +51,7 @@ export async function* listSitemap(
   try {
     const parts = wire(config, store, given, normalizer);
     const keeper = isStoreNamed(config) ? await openKeeper(config, parts, given) : null;
-    for await (const batch of list({ config, given, parts, keeper, listener, onFailure })) {
+    for await (const batch of list({ config, given, parts, keeper, listener, onFailure, signal })) {
       if (failures.length > 0) throw failures[0];
       yield batch;
     }
@@ -85,43 +93,68 @@ interface Listing {
   keeper: EntryKeeper | null;
   listener: SitemapListener;
   onFailure: (error: unknown) => void;
+  signal: AbortSignal;
 }
 
 async function* list(listing: Listing): AsyncGenerator<ListedEntry[], void> {
-  const { config, given, parts, keeper, listener, onFailure } = listing;
-  let isWhole = false;
+  const { config, parts, keeper, listener, onFailure, signal } = listing;
+  let end: LookEnd = 'enough';
   const maxBytes = config.maxSitemapBytes;
   const isLogged = keeper !== null;
-  const web = openPoliteWeb(parts, { maxBytes, isLogged, onWait: listener.onWait, onFailure });
+  const web = openPoliteWeb(parts, { maxBytes, isLogged, onWait: listener.onWait, onFailure, signal });
+  const stored = async (of: 'address' | 'site') =>
+    config.fresh || keeper === null ? null : keeper.stored(of);
   try {
-    const kept = config.fresh || keeper === null ? null : await keeper.stored(given);
-    if (kept !== null) {
-      listener.onStored(kept.checkedAt);
-      yield* kept.entries;
-      return;
+    let kept = await stored('address');
+    if (kept === null) {
+      await keeper?.begin();
+      yield* search(listing, web, async () => {
+        kept = await stored('site');
+        return kept === null;
+      });
+      end = 'whole';
     }
-    await keeper?.begin();
-    const start = given.isBare ? await withScheme(new URL(given.fetchUrl), web) : given.fetchUrl;
-    const onSitemap = (report: SitemapReport) => {
-      keeper?.note(report);
-      listener.onSitemap(report);
-    };
-    for await (const batch of findEntries(start, { web, paths: config.sitemapPaths, maxBytes, onSitemap })) {
-      await keeper?.keep(batch);
-      yield batch;
-    }
-    isWhole = true;
+    if (kept === null) return;
+    listener.onStored(kept);
+    if (kept.entries !== null) yield* kept.entries;
+  } catch (error) {
+    // Whatever waited was told to stop.
+    if (!signal.aborted) throw error;
   } finally {
+    if (signal.aborted) end = 'interrupted';
     parts.lag.stop();
     await parts.fetcher.close();
     await web.close();
-    await keeper?.end(isWhole);
+    await keeper?.end(end);
+  }
+}
+
+async function* search(
+  { config, given, keeper, listener, signal }: Listing,
+  web: PoliteWeb,
+  isSiteWanted: () => Promise<boolean>,
+): AsyncGenerator<ListedEntry[], void> {
+  const start = given.isBare ? await withScheme(new URL(given.fetchUrl), web) : given.fetchUrl;
+  const found = findEntries(start, {
+    web,
+    paths: config.sitemapPaths,
+    maxBytes: config.maxSitemapBytes,
+    isSiteWanted,
+    onSitemap(report) {
+      keeper?.note(report);
+      if (!signal.aborted) listener.onSitemap(report);
+    },
+  });
+  for await (const batch of found) {
+    await keeper?.keep(batch);
+    yield batch;
+    signal.throwIfAborted();
   }
 }
 
 /** A bare host is asked by https, and by http where nobody speaks https. */
 async function withScheme(url: URL, web: PoliteWeb): Promise<string> {
-  if (await web.answers(url.origin)) return url.href;
-  const plain = new URL(url.href.replace(/^https:/, 'http:'));
-  return (await web.answers(plain.origin)) ? plain.href : url.href;
+  if (await web.answers(url.href)) return url.href;
+  const plain = url.href.replace(/^https:/, 'http:');
+  return (await web.answers(plain)) ? plain : url.href;
 }

@@ -17,8 +17,11 @@ import type { SitemapWeb } from '../find-entries.ts';
 const LEASE_PAUSE_MS = 1000;
 
 export interface PoliteWeb extends SitemapWeb {
-  /** Whether the origin can be reached at all; asked once, and what is learned of its robots.txt is kept. */
-  answers(origin: string): Promise<boolean>;
+  /**
+   * Whether the origin of the URL can be reached at all; asked once, and what is learned of its robots.txt is kept. Where
+   * that is not asked for, the URL is, by HEAD.
+   */
+  answers(url: string): Promise<boolean>;
   close(): Promise<void>;
 }
 
@@ -29,6 +32,8 @@ export interface PoliteWebOptions {
   /** The host is another worker's for now. */
   onWait: (host: string) => void;
   onFailure: (error: unknown) => void;
+  /** Aborted, it gives up what is under way; whoever asks or waits hears its reason as an error. */
+  signal: AbortSignal;
 }
 
 interface Refusal {
@@ -53,7 +58,21 @@ export function openPoliteWeb(parts: CrawlParts, options: PoliteWebOptions): Pol
     onLost: (host) => hosts.delete(host.lease.host),
     onFailure: options.onFailure,
   });
-  const pause = (delayMs: number) => new Promise<void>((resolve) => clock.after(delayMs, resolve));
+  const { signal } = options;
+  signal.addEventListener('abort', () => parts.fetcher.abortAll(), { once: true });
+
+  async function pause(delayMs: number): Promise<void> {
+    await new Promise<void>((resolve) => {
+      const end = () => {
+        cancel();
+        signal.removeEventListener('abort', end);
+        resolve();
+      };
+      const cancel = clock.after(delayMs, end);
+      signal.addEventListener('abort', end);
+    });
+    signal.throwIfAborted();
+  }
 
   async function hold(url: string): Promise<ActiveHost> {
     const name = parts.normalizer.normalize(url)?.host ?? new URL(url).hostname;
@@ -81,12 +100,14 @@ export function openPoliteWeb(parts: CrawlParts, options: PoliteWebOptions): Pol
     maxBytes: number,
     kind: 'robots' | 'sitemap',
     onPiece?: FetchRequest['onPiece'],
+    method: 'GET' | 'HEAD' = 'GET',
   ): Promise<Outcome> {
     for (;;) {
+      signal.throwIfAborted();
       const host = await hold(url);
       const waitMs = host.pace.readyAt() - clock.monotonic();
       if (waitMs <= 0 || host.pace.isGivenUp) {
-        const exchange = await exchangeWith(host, around, url, 'GET', null, maxBytes, undefined, onPiece);
+        const exchange = await exchangeWith(host, around, url, method, null, maxBytes, undefined, onPiece);
         if (options.isLogged) logRequest(host, around, exchange, kind, null, null);
         // A block or the end of the lease came in the last moment.
         if (exchange.outcome.failure !== 'not-sent') return exchange.outcome;
@@ -143,8 +164,9 @@ export function openPoliteWeb(parts: CrawlParts, options: PoliteWebOptions): Pol
 
   return {
     ...web,
-    async answers(origin) {
-      if (policy.robots === null) return true;
+    async answers(url) {
+      if (policy.robots === null) return (await ask(url, 0, 'sitemap', undefined, 'HEAD')).head !== null;
+      const { origin } = new URL(url);
       const found = await gate(origin, true);
       if ('rules' in found) robots.set(origin, found);
       return !('unreachable' in found) || found.failure === null;

@@ -84,7 +84,8 @@ WHERE v.run_id = $1 AND v.outcome = ${GONE} AND v.known_by <> ${ORPHAN}`;
 const REDIRECTED = `SELECT detail FROM page_change WHERE run_id = $1 AND parts & ${partsNumber(['redirect'])} <> 0`;
 const LOSE_ENTRIES = `
 UPDATE sitemap_entry e SET lost_run = $1 FROM discovery d, url u
-WHERE d.project_id = $2 AND d.method = 'sitemap' AND d.checked_at >= $3 AND e.host_id = d.host_id AND ${ofPage('e')}
+WHERE d.project_id = $2 AND d.method = 'sitemap' AND d.trouble IS NULL AND d.checked_at >= $3 AND e.host_id = d.host_id
+  AND ${ofPage('e')}
   AND u.project_id = $2 AND e.last_seen < $3 AND e.lost_run IS NULL RETURNING e.page_id AS id`;
 
 async function findCandidates(tx: TransactionSql, session: Session, since: number): Promise<Set<number>> {

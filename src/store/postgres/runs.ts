@@ -4,6 +4,7 @@ import { sumiError } from '../../errors.ts';
 import { PAGE_STATES, type PageStateCode } from '../../frontier/page-state.ts';
 import { PAGE_TABLES } from '../page-tables.ts';
 import type { JoinedRun, ModeDecision, RunEnd, RunRequest, RunStart } from '../port.ts';
+import { isUnfinished } from '../unfinished-run.ts';
 import { ask, type Session, together, transaction } from './session.ts';
 import { endVanished, LATE_MS, registerWorker } from './workers.ts';
 
@@ -16,13 +17,13 @@ interface RunRow {
   status: string;
   config_hash: string;
   config: string;
+  metadata: string | null;
   pages: number;
   requests: number;
   bytes: number;
 }
 
-const RUN = 'SELECT id, project_id, status, config_hash, config, pages, requests, bytes FROM run';
-const isUnfinished = ({ status }: RunRow) => status === 'running' || status === 'interrupted';
+const RUN = 'SELECT id, project_id, status, config_hash, config, metadata, pages, requests, bytes FROM run';
 
 export async function beginRun(session: Session, request: RunRequest): Promise<RunStart> {
   session.owner = request.owner;
@@ -41,6 +42,7 @@ export async function beginRun(session: Session, request: RunRequest): Promise<R
     ]);
     const goesOn = last !== undefined && isUnfinished(last);
     const unprepared = goesOn ? await readUnprepared(tx, projectId, last.id) : null;
+    if (!goesOn) await ask(tx, CLOSE_LEFT, [projectId, now, now - LATE_MS]);
     const runId = goesOn ? last.id : await newRun(tx, projectId, request);
     const resumed = goesOn && unprepared?.isNew !== true;
     const previousHash = unprepared === null ? (last?.config_hash ?? null) : unprepared.previousHash;
@@ -191,6 +193,10 @@ async function projectOf(tx: TransactionSql, name: string, now: number): Promise
   return id;
 }
 
+// Runs with which nobody goes on, of workers that are no more.
+const CLOSE_LEFT = `
+UPDATE run SET status = 'interrupted', finished_at = COALESCE(finished_at, $2) WHERE project_id = $1 AND status = 'running'
+  AND NOT EXISTS (SELECT 1 FROM worker w WHERE w.run_id = run.id AND w.ended_at IS NULL AND w.seen_at > $3)`;
 const GO_ON = `
 UPDATE run SET status = 'running', finished_at = NULL, config_hash = $2, config = $3,
   metadata = COALESCE($4, metadata) WHERE id = $1`;

@@ -395,6 +395,8 @@ export const MIGRATIONS: readonly string[] = [
   `${TABLES}\n${partitionsOf(FIRST_PARTITIONED)}`,
   `${CHANGES}\n${partitionsOf(['visit', 'page_change', 'sitemap_entry', 'revisit'])}\n${HISTORY_OF_LOG}`,
   ORPHANS,
+  // What kept some of a host's sitemaps from being read whole.
+  'ALTER TABLE discovery ADD COLUMN trouble text;',
 ];
 export const SCHEMA_VERSION = MIGRATIONS.length;
 

@@ -19,6 +19,8 @@ const CHANGED = outcomeNumber('changed');
 const REDIRECT = partsNumber(['redirect']);
 /** Whose links lead somewhere: not those of pages that vanished, but for a start URL, which is hardly gone for good. */
 const LEADS = `(u.state NOT IN (${DeadLink}, ${Gone}) OR u.depth = 0)`;
+/** What could not be read may name what was not seen. */
+const WAS_READ_WHOLE = "d.method = 'sitemap' AND d.trouble IS NULL";
 
 /** Answers how many. */
 export function markOrphans(session: Session, since: number, now: number): number {
@@ -127,15 +129,15 @@ function addLostTargets({ db, runId, known }: Session, lost: Set<number>): void 
 /** Entries are lost once: marked, they lead nowhere until a sitemap names them again. */
 function addLostEntries({ db, projectId, runId }: Session, lost: Set<number>, since: number): void {
   const hasRead = db.prepare(
-    "SELECT 1 FROM discovery WHERE project_id = ? AND method = 'sitemap' AND checked_at >= ? LIMIT 1",
+    `SELECT 1 FROM discovery d WHERE project_id = ? AND ${WAS_READ_WHOLE} AND checked_at >= ? LIMIT 1`,
   );
   if (hasRead.get(projectId, since) === undefined) return;
   const ids = db
     .prepare(
       `UPDATE sitemap_entry SET lost_run = @run WHERE page_id IN (SELECT e.page_id FROM sitemap_entry e
          CROSS JOIN url u ON u.id = e.page_id CROSS JOIN discovery d ON d.project_id = u.project_id AND d.host_id = u.host_id
-         WHERE e.last_seen < @since AND e.lost_run IS NULL AND u.project_id = @project AND d.method = 'sitemap'
-           AND d.checked_at >= @since)
+         WHERE e.last_seen < @since AND e.lost_run IS NULL AND u.project_id = @project
+           AND ${WAS_READ_WHOLE} AND d.checked_at >= @since)
        RETURNING page_id`,
     )
     .pluck()

@@ -8,13 +8,19 @@ import { CHANGE_COLUMNS, CHANGE_TABLES, ORPHAN_TABLE } from './schema.ts';
 const WITH_METADATA = 2;
 const WITH_HISTORY = 4;
 const WITH_ORPHANS = 5;
+const WITH_TROUBLE = 6;
 
 export function showAsCurrent(db: Database): void {
   const version = db.pragma('user_version', { simple: true }) as number;
   const make = (tables: string) => db.exec(tables.replaceAll('CREATE TABLE', 'CREATE TEMP TABLE'));
   if (version < WITH_ORPHANS) make(ORPHAN_TABLE);
-  if (version >= WITH_HISTORY) return;
+  if (version >= WITH_TROUBLE) return;
+  if (version >= WITH_HISTORY) {
+    db.exec('CREATE TEMP VIEW discovery AS SELECT t.*, NULL AS trouble FROM main.discovery t');
+    return;
+  }
   make(CHANGE_TABLES);
+  db.exec('ALTER TABLE temp.discovery ADD COLUMN trouble TEXT');
   for (const [table, columns] of Object.entries(CHANGE_COLUMNS)) {
     const added = Object.entries(columns).map(([name, value]) => `${value} AS ${name}`);
     if (table === 'run' && version < WITH_METADATA) added.push('NULL AS metadata');

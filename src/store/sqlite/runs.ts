@@ -3,6 +3,7 @@ import type { Database } from 'better-sqlite3';
 import { PAGE_STATES } from '../../frontier/page-state.ts';
 import { PAGE_TABLES } from '../page-tables.ts';
 import { type JoinedRun, REQUEST_KINDS, type RunRequest, type RunStart } from '../port.ts';
+import { isUnfinished } from '../unfinished-run.ts';
 import type { KnownUrls } from './known-urls.ts';
 import type { Session } from './session.ts';
 import type { WaitingPages } from './waiting-pages.ts';
@@ -14,6 +15,7 @@ interface RunRow {
   id: number;
   status: string;
   config_hash: string;
+  metadata: string | null;
   pages: number;
   requests: number;
   bytes: number;
@@ -33,10 +35,11 @@ export function beginRun(session: Session, waiting: WaitingPages, request: RunRe
   if (request.fresh) clearProject(db, projectId, request.now);
   const last = db
     .prepare(
-      'SELECT id, status, config_hash, pages, requests, bytes FROM run WHERE project_id = ? ORDER BY id DESC LIMIT 1',
+      'SELECT id, status, config_hash, metadata, pages, requests, bytes FROM run WHERE project_id = ? ORDER BY id DESC LIMIT 1',
     )
     .get(projectId) as RunRow | undefined;
-  const goesOn = last !== undefined && (last.status === 'running' || last.status === 'interrupted');
+  const goesOn = last !== undefined && isUnfinished(last);
+  if (!goesOn) closeRuns(db, projectId, request.now);
   const unprepared = goesOn ? readUnprepared(session, last.id) : null;
   session.runId = goesOn ? last.id : newRun(session, request);
   const runs = db.prepare('SELECT count(*) FROM run WHERE project_id = ?').pluck().get(projectId);
@@ -233,10 +236,15 @@ function recoverLeases(session: Session, waiting: WaitingPages, now: number): vo
   for (const row of lost) waiting.add(row.host_id, row.priority, row.id);
 }
 
-function clearProject(db: Database, projectId: number, now: number): void {
+/** We are the file's only writer: a run with which nobody goes on is over. */
+function closeRuns(db: Database, projectId: number, now: number): void {
   db.prepare(
     "UPDATE run SET status = 'interrupted', finished_at = COALESCE(finished_at, ?) WHERE project_id = ? AND status = 'running'",
   ).run(now, projectId);
+}
+
+function clearProject(db: Database, projectId: number, now: number): void {
+  closeRuns(db, projectId, now);
   clearPages(db, projectId);
   db.prepare(
     'UPDATE request SET page_id = NULL WHERE page_id IN (SELECT id FROM url WHERE project_id = ?)',

@@ -331,6 +331,8 @@ CREATE INDEX link_change_run ON link_change (run_id);
 ${HISTORY_OF_LOG}
 `,
   ORPHAN_TABLE,
+  // What kept some of a host's sitemaps from being read whole.
+  'ALTER TABLE discovery ADD COLUMN trouble TEXT;',
 ];
 
 export const SCHEMA_VERSION = MIGRATIONS.length;

@@ -16,10 +16,10 @@ export function createSitemaps(session: Session, offers: Offers) {
        last_seen = excluded.last_seen, lost_run = NULL`,
   );
   const readDiscovery = db.prepare(
-    `SELECT method, checked_at, entries, sitemaps FROM discovery
+    `SELECT method, checked_at, entries, sitemaps, trouble FROM discovery
      WHERE project_id = ? AND host_id = (SELECT id FROM host WHERE name = ?)`,
   );
-  const putDiscovery = db.prepare('INSERT OR REPLACE INTO discovery VALUES (?, ?, ?, ?, ?, ?)');
+  const putDiscovery = db.prepare('INSERT OR REPLACE INTO discovery VALUES (?, ?, ?, ?, ?, ?, ?)');
 
   return {
     saveEntries(findings: readonly SitemapFinding[], now: number): { pageId: number; isNewer: boolean }[] {
@@ -41,9 +41,10 @@ export function createSitemaps(session: Session, offers: Offers) {
       return row === undefined ? null : discoveryOf(row);
     },
 
-    saveDiscovery(host: string, { method, checkedAt, entries, sitemaps }: HostDiscovery): void {
+    saveDiscovery(host: string, { method, checkedAt, entries, sitemaps, trouble }: HostDiscovery): void {
       const hostId = session.hosts.idOf(host);
-      putDiscovery.run(session.projectId, hostId, method, checkedAt, entries, JSON.stringify(sitemaps));
+      const values = [method, checkedAt, entries, JSON.stringify(sitemaps), trouble];
+      putDiscovery.run(session.projectId, hostId, ...values);
       session.window.commit();
     },
   };

@@ -143,7 +143,8 @@ CREATE VIEW sitemap_entries AS
   FROM sitemap_entry e JOIN url u ON u.id = e.page_id;
 
 CREATE VIEW discovery_status AS
-  SELECT d.host_id AS id, d.project_id, h.name AS host, d.method, ${iso('d.checked_at')} AS checked_at, d.entries, d.sitemaps
+  SELECT d.host_id AS id, d.project_id, h.name AS host, d.method, ${iso('d.checked_at')} AS checked_at, d.entries, d.sitemaps,
+    d.trouble
   FROM discovery d JOIN host h ON h.id = d.host_id;
 
 CREATE VIEW crawled_pages AS

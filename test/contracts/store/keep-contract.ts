@@ -60,7 +60,13 @@ export function describeKeeping(harness: () => StoreHarness): void {
     await first.store.release(held);
     const entry = { lastmod: DAY, changefreq: null, priority: null, sitemap: url('s.xml') };
     await first.store.saveEntries([{ candidate: candidate('x'), ...entry }], now());
-    await first.store.saveDiscovery('a.test', { method: 'sitemap', checkedAt: 1, entries: 1, sitemaps: [] });
+    await first.store.saveDiscovery('a.test', {
+      method: 'sitemap',
+      checkedAt: 1,
+      entries: 1,
+      sitemaps: [],
+      trouble: null,
+    });
     const one = [1];
     const numbers = {
       learnedAt: one,

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { PageChange } from '../../../src/change/visit-record.ts';
 import type { Claim } from '../../../src/frontier/candidate.ts';
 import { PAGE_STATES } from '../../../src/frontier/page-state.ts';
-import type { Settlement } from '../../../src/store/port.ts';
+import type { HostDiscovery, Settlement } from '../../../src/store/port.ts';
 import {
   beginRun,
   candidate,
@@ -181,7 +181,7 @@ export function describeOrphans(harness: () => StoreHarness): void {
       expect(await orphansOf(third)).toEqual(['target']);
     });
 
-    it('takes an entry for lost when the sitemaps of its host were read since and did not name it', async () => {
+    it('takes an entry for lost when the sitemaps of its host were all read since and did not name it', async () => {
       const first = await readSite({ start: ['linked'], linked: [], listed: [], stays: [] });
       const entry = (name: string) => ({
         candidate: candidate(name),
@@ -191,15 +191,25 @@ export function describeOrphans(harness: () => StoreHarness): void {
         sitemap: url('sitemap.xml'),
       });
       await first.store.saveEntries(['linked', 'listed', 'stays'].map(entry), now());
-      const read = (run: OpenRun, method: 'sitemap' | 'not_found') =>
-        run.store.saveDiscovery('a.test', { method, checkedAt: now(), entries: 1, sitemaps: [] });
+      const read = (
+        run: OpenRun,
+        method: 'sitemap' | 'not_found',
+        trouble: HostDiscovery['trouble'] = null,
+      ) => run.store.saveDiscovery('a.test', { method, checkedAt: now(), entries: 1, sitemaps: [], trouble });
       await read(first, 'sitemap');
       const unread = await revisit(first, { start: named(['linked']) });
       expect(await orphansOf(unread)).toEqual([]);
       const failed = await revisit(unread, { start: named(['linked']) });
       await read(failed, 'not_found');
       expect(await orphansOf(failed)).toEqual([]);
-      const run = await revisit(failed, { start: named(['linked']) });
+      let last = failed;
+      for (const trouble of ['lasting', 'passing'] as const) {
+        last = await revisit(last, { start: named(['linked']) });
+        await last.store.saveEntries([entry('stays')], now());
+        await read(last, 'sitemap', trouble);
+        expect(await orphansOf(last)).toEqual([]);
+      }
+      const run = await revisit(last, { start: named(['linked']) });
       await run.store.saveEntries([entry('stays')], now());
       await read(run, 'sitemap');
       expect(await orphansOf(run)).toEqual(['listed']);

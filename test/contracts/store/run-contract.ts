@@ -2,6 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { PAGE_STATES } from '../../../src/frontier/page-state.ts';
 import { type Reconsidered, UNFOLLOWED } from '../../../src/store/port.ts';
+import { LOOKUP_NOTES } from '../../../src/store/unfinished-run.ts';
 import {
   beginRun,
   candidate,
@@ -93,6 +94,24 @@ export function describeRuns(harness: () => StoreHarness): void {
       const last = await beginRun(harness());
       expect(last.start).toMatchObject({ pagesDone: 8, knownUrls: 28 });
       expect(await last.drain(await last.lease())).toHaveLength(20);
+    });
+
+    it('goes on with no run that sumi sitemap left behind, and ends it', async () => {
+      const crawl = await beginRun(harness());
+      await crawl.store.finish('completed', now(), null);
+      await crawl.store.close();
+      const interrupted = await beginRun(harness(), { metadata: LOOKUP_NOTES });
+      await interrupted.store.finish('interrupted', now(), null);
+      await interrupted.store.close();
+      const killed = await beginRun(harness(), { metadata: LOOKUP_NOTES });
+      await harness().crash();
+      const next = await beginRun(harness());
+      expect(next.start).toMatchObject({ resumed: false, previousConfigHash: 'hash' });
+      const ids = [crawl, interrupted, killed, next].map(({ start }) => start.runId);
+      expect(new Set(ids).size).toBe(4);
+      expect(await harness().read('SELECT id, status FROM runs ORDER BY id')).toEqual(
+        ['completed', 'interrupted', 'interrupted', 'running'].map((status, at) => ({ id: ids[at], status })),
+      );
     });
 
     it('starts a new run after a finished one, which knows the pages', async () => {

@@ -113,6 +113,7 @@ export function describeSitemaps(harness: () => StoreHarness): void {
       checkedAt: 1234,
       entries: 3,
       sitemaps: [SITEMAP, url('b.xml')],
+      trouble: 'lasting',
     };
 
     it('is kept by project and host, the last one', async () => {
@@ -120,13 +121,17 @@ export function describeSitemaps(harness: () => StoreHarness): void {
       expect(await store.discovery('a.test')).toBeNull();
       await store.saveDiscovery('a.test', { ...found, method: 'not_found' });
       await store.saveDiscovery('a.test', found);
-      await store.saveDiscovery('b.test', { ...found, method: 'links', sitemaps: [] });
+      await store.saveDiscovery('b.test', { ...found, method: 'links', sitemaps: [], trouble: null });
       await harness().crash();
       const again = await beginRun(harness());
       expect(await again.store.discovery('a.test')).toEqual(found);
-      expect(await again.store.discovery('b.test')).toMatchObject({ method: 'links', sitemaps: [] });
+      expect(await again.store.discovery('b.test')).toMatchObject({
+        method: 'links',
+        sitemaps: [],
+        trouble: null,
+      });
       const rows = await harness().read(
-        'SELECT host, method, checked_at, entries, sitemaps FROM discovery_status ORDER BY host',
+        'SELECT host, method, checked_at, entries, sitemaps, trouble FROM discovery_status ORDER BY host',
       );
       expect(rows[0]).toEqual({
         host: 'a.test',
@@ -134,6 +139,7 @@ export function describeSitemaps(harness: () => StoreHarness): void {
         checked_at: '1970-01-01T00:00:01.234Z',
         entries: 3,
         sitemaps: JSON.stringify(found.sitemaps),
+        trouble: 'lasting',
       });
       await again.store.close();
       const other = await beginRun(harness(), { project: 'other' });

@@ -1,0 +1,206 @@
+// What `sumi sitemap` keeps, and what it says when it cannot: looks that were not whole, hosts without sitemaps, runs
+// that were cut off, addresses that turn out to be feeds.
+import { describe, expect, it } from 'vitest';
+import { answer } from '../web/fake-web.ts';
+import { indexOf, robotsNaming, sitemapOf } from '../web/sitemap-pages.ts';
+import { type Row, rowsIn, useSitemapBench } from './sitemap-bench.ts';
+
+const start = useSitemapBench();
+const DB = ['--db', 'site.db'];
+const JSON_ROWS = ['--format', 'json'];
+const QUICK = ['--retries', '1', '--retry-delay', '0.02'];
+const urlsIn = (stdout: string) => rowsIn(stdout).map(({ url }) => new URL(String(url)).pathname);
+
+describe('what sumi sitemap remembers', () => {
+  it('is that not everything could be read, and says so whenever it is given from the store', async () => {
+    const { web, run } = await start({
+      robots: robotsNaming(['/index.xml']),
+      pages: { '/index.xml': indexOf('/a.xml', '/gone.xml'), '/a.xml': sitemapOf('/one', '/two') },
+    });
+    const first = await run(web.origin, ...DB, ...JSON_ROWS);
+    expect(urlsIn(first.stdout)).toEqual(['/one', '/two']);
+    expect(first.stderr).toContain('/gone.xml: http 404');
+    const second = await run(web.origin, ...DB, ...JSON_ROWS);
+    expect(urlsIn(second.stdout)).toEqual(['/one', '/two']);
+    expect(second.stderr).toMatch(
+      /^as read at \S+, when not everything could be read; --fresh reads again\n$/,
+    );
+    expect(web.requestsTo('/index.xml')).toHaveLength(1);
+  });
+
+  it('is that a host has none, of a look of its own or of a crawl, until --fresh; of a page it is not', async () => {
+    const { web, run, also } = await start({ pages: { '/': '<title>home</title>' } });
+    const paths = ['--sitemap-paths', '/s.xml'];
+    const first = await run(web.origin, ...DB, ...paths);
+    expect([first.code, first.stderr]).toEqual([1, expect.stringContaining('nobody names one')]);
+    const again = await run(web.origin, ...DB, ...paths);
+    expect([again.code, again.stderr]).toEqual([
+      1,
+      expect.stringMatching(/nobody named one at \S+Z; --fresh looks again/),
+    ]);
+    expect(web.requestsTo('/s.xml')).toHaveLength(1);
+    await run(web.origin, ...DB, ...paths, '--fresh');
+    expect(web.requestsTo('/s.xml')).toHaveLength(2);
+    const crawl = ['--delay', '0', '--discover', 'sitemap,links', '-q', ...paths];
+    await also('crawl', web.origin, '--db', 'crawled.db', ...crawl);
+    expect(web.requestsTo('/s.xml')).toHaveLength(3);
+    expect((await run(web.origin, '--db', 'crawled.db', ...paths)).code).toBe(1);
+    expect(web.requestsTo('/s.xml')).toHaveLength(3);
+    for (let time = 0; time < 2; time++) await run(web.url('/page'), '--db', 'page.db', ...paths);
+    expect(web.requestsTo('/s.xml')).toHaveLength(5);
+  });
+
+  it('is null where the store does not know what the sitemap said', async () => {
+    const { web, run } = await start({
+      pages: {
+        '/sitemap.xml': ({ response, url }) =>
+          void response.end(`<urlset xmlns:image="http://www.google.com/schemas/sitemap-image/1.1"><url>
+            <loc>${url('/a')}</loc><image:image><image:loc>${url('/a.png')}</image:loc></image:image></url></urlset>`),
+      },
+    });
+    const [first] = rowsIn((await run(web.origin, ...DB, ...JSON_ROWS)).stdout);
+    expect(first).toMatchObject({ images: [web.url('/a.png')], videos: [], alternates: [], kind: 'urlset' });
+    const [second] = rowsIn((await run(web.origin, ...DB, ...JSON_ROWS)).stdout);
+    expect(second).toMatchObject({ images: null, videos: null, alternates: null, kind: null });
+  });
+});
+
+describe('sumi sitemap cut off', () => {
+  const site = () =>
+    start({
+      robots: robotsNaming(['/index.xml']),
+      pages: {
+        '/index.xml': indexOf('/a.xml', '/b.xml'),
+        '/a.xml': sitemapOf('/named'),
+        // Not answered the first time.
+        '/b.xml': (exchange) => void (exchange.nth > 1 && sitemapOf('/b')(exchange)),
+        '/': '<title>home</title>',
+        '/named': '<title>named</title>',
+        '/b': '<title>b</title>',
+      },
+    });
+  const runsIn = async ({ also }: Awaited<ReturnType<typeof site>>) =>
+    rowsIn((await also('runs', ...DB, ...JSON_ROWS)).stdout).map(({ run, status }) => [run, status]);
+
+  it.each(['SIGINT', 'SIGTERM'] as const)(
+    'by %s ends its run, and the next crawl is one of its own',
+    async (signal) => {
+      const bench = await site();
+      const { web, also, begin } = bench;
+      const listing = begin('sitemap', web.origin, ...DB, '--delay', '0', ...JSON_ROWS);
+      await web.asked('/b.xml');
+      listing.child.kill(signal);
+      const { code, stdout } = await listing.finished;
+      expect([code, urlsIn(stdout)]).toEqual([3, ['/named']]);
+      expect(await runsIn(bench)).toEqual([[1, 'interrupted']]);
+      expect((await also('resume', ...DB)).stderr).toContain('no unfinished run');
+      const crawl = await also(
+        'crawl',
+        web.origin,
+        ...DB,
+        '--delay',
+        '0',
+        '--discover',
+        'sitemap,links',
+        '-q',
+      );
+      expect(crawl.code).toBe(0);
+      expect(await runsIn(bench)).toEqual([
+        [1, 'interrupted'],
+        [2, 'completed'],
+      ]);
+      const changes = await also('changes', ...DB, ...JSON_ROWS);
+      expect(urlsIn(changes.stdout).sort()).toEqual(['/', '/b', '/named']);
+    },
+  );
+
+  it('by kill -9 leaves a run that no crawl goes on with', async () => {
+    const bench = await site();
+    const { web, also, begin } = bench;
+    const listing = begin('sitemap', web.origin, ...DB, '--delay', '0');
+    await web.asked('/b.xml');
+    listing.child.kill('SIGKILL');
+    await listing.finished;
+    expect(await runsIn(bench)).toEqual([[1, 'running']]);
+    expect((await also('resume', ...DB)).stderr).toContain('no unfinished run');
+    await also('crawl', web.origin, ...DB, '--delay', '0', '--discover', 'links', '-q');
+    expect(await runsIn(bench)).toEqual([
+      [1, 'interrupted'],
+      [2, 'completed'],
+    ]);
+    const changes = await also('changes', ...DB, ...JSON_ROWS);
+    expect(urlsIn(changes.stdout)).toContain('/');
+  });
+});
+
+describe('where sumi sitemap looks', () => {
+  const RSS = { 'content-type': 'application/rss+xml' };
+
+  it('is first the address itself, whatever it is called, and one that is a page is not asked for twice', async () => {
+    const { web, run } = await start({
+      robots: robotsNaming(['/a.xml']),
+      pages: {
+        '/a.xml': sitemapOf('/named'),
+        '/feed/': ({ response, url }) =>
+          void response
+            .writeHead(200, RSS)
+            .end(`<rss><channel><item><link>${url('/news')}</link></item></channel></rss>`),
+        '/index.php*': sitemapOf('/by-query'),
+        '/page': '<title>a page</title>',
+      },
+    });
+    const listed = async (address: string, ...args: string[]) =>
+      urlsIn((await run(address, ...JSON_ROWS, ...args)).stdout);
+    expect(await listed(web.url('/feed/'))).toEqual(['/news']);
+    expect(await listed(`127.0.0.1:${web.port}/feed/`, ...QUICK)).toEqual(['/news']);
+    expect(await listed(web.url('/index.php?route=feed/sitemap'))).toEqual(['/by-query']);
+    expect(web.requestsTo('/a.xml')).toEqual([]);
+    expect(await listed(web.url('/page'))).toEqual(['/named']);
+    expect(web.requestsTo('/page')).toHaveLength(1);
+    // The site is remembered, what a page of it is has to be asked.
+    for (const path of ['/', '/page', '/feed/']) await listed(web.url(path), ...DB);
+    expect(await listed(web.url('/page'), ...DB)).toEqual(['/named', '/news']);
+    expect(web.requestsTo('/a.xml')).toHaveLength(2);
+  });
+
+  it('is by http, where nobody speaks https, without robots.txt too', async () => {
+    const { web, run } = await start({ pages: { '/sitemap.xml': sitemapOf('/a') } });
+    const { stdout } = await run(`127.0.0.1:${web.port}`, '--no-robots', ...QUICK, ...JSON_ROWS);
+    expect(urlsIn(stdout)).toEqual(['/a']);
+    expect(web.log.map(({ method, path }) => `${method} ${path}`)).toEqual(['HEAD /', 'GET /sitemap.xml']);
+  });
+
+  it('is again a usual path that failed for now; what stays so is the reason', async () => {
+    const { web, run } = await start({
+      pages: {
+        '/sitemap.xml': (exchange) =>
+          exchange.nth === 1 ? answer(exchange, { status: 503 }) : sitemapOf('/a')(exchange),
+        '/down.xml': { status: 500 },
+        '/large.xml': { headers: { 'content-type': 'application/xml' }, body: ' '.repeat(5000) },
+      },
+    });
+    expect(urlsIn((await run(web.origin, ...QUICK, ...JSON_ROWS)).stdout)).toEqual(['/a']);
+    const reasonOf = async (path: string) =>
+      (await run(web.origin, ...QUICK, '--sitemap-paths', path, '--max-sitemap-bytes', '4000')).stderr;
+    expect(await reasonOf('/down.xml')).toMatch(/No sitemap was found for \S+: \S+\/down\.xml: http 500/);
+    expect(await reasonOf('/large.xml')).toMatch(/: \S+\/large\.xml: too-large: more than 4000 bytes/);
+    expect(await reasonOf('/none.xml')).toContain('nobody names one');
+  });
+});
+
+describe('entries of many other hosts', () => {
+  it('are left out with the number of those that are asked', async () => {
+    const hosts = 35;
+    const { web, run } = await start({
+      hosts,
+      pages: {
+        '0:/robots.txt': robotsNaming(['/s.xml']),
+        '/robots.txt': ({ response, url }) => void response.end(`Sitemap: ${url('/s.xml', 0)}`),
+        '0:/s.xml': sitemapOf(...Array.from({ length: hosts }, (_, host) => ({ path: '/page', host }))),
+      },
+    });
+    const { stdout, stderr } = await run(web.origin, ...JSON_ROWS);
+    expect((JSON.parse(stdout) as Row[]).length).toBe(33);
+    expect(stderr).toContain('2 entries of hosts that were not asked: of at most 32 others');
+  });
+});

@@ -1,0 +1,117 @@
+// Start URLs that may be sitemaps or pages: by their names, by what they answer, and by hosts without a scheme.
+import { describe, expect, it } from 'vitest';
+import type { SitemapEvent } from '../../src/report/events.ts';
+import { answer } from '../web/fake-web.ts';
+import { robotsNaming, sitemapOf } from '../web/sitemap-pages.ts';
+import { asked, page, useBench } from './crawl-site.ts';
+
+const bench = useBench();
+const BOTH = { discover: ['sitemap', 'links'] };
+const TEXT = { headers: { 'content-type': 'text/plain' }, body: 'remember the milk' };
+const inOrder = (paths: readonly string[]) => [...paths].sort();
+
+describe('a start URL that has the name of a sitemap and is a page', () => {
+  it.each(['/sitemap.html', '/blog/how-to-write-a-sitemap', '/about-sitemaps', '/sitemap'])(
+    'is crawled as any page, asked for once: %s',
+    async (path) => {
+      const pages = { [path]: page('a page', '/linked'), '/linked': page('linked'), '/named': page('named') };
+      const named = await bench.web({
+        robots: robotsNaming(['/a.xml']),
+        pages: { ...pages, '/a.xml': sitemapOf('/named') },
+      });
+      const file = bench.file();
+      await bench.crawl(file, named.url(path), BOTH);
+      expect(inOrder(asked(named))).toEqual(inOrder(['/a.xml', path, '/linked', '/named']));
+      expect(file.page(path)).toMatchObject({ state: 'Processed', depth: 0 });
+      const guessed = await bench.web({ pages: { ...pages, '/sitemap.xml': sitemapOf('/named') } });
+      const other = bench.file();
+      await bench.crawl(other, guessed.url(path), BOTH);
+      expect(inOrder(asked(guessed))).toEqual(inOrder(['/sitemap.xml', path, '/linked', '/named']));
+      expect(other.page('/named').state).toBe('Processed');
+    },
+  );
+
+  it.each([
+    ['/notes.txt', TEXT, 'ContentMismatch'],
+    ['/page.xml', { body: page('a page', '/linked') }, 'Processed'],
+  ] as const)(
+    'is found out by asking, and then is one, its site looked at: %s',
+    async (path, found, state) => {
+      for (const robots of [robotsNaming(['/a.xml']), undefined]) {
+        const place = robots === undefined ? '/sitemap.xml' : '/a.xml';
+        const web = await bench.web({
+          robots,
+          pages: {
+            [path]: found,
+            [place]: sitemapOf('/named'),
+            '/named': page('named'),
+            '/linked': page('linked'),
+          },
+        });
+        const file = bench.file();
+        await bench.crawl(file, web.url(path), BOTH);
+        expect(file.page(path)).toMatchObject({ state, depth: 0 });
+        expect(file.page('/named').state).toBe('Processed');
+        expect(web.requestsTo(path)).toHaveLength(2);
+        expect(file.rows('SELECT trouble FROM discovery_status')).toEqual([{ trouble: null }]);
+      }
+    },
+  );
+});
+
+describe('a bare host where robots.txt is not asked for', () => {
+  it('is asked by http where nobody speaks https', async () => {
+    const web = await bench.web({ pages: { '/': page('home'), '/sitemap.xml': sitemapOf('/') } });
+    for (const options of [BOTH, { discover: ['links'] }]) {
+      const file = bench.file();
+      const { summary } = await bench.crawl(file, `127.0.0.1:${web.port}`, {
+        ...options,
+        robots: false,
+        retries: 0,
+      });
+      expect(summary.status).toBe('completed');
+      expect(file.page('/')).toMatchObject({ state: 'Processed', url: web.url('/') });
+    }
+    expect(web.requestsTo('/robots.txt')).toEqual([]);
+    expect(web.requestsTo('/').map(({ method }) => method)).toEqual(['HEAD', 'GET', 'HEAD', 'GET']);
+  });
+});
+
+describe('a guess that fails for now', () => {
+  it.each([
+    ['http 503', 503],
+    ['a dropped connection', null],
+  ])('is tried again: %s', async (_, status) => {
+    const web = await bench.web({
+      pages: {
+        '/': page('home'),
+        '/named': page('named'),
+        '/sitemap.xml': (exchange) => {
+          if (exchange.nth > 1) sitemapOf('/named')(exchange);
+          else if (status === null) exchange.response.destroy();
+          else answer(exchange, { status });
+        },
+      },
+    });
+    const file = bench.file();
+    await bench.crawl(file, web.origin, BOTH);
+    expect(file.page('/named').state).toBe('Processed');
+  });
+
+  it('is told when it stays so, and the others are asked once each', async () => {
+    const web = await bench.web({
+      pages: { '/': page('home'), '/one.xml': { status: 500 }, '/two.xml': { status: 500 } },
+    });
+    const file = bench.file();
+    const { events } = await bench.crawl(file, web.origin, {
+      ...BOTH,
+      retries: 2,
+      sitemapPaths: ['/one.xml', '/two.xml'],
+    });
+    expect(inOrder(asked(web))).toEqual(['/', '/one.xml', '/one.xml', '/one.xml', '/two.xml']);
+    const told = events.filter((event): event is SitemapEvent => event.type === 'sitemap');
+    expect(told.map(({ problem }) => problem)).toEqual(['http 500', 'http 500']);
+    // It may be there another time.
+    expect(file.rows('SELECT method FROM discovery_status')).toEqual([]);
+  });
+});

@@ -17,7 +17,9 @@ Examples:
   sumi sitemap https://example.com/sitemap_index.xml        this one, and those it names
   sumi sitemap example.com --format csv > urls.csv          every column
   sumi sitemap example.com --db site.db                     kept, and given from there for sitemap-cache-hours
-  sumi sitemap example.com --db site.db --fresh             read again all the same`;
+  sumi sitemap example.com --db site.db --fresh             read again all the same
+What is given from the store has each lastmod as a day or in UTC, and null for what is not kept: kind, images, videos, news
+and alternates.`;
 
 interface SitemapRow extends Pick<ListedEntry['entry'], 'images' | 'videos' | 'news' | 'alternates'> {
   url: string;
@@ -25,7 +27,7 @@ interface SitemapRow extends Pick<ListedEntry['entry'], 'images' | 'videos' | 'n
   changefreq: string | null;
   priority: number | null;
   sitemap: string;
-  /** Null where the entry is of the store. */
+  /** This, and the rest of what is not kept, is null where the entry is of the store. */
   kind: string | null;
   /** The lastmod as a moment; null where it is no date. */
   lastmod_at: string | null;

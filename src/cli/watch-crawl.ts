@@ -121,7 +121,9 @@ function createTeller(
         if (verbose >= 2 || event.what === 'distrusted') say(renderHost(event, paint));
         break;
       case 'sitemap':
-        if (verbose >= 1) say(renderSitemap(event, paint));
+        // What the site or the operator names cannot be read as a whole: pages may be missing for that.
+        if (verbose >= 1 || (event.trouble !== null && event.found_by !== 'index'))
+          say(renderSitemap(event, paint));
         break;
       case 'mode':
         say(printable(event.reason));

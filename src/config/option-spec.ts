@@ -31,6 +31,7 @@ export interface OptionSpec {
   default?: OptionValue;
   /** The option may have no value (null); text sources say it with "none". */
   nullable?: true;
+  /** Of a list: the least number of items. */
   min?: number;
   max?: number;
   choices?: readonly string[];

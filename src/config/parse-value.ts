@@ -89,6 +89,7 @@ function parseList(spec: OptionSpec, raw: unknown): ParsedValue {
     if (typeof text !== 'string') return { bad: text, expected };
     items.push(...splitItems(spec, text));
   }
+  if (items.length < (spec.min ?? 0)) return { bad: raw, expected };
   const bad = items.find((item) => spec.check?.(item) === false);
   return bad === undefined ? { value: [...new Set(items)] } : { bad, expected };
 }

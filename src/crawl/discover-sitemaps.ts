@@ -219,9 +219,10 @@ export function createSitemapDiscovery(
   }
 
   function note(found: SitemapReport, seen: Seen): void {
-    const { url, foundBy, kind, entries, problem } = found;
+    const { url, foundBy, kind, entries, problem, trouble } = found;
     if (isStopped || seen.isCut) return;
-    if (!found.isMiss) report.tell({ type: 'sitemap', url, found_by: foundBy, kind, entries, problem });
+    if (!found.isMiss)
+      report.tell({ type: 'sitemap', url, found_by: foundBy, kind, entries, problem, trouble });
     seen.record.note(found);
     if (kind !== null && foundBy === 'given') report.counters.answers++;
   }

@@ -62,6 +62,8 @@ export interface SitemapEvent {
   entries: number;
   /** Null when all is well. */
   problem: string | null;
+  /** There may be more in it than was read, for now or for good. */
+  trouble: 'passing' | 'lasting' | null;
 }
 
 export interface ProgressEvent {

@@ -99,6 +99,9 @@ export class EntryReader implements XmlHandler {
   private entryName: TagName | null = null;
   /** Prefixes, with their colon, that stand for the protocol's own namespace. */
   private ownPrefixes: string[] = [];
+  /** What the addresses of an Atom feed, and of the entry, are relative to. */
+  private feedBase = '';
+  private entryBase = '';
   private depth = 0;
   /** 0: not inside an entry. */
   private entryDepth = 0;
@@ -161,6 +164,7 @@ export class EntryReader implements XmlHandler {
     if (name === this.entryName && isOwn) {
       if (this.field !== null) this.nested++;
       else this.openEntry();
+      if (this.kind === 'atom') this.entryBase = this.baseIn(bytes, nameEnd, tagEnd, this.feedBase);
     } else if (this.entryDepth !== 0) this.openInside(name, isOwn, bytes, nameEnd, tagEnd);
   }
 
@@ -187,6 +191,7 @@ export class EntryReader implements XmlHandler {
     this.fields = FIELDS[root.kind];
     this.parts = PARTS[root.kind] ?? NO_PARTS;
     this.entryName = root.entry;
+    if (root.kind === 'atom') this.feedBase = this.baseIn(bytes, nameEnd, tagEnd, this.options.url);
     if (localStart > nameStart) this.ownPrefixes.push(bytes.toString('latin1', nameStart, localStart));
     const attributes = bytes.toString('latin1', nameEnd, tagEnd);
     for (const [, prefix] of attributes.matchAll(/xmlns:([\w.-]+)\s*=\s*["'][^"']*\/sitemap\/0\.\d+\/?["']/g))
@@ -245,7 +250,8 @@ export class EntryReader implements XmlHandler {
     const href = attributeOf(bytes, nameEnd, tagEnd, 'href');
     if (href === null) return;
     if (this.kind === 'atom') {
-      if (this.entry.loc === '') this.entry.loc = this.resolve(href, this.options.url)?.href ?? '';
+      const base = this.baseIn(bytes, nameEnd, tagEnd, this.entryBase);
+      if (this.entry.loc === '') this.entry.loc = this.resolve(href, base)?.href ?? '';
       return;
     }
     const hreflang = attributeOf(bytes, nameEnd, tagEnd, 'hreflang');
@@ -341,6 +347,11 @@ export class EntryReader implements XmlHandler {
   private address(text: string): string | null {
     if (!text.startsWith('http') && !/^(?:https?:|\/)/i.test(text)) return null;
     return this.resolve(text, this.options.url)?.href ?? null;
+  }
+
+  private baseIn(bytes: Buffer, nameEnd: number, tagEnd: number, outer: string): string {
+    const base = attributeOf(bytes, nameEnd, tagEnd, 'xml:base');
+    return base === null ? outer : (this.resolve(base, outer)?.href ?? outer);
   }
 
   private stop(problem: SitemapProblem): void {

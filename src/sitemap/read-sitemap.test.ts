@@ -145,6 +145,15 @@ describe('the entries of a sitemap', () => {
     ]);
   });
 
+  it('have addresses relative to the bases that an Atom feed gives', async () => {
+    const atom = await read(`<feed xml:base="https://example.com/blog/"><entry><link href="one"/></entry>
+      <entry xml:base="2024/"><link href="two"/></entry><entry><link xml:base="/other/" href="three"/></entry>
+      <entry><link href="/four"/></entry></feed>`);
+    expect(urls(atom)).toEqual(
+      ['blog/one', 'blog/2024/two', 'other/three', 'four'].map((path) => `https://example.com/${path}`),
+    );
+  });
+
   it('are read in UTF-16 and in old encodings', async () => {
     const body = `<?xml version="1.0" encoding="utf-16"?>${urlset(entry('ω'))}`;
     const little = Buffer.from(body, 'utf16le');

@@ -35,6 +35,12 @@ describe('a crawl that was asked for wrongly says why and writes nothing', () =>
     ['a misspelt flag', ['crawl', NOWHERE, '--max-page', '3'], 'unknown-option', ['--max-pages']],
     ['a misspelt command', ['crwal', NOWHERE], 'unknown-command', ['crawl']],
     ['a value out of its limits', ['crawl', NOWHERE, '--max-pages', '-1'], 'bad-value', ['-1']],
+    [
+      'a list that needs an item',
+      ['crawl', NOWHERE, '--discover', ''],
+      'bad-value',
+      ['sitemap, links, or both'],
+    ],
     ['a broken pattern', ['crawl', NOWHERE, '--include', '('], 'invalid-pattern', ['include']],
     ['a configuration that is not there', ['crawl', NOWHERE, '--config', 'no.toml'], 'config-missing', []],
     ['a list of URLs that is not there', ['crawl', '--urls', 'no.txt'], 'urls-unreadable', ['no.txt']],

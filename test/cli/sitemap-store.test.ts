@@ -188,6 +188,33 @@ describe('where sumi sitemap looks', () => {
   });
 });
 
+describe('a crawl', () => {
+  it('says which of the sitemaps that are named to it cannot be read, and nothing of the others', async () => {
+    const { web, also } = await start({
+      robots: robotsNaming(['/page.xml', '/good.xml']),
+      pages: {
+        '/page.xml': '<!DOCTYPE html><title>Oops</title>',
+        '/good.xml': sitemapOf('/'),
+        '/': '<title>home</title>',
+      },
+    });
+    const { stderr } = await also('crawl', web.origin, '--delay', '0', '--discover', 'sitemap,links');
+    expect(stderr).toContain(`sitemap ${web.url('/page.xml')}: html: an HTML page`);
+    expect(stderr).not.toContain('good.xml');
+    const quiet = await also(
+      'crawl',
+      web.origin,
+      '--fresh',
+      '--delay',
+      '0',
+      '--discover',
+      'sitemap,links',
+      '-q',
+    );
+    expect(quiet.stderr).toBe('');
+  });
+});
+
 describe('entries of many other hosts', () => {
   it('are left out with the number of those that are asked', async () => {
     const hosts = 35;

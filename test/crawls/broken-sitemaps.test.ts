@@ -37,7 +37,7 @@ const BROKEN: Record<string, Handler> = {
   empty: fixed({ headers: XML, body: '' }),
   'a page': fixed({ body: page('maintenance') }),
   'a text': fixed({ headers: { 'content-type': 'text/plain' }, body: 'come back later' }),
-  'larger than may be read': sitemapOf(...PATHS, ...entriesOf(400)),
+  'larger than may be read': sitemapOf(...entriesOf(400).map((path) => `${path}/more`), ...PATHS),
   'shut by 401': fixed({ status: 401 }),
   'shut by 403': fixed({ status: 403 }),
   'not there': fixed({ status: 404 }),

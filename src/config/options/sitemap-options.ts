@@ -7,6 +7,7 @@ const WAYS: readonly string[] = ['sitemap', 'links'];
 export const sitemapOptions = {
   discover: {
     type: 'list',
+    min: 1,
     check: (text) => WAYS.includes(text),
     expected: 'sitemap, links, or both',
     placeholder: 'sitemap,links',

@@ -23,13 +23,15 @@ import { createSitemapWeb } from './sitemap-web.ts';
 
 const ENTRIES_AT_ONCE = 256;
 const HOSTS_AT_ONCE = 16;
+/** So many start URLs of a host are waited for, to see whether they are feeds. */
+const MOST_AWAITED = 16;
 
 export interface SitemapDiscovery {
   /** Something may still be found: the run goes on. */
   readonly isUnderWay: boolean;
   begin(): void;
-  /** A start page was read: it may name sitemaps. */
-  seePage(host: string, body: Uint8Array, linkHeader: string | null): void;
+  /** A start URL was answered: a page may name sitemaps, a feed is one. */
+  seeStart(start: Pick<StartUrl, 'url' | 'host'>, found: StartAnswer): void;
   /** No page waits or is in flight: one that was waited for does not come. */
   noMorePages(): void;
   /** Starts nothing more: what is not known by now is not learned. */
@@ -37,6 +39,9 @@ export interface SitemapDiscovery {
   /** Resolves when nothing more is done. */
   readonly ended: Promise<unknown>;
 }
+
+/** What a start URL answered that was asked for as a page. */
+export type StartAnswer = { body: Uint8Array; link: string | null } | 'feed' | 'other';
 
 export interface DiscoverySurroundings {
   desk: Pick<HostDesk, 'rulesOf' | 'lookUp' | 'answers' | 'pause' | 'wake'>;
@@ -85,7 +90,8 @@ export function createSitemapDiscovery(
   const { sitemaps, startUrls, store, clock, report } = parts;
   if (!hasToDiscover(parts)) return null;
   const { desk } = around;
-  const pages = createPageLinks(around.onChange);
+  const pages = createAwaited<readonly string[]>([], around.onChange);
+  const feeds = createAwaited<boolean>(false, around.onChange);
   let isStopped = false;
   let open = 0;
   let ended: Promise<unknown> = Promise.resolve();
@@ -133,7 +139,18 @@ export function createSitemapDiscovery(
       }
       if (isStopped) return;
     }
-    if (seen.depths.size > 0) await remember(host, seen);
+    if (sitemaps !== null) await readFeeds(host, seen);
+    if (seen.depths.size > 0 && !isStopped) await remember(host, seen);
+  }
+
+  /** Start URLs that were asked for as pages and answered as feeds or sitemaps do. */
+  async function readFeeds(host: string, seen: Seen): Promise<void> {
+    const isPage = (start: StartUrl) => start.host === host && isPageUrl({ ...start, isBare: false });
+    const pagesOfHost = startUrls.filter((start) => isPage(start) && !isOfferedLater(parts, start));
+    for (const start of pagesOfHost.slice(0, MOST_AWAITED)) {
+      if (isStopped || !(await feeds.of(start.url))) continue;
+      await discover({ start, depth: 'given', isFeed: true }, seen);
+    }
   }
 
   async function offer(start: StartUrl): Promise<void> {
@@ -176,10 +193,9 @@ export function createSitemapDiscovery(
       maxBytes: sitemaps!.maxBytes,
       pageLinks: async () => (isSearched && !isStopped ? pages.of(siteName(start.host)) : []),
       onSitemap(found) {
+        // Nobody but its name said that it is one.
         isPage ||= found.isPage && !isFeed && depth === 'given' && found.foundBy === 'given';
         if (!isPage) note(found, seen);
-        // Nobody but its name said that it is one.
-        else if (known?.sitemaps.includes(found.url)) note({ ...found, isMiss: true }, seen);
       },
       isGiven: !isSearched,
     });
@@ -256,6 +272,11 @@ export function createSitemapDiscovery(
     });
   }
 
+  function noMorePages(): void {
+    pages.giveUp();
+    feeds.giveUp();
+  }
+
   function wakeHosts(candidates: readonly Candidate[]): void {
     const hosts = new Set<string>();
     for (const { state, host } of candidates) if (state === PAGE_STATES.Queued) hosts.add(host);
@@ -268,11 +289,14 @@ export function createSitemapDiscovery(
       return open > 0;
     },
     begin,
-    seePage: (host, body, linkHeader) => pages.see(siteName(host), sitemapLinks(body, linkHeader)),
-    noMorePages: pages.giveUp,
+    seeStart({ url, host }, found) {
+      if (typeof found === 'object') pages.see(siteName(host), sitemapLinks(found.body, found.link));
+      feeds.see(url, found === 'feed');
+    },
+    noMorePages,
     stop() {
       isStopped = true;
-      pages.giveUp();
+      noMorePages();
     },
     get ended() {
       return ended;
@@ -310,26 +334,28 @@ function plainOf({ normalizer }: CrawlParts, start: StartUrl): StartUrl | null {
   return found?.fetchUrl.startsWith('http:') ? { ...found, isBare: true } : null;
 }
 
-/** What start pages say of sitemaps, for whoever waits for them; `onWait` hears that somebody does. */
-function createPageLinks(onWait: () => void) {
-  const known = new Map<string, readonly string[]>();
-  const waiting = new Map<string, (links: readonly string[]) => void>();
+/** What start URLs answered, by name, for whoever waits for it; `onWait` hears that somebody does. */
+function createAwaited<Value>(none: Value, onWait: () => void) {
+  const known = new Map<string, Value>();
+  const waiting = new Map<string, (value: Value) => void>();
   return {
-    of: (site: string): Promise<readonly string[]> =>
+    of: (name: string): Promise<Value> =>
       new Promise((resolve) => {
-        const links = known.get(site);
-        if (links !== undefined) return resolve(links);
-        waiting.set(site, resolve);
+        const value = known.get(name);
+        if (value !== undefined) return resolve(value);
+        waiting.set(name, resolve);
         onWait();
       }),
-    see(site: string, links: readonly string[]): void {
-      known.set(site, [...(known.get(site) ?? []), ...links]);
-      waiting.get(site)?.(links);
-      waiting.delete(site);
+    /** The first one counts. */
+    see(name: string, value: Value): void {
+      if (known.has(name)) return;
+      known.set(name, value);
+      waiting.get(name)?.(value);
+      waiting.delete(name);
     },
     /** Nothing more is read. */
     giveUp(): void {
-      for (const resolve of waiting.values()) resolve([]);
+      for (const resolve of waiting.values()) resolve(none);
       waiting.clear();
     },
   };

@@ -28,10 +28,8 @@ export class LookRecord {
     this.known = known;
   }
 
-  note({ url, foundBy, kind, trouble, isMiss }: SitemapReport): void {
-    // One that is not there any more says nothing of what it named: whoever looks next time finds it forgotten.
-    const isLost = isMiss && this.known?.sitemaps.includes(url) === true;
-    this.trouble = worse(this.trouble, isLost ? 'lasting' : trouble);
+  note({ url, foundBy, kind, trouble }: SitemapReport): void {
+    this.trouble = worse(this.trouble, trouble);
     if (kind === null) return;
     this.hits++;
     if (foundBy !== 'index' && this.#named.size < MOST_NAMED) this.#named.add(url);
@@ -42,7 +40,10 @@ export class LookRecord {
     look: { isSearched: boolean; isSite: boolean },
     otherwise: 'links' | 'not_found',
   ): HostDiscovery | null {
-    const { hits, entries, trouble } = this;
+    const { hits, entries, known } = this;
+    // One that was not read says nothing of what it named; whoever looks next time finds it forgotten.
+    const isMissing = look.isSearched && known?.sitemaps.some((url) => !this.#named.has(url)) === true;
+    const trouble = worse(this.trouble, isMissing ? 'lasting' : null);
     if (hits === 0 && (!look.isSite || trouble === 'passing')) return null;
     const found: HostDiscovery = {
       method: hits > 0 ? 'sitemap' : otherwise,
@@ -51,7 +52,7 @@ export class LookRecord {
       sitemaps: [...this.#named],
       trouble,
     };
-    return look.isSearched ? found : withKnown(this.known, found);
+    return look.isSearched ? found : withKnown(known, found);
   }
 }
 

@@ -85,7 +85,7 @@ export function createCrawlLoop(parts: CrawlParts, discovers: boolean): CrawlLoo
     },
     wakeHost: (host) => desk.wake(host),
     closeHost: (host, state, reason) => desk.close(host, state, reason),
-    onStartPage: sitemaps === null ? null : sitemaps.seePage,
+    onStart: sitemaps === null ? null : sitemaps.seeStart,
   };
   const depths = createDepthPasser({ store, clock, wakeHost: (host) => desk.wake(host), onTime: wake });
   const others = watchOthers(store, clock, look);

@@ -7,9 +7,11 @@ import type { ResponseHead } from '../fetch/fetcher.ts';
 import type { Candidate, Claim } from '../frontier/candidate.ts';
 import { PAGE_STATES, type PageState } from '../frontier/page-state.ts';
 import { essenceOf } from '../parse/mime-type.ts';
+import { isSitemapType } from '../sitemap/find-entries.ts';
 import type { Settlement } from '../store/port.ts';
 import type { ActiveHost, PageTurn } from './active-host.ts';
 import { compareWithStored } from './compare-visit.ts';
+import type { SitemapDiscovery, StartAnswer } from './discover-sitemaps.ts';
 import { type Exchange, type ExchangeSurroundings, exchangeWith, logRequest } from './exchange.ts';
 import { type Answer, judgeAnswer } from './judge-answer.ts';
 import { detachFromBuffers, isClosing } from './keep-body.ts';
@@ -24,8 +26,8 @@ export interface VisitSurroundings extends CrawlParts, ExchangeSurroundings {
   closeHost: (host: ActiveHost, state: PageState, reason: string) => Promise<void>;
   /** Pages were queued for this host. */
   wakeHost: (host: string) => void;
-  /** Hears of each page at depth 0 that was read; null when nobody wants to. */
-  onStartPage: ((host: string, body: Uint8Array, linkHeader: string | null) => void) | null;
+  /** Hears of each answer at depth 0 that decides; null when nobody wants to. */
+  onStart: SitemapDiscovery['seeStart'] | null;
   budget: { take(): void; giveBack(): void };
 }
 
@@ -61,8 +63,8 @@ export async function visitPage(host: ActiveHost, turn: PageTurn, around: VisitS
     around.placed(host);
     return;
   }
-  if (around.onStartPage !== null && claim.depth === 0 && answer.kind === 'page' && outcome.body !== null)
-    around.onStartPage(claim.host, outcome.body.bytes.subarray(0, outcome.body.length), outcome.head!.link);
+  if (around.onStart !== null && claim.depth === 0 && DECIDED.has(answer.kind))
+    around.onStart(claim, startAnswer(answer, exchange, around));
   let settlement = settlementOf(claim, isHead ? decidedByHead(answer, exchange) : answer, exchange, around);
   let unkept: { error: unknown } | null = null;
   // From parsing to settling nothing is awaited, unless copies are made: other pages are parsed into the same buffers.
@@ -96,6 +98,16 @@ export async function visitPage(host: ActiveHost, turn: PageTurn, around: VisitS
   if (answer.kind === 'rate-limited' && around.policy.on429 === 'suspend') {
     await around.closeHost(host, 'RateLimited', 'rate-limit: 429 Too Many Requests');
   }
+}
+
+const DECIDED: ReadonlySet<Answer['kind']> = new Set(['page', 'not-modified', 'redirect', 'final']);
+
+function startAnswer(answer: Answer, { outcome }: Exchange, { policy }: VisitSurroundings): StartAnswer {
+  const { head, body } = outcome;
+  if (answer.kind === 'page' && body !== null)
+    return { body: body.bytes.subarray(0, body.length), link: head!.link };
+  const type = head?.status === 200 ? essenceOf(head.contentType) : null;
+  return type !== null && !policy.wantsType(type) && isSitemapType(type) ? 'feed' : 'other';
 }
 
 /** A page that HEAD does not leave to GET is of a type we do not want. */

@@ -115,6 +115,11 @@ export function looksLikeSitemap(url: string): boolean {
   return /\.(?:xml|rss|atom|rdf|txt)(?:\.gz)?$|\.gz$/i.test(pathname) && pathname !== '/robots.txt';
 }
 
+/** Of an answer to somebody who wanted a page: it may be a sitemap or a feed. */
+export function isSitemapType(essence: string): boolean {
+  return /^(?:text|application)\/(?:(?:rss|atom|rdf)\+)?xml$|^application\/(?:x-)?gzip$/.test(essence);
+}
+
 /** `start` is a home page, any other page, or a sitemap. Entries come as they are read, some at a time, never none. */
 export async function* findEntries(start: string, options: FindOptions): AsyncGenerator<FoundEntry[], void> {
   const walk = new SitemapWalk(options);

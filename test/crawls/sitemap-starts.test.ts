@@ -59,6 +59,37 @@ describe('a start URL that has the name of a sitemap and is a page', () => {
   );
 });
 
+describe('a start URL that is a sitemap or a feed by what it answers', () => {
+  it.each(['/feed/', '/index.php?route=feed/sitemap'])('has its entries read: %s', async (path) => {
+    let isDown = false;
+    const web = await bench.web({
+      robots: robotsNaming(['/a.xml']),
+      pages: {
+        '/a.xml': sitemapOf('/named'),
+        [`${path.split('?')[0]}*`]: (exchange) =>
+          isDown ? answer(exchange, { status: 404 }) : sitemapOf('/news')(exchange),
+        '/named': page('named'),
+        '/news': page('news'),
+      },
+    });
+    const file = bench.file();
+    const { summary, events } = await bench.crawl(file, web.url(path), BOTH);
+    expect(summary.status).toBe('completed');
+    expect(file.page('/news')).toMatchObject({ state: 'Processed', depth: 1 });
+    expect(file.page('/named').state).toBe('Processed');
+    expect(web.requestsTo(path)).toHaveLength(2);
+    expect(events).toContainEqual(
+      expect.objectContaining({ type: 'sitemap', url: web.url(path), found_by: 'given', kind: 'urlset' }),
+    );
+    // What is remembered spares the second request; what is not there any more takes no page with it.
+    await bench.crawl(file, web.url(path), BOTH);
+    expect(web.requestsTo(path)).toHaveLength(3);
+    isDown = true;
+    await bench.crawl(file, web.url(path), { ...BOTH, sitemapCacheHours: 0 });
+    expect(file.rows("SELECT page_id FROM visits WHERE known_by = 'orphan'")).toEqual([]);
+  });
+});
+
 describe('a bare host where robots.txt is not asked for', () => {
   it('is asked by http where nobody speaks https', async () => {
     const web = await bench.web({ pages: { '/': page('home'), '/sitemap.xml': sitemapOf('/') } });

@@ -17,7 +17,7 @@ import { painterFor, printable, showBytes, showMany } from '../report/terminal-t
 import { openReadSide } from '../store/open-store.ts';
 import type { StoredRun } from '../store/read-side.ts';
 import { createAnnouncer } from '../watch/announce.ts';
-import type { DeliveryQueue } from '../watch/delivery-queue.ts';
+import { drain } from '../watch/delivery-queue.ts';
 import { runWatch, type WatchEnd } from '../watch/run-watch.ts';
 import type { ChangeEvent, TickEvent, WatchEvent } from '../watch/watch-event.ts';
 import { openWatch, type Watch } from '../watch/watch-project.ts';
@@ -122,6 +122,7 @@ async function watchToEnd({ config, startUrls, project }: Target, isOnce: boolea
   const settings = settingsOf(config);
   const receivers = await receiversOf(config);
   const voice = createVoice(config);
+  for (const warning of doubtsOf(config)) voice.say(`warning: ${warning}`);
   const announcer = createAnnouncer({
     ...{ receivers, userAgent: config.userAgent, clock: systemClock, env: process.env },
     tell: voice.tell,
@@ -144,27 +145,29 @@ async function watchToEnd({ config, startUrls, project }: Target, isOnce: boolea
       onMissed: (error) => voice.say(`not now: ${formatError(error)}`),
       onWait: (until) => voice.say(`next look at ${new Date(until).toISOString()}`),
     });
-    await drain(announcer, config.drainSeconds * 1000, abort.signal);
+    await drain(announcer, {
+      drainMs: config.drainSeconds * 1000,
+      clock: systemClock,
+      signal: abort.signal,
+    });
   } finally {
     announcer.stop();
+    // Nothing is waited for any more, but what was under way says that it did not arrive.
+    await announcer.drained();
     endSignals();
   }
   if (end === 'failed') throw sumiError('no-answer', { url: startUrls[0], reason: 'no start URL answered' });
   process.exitCode = end === 'interrupted' ? EXIT_CODES.interrupted : EXIT_CODES.done;
 }
 
-/** Events on their way are waited for; once the watch was told to stop, no longer than the drain time. */
-async function drain(announcer: DeliveryQueue, drainMs: number, signal: AbortSignal): Promise<void> {
-  let cancel = () => {};
-  const late = new Promise<void>((resolve) => {
-    const begin = () => {
-      cancel = systemClock.after(drainMs, resolve);
-    };
-    if (signal.aborted) begin();
-    else signal.addEventListener('abort', begin, { once: true });
-  });
-  await Promise.race([announcer.drained(), late]);
-  cancel();
+/** Options that do nothing beside others. */
+function doubtsOf({ feed, discover }: Config): string[] {
+  if (feed.length === 0 || discover.includes('sitemap')) return [];
+  const names = feed.map((url) => printable(url)).join(', ');
+  const given = discover.join(',');
+  return [
+    `the feed ${names} is not read, for --discover is ${given}; expected sitemap among it: --discover sitemap,${given}`,
+  ];
 }
 
 function endOnSignals(watch: Watch, abort: AbortController, say: (line: string) => void): () => void {
@@ -212,7 +215,8 @@ function createVoice({ json, quiet }: Config) {
       else show(event);
     },
     prepared({ status, pages, project, run }: SummaryEvent) {
-      say(`run ${run} of ${printable(project)}: ${status}, ${showMany(pages, 'page')}`);
+      const rest = status === 'interrupted' ? '; it goes on as the budget and the hours allow' : '';
+      say(`run ${run} of ${printable(project)}: ${status}, ${showMany(pages, 'page')}${rest}`);
     },
   };
 }
@@ -238,7 +242,8 @@ function tickLine(tick: TickEvent): string {
     .filter((outcome) => tick[outcome] > 0)
     .map((outcome) => `${tick[outcome]} ${outcome}`);
   const saved = tick.bytes_saved > 0 ? `, ${showBytes(tick.bytes_saved)} saved` : '';
-  return `${tick.at}  run ${tick.run}: ${found.join(', ') || 'nothing found'}${saved}; ${showMany(tick.budget_left, 'visit')} left`;
+  const rest = tick.status === 'interrupted' ? ' so far, the next look goes on with it' : '';
+  return `${tick.at}  run ${tick.run}: ${found.join(', ') || 'nothing found'}${saved}${rest}; ${showMany(tick.budget_left, 'visit')} left`;
 }
 
 const REASONS = {

@@ -31,7 +31,7 @@ export function whyCommand(): Command {
         const pages = await findPages(side, url, project);
         if (pages.length === 0) throw sumiError('unknown-url', { url, file: config.storeLabel });
         const kind = config.sources.revisit.from === 'default' ? undefined : config.revisit;
-        const asked = { now: Date.now(), kind, visitsPerDay: settingsOf(config).visitsPerDay };
+        const asked = { now: Date.now(), kind, visitsPerDay: settingsOf(config).all.perDay };
         const explained = [];
         for (const page of pages) explained.push(await explainPage(side, page as PageRow, asked));
         const text = isJson

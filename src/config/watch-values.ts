@@ -4,10 +4,16 @@ const DAYS: Record<string, number> = { minute: 1 / 1440, hour: 1 / 24, day: 1, w
 
 /** Visits a day; a number alone is of a day. */
 export function readRate(text: string): number | null {
+  return readBudget(text)?.perDay ?? null;
+}
+
+/** `atOnce`: the number as it is written, whole and one at least, but no more than a day's worth. */
+export function readBudget(text: string): { perDay: number; atOnce: number } | null {
   const match = /^(\d{1,12}(?:\.\d{1,6})?)\s*(?:\/\s*(minute|hour|day|week))?$/.exec(text.trim());
   if (match === null) return null;
   const perDay = Number(match[1]) / DAYS[match[2] ?? 'day'];
-  return perDay > 0 ? perDay : null;
+  if (perDay <= 0) return null;
+  return { perDay, atOnce: Math.max(1, Math.floor(Math.min(Number(match[1]), perDay))) };
 }
 
 /** From the first hour on, up to and without the second; over midnight where the first is the later one. */

@@ -78,7 +78,7 @@ export class ActiveHost implements Schedulable {
   isDrained = false;
   /** Monotonic time of the earliest retry when nothing else waits. */
   retryAt = 0;
-  /** The run may ask for no more pages. */
+  /** The run may ask for no more pages, here or at all. */
   isOutOfBudget: () => boolean;
 
   constructor(lease: HostLease, pace: HostPace, isOutOfBudget: () => boolean) {

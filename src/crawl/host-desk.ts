@@ -65,8 +65,8 @@ export interface Refused {
 
 export interface DeskSurroundings {
   schedule: HostSchedule<ActiveHost>;
-  /** No page may be asked for now. */
-  isOutOfBudget: () => boolean;
+  /** No page may be asked of this host now. */
+  isOutOfBudget: (hostId: number) => boolean;
   /** Something may be possible that was not. */
   onChange: () => void;
   /** A host was lost: this worker was away for longer than others wait. */
@@ -105,7 +105,7 @@ export function createHostDesk(parts: CrawlParts, around: DeskSurroundings): Hos
 
   function activate(lease: HostLease): ActiveHost {
     const pace = new HostPace(lease.host, lease.state, parts.pace, clock, lease.takenOver);
-    const host = new ActiveHost(lease, pace, isOutOfBudget);
+    const host = new ActiveHost(lease, pace, () => isOutOfBudget(lease.hostId));
     host.leaseEnds = keeper.endsAt(lease);
     hosts.set(lease.host, host);
     return host;

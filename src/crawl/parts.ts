@@ -14,6 +14,7 @@ import type { MapLists } from './compute-depths.ts';
 import type { LinkDiscovery } from './discover-links.ts';
 import type { ModeDesk } from './mode-desk.ts';
 import type { RetryOptions } from './retry-policy.ts';
+import type { RunRoom } from './run-room.ts';
 import type { Slots } from './slots.ts';
 
 /** Reads a body of another content type than HTML: what it gives becomes the page's facts, text and links. */
@@ -108,6 +109,8 @@ export interface CrawlParts {
   isStartUrl: (url: string) => boolean;
   isFetchOnly: boolean;
   limits: CrawlLimits;
+  /** Null: all that the limits allow. */
+  room: RunRoom | null;
   slots: Slots;
   policy: CrawlPolicy;
   pace: PaceOptions;

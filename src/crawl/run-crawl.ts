@@ -19,6 +19,7 @@ import { exchangeWith, logRequest } from './exchange.ts';
 import { createHostDesk } from './host-desk.ts';
 import type { CrawlParts } from './parts.ts';
 import { createDepthPasser } from './pass-on-depths.ts';
+import { createHostRooms } from './run-room.ts';
 import { sparedBy } from './spare-visit.ts';
 import { tellPage } from './tell-page.ts';
 import { skipped, spareVisit, type VisitSurroundings, visitPage } from './visit-page.ts';
@@ -34,7 +35,8 @@ interface Refusal {
   closesHost: boolean;
 }
 
-export type LoopEnd = 'done' | 'limit' | 'stopped';
+/** `limit`: of all pages; `room`: what waits is of hosts that may not be asked for more. */
+export type LoopEnd = 'done' | 'limit' | 'room' | 'stopped';
 
 export interface CrawlLoop {
   run(): Promise<LoopEnd>;
@@ -58,10 +60,12 @@ export function createCrawlLoop(parts: CrawlParts, discovers: boolean): CrawlLoo
     onMore: () => placeAll(),
     onFailure: fail,
   });
+  const rooms = createHostRooms(parts.room);
+  const isOutOfBudget = (hostId: number) => budget.isDry || rooms.isSpent(hostId);
   const schedule = new HostSchedule<ActiveHost>(clock, () => wake());
   const desk = createHostDesk(parts, {
     schedule,
-    isOutOfBudget: () => budget.isDry,
+    isOutOfBudget,
     onChange: () => wake(),
     // Others may have been given what we were permitted.
     onLost: () => void budget.returnUnused().catch(fail),
@@ -77,7 +81,16 @@ export function createCrawlLoop(parts: CrawlParts, discovers: boolean): CrawlLoo
     : null;
   const around: VisitSurroundings = {
     ...parts,
-    budget,
+    budget: {
+      take({ lease }) {
+        budget.take();
+        rooms.take(lease.hostId);
+      },
+      giveBack({ lease }) {
+        budget.giveBack();
+        rooms.giveBack(lease.hostId);
+      },
+    },
     placed(host) {
       schedule.place(host);
       // The loop may sleep by now: a claim can bring more pages than the one that waited for it.
@@ -91,7 +104,7 @@ export function createCrawlLoop(parts: CrawlParts, discovers: boolean): CrawlLoo
   const others = watchOthers(store, clock, look);
   let inFlight = 0;
   let isStopped = false;
-  let isAtLimit = false;
+  let limit: Extract<LoopEnd, 'limit' | 'room'> | null = null;
   let cancelDrain: () => void = () => {};
   let failure: { error: unknown } | null = null;
   async function run(): Promise<LoopEnd> {
@@ -112,7 +125,7 @@ export function createCrawlLoop(parts: CrawlParts, discovers: boolean): CrawlLoo
       depths.stop();
       desk.end();
     }
-    return isStopped ? 'stopped' : isAtLimit ? 'limit' : 'done';
+    return isStopped ? 'stopped' : (limit ?? 'done');
   }
 
   async function giveTurns(): Promise<void> {
@@ -163,13 +176,25 @@ export function createCrawlLoop(parts: CrawlParts, discovers: boolean): CrawlLoo
   async function isOverForAll(): Promise<boolean> {
     if (budget.isSpent) {
       // Kept: a look at others makes the budget worth asking again, though the run is over.
-      isAtLimit = await others.isRunOver(limits.maxPages);
+      const isAtLimit = await others.isRunOver(limits.maxPages);
       // Nothing is in flight: permits that the store still counts as ours were in an answer that got lost.
-      if (!isAtLimit) await store.returnPages(limits.maxPages!);
+      if (isAtLimit) limit = 'limit';
+      else await store.returnPages(limits.maxPages!);
       return isAtLimit;
     }
     await budget.returnUnused();
+    if (hasStarving()) {
+      limit = 'room';
+      return true;
+    }
     return others.isRunOver(null);
+  }
+
+  /** What waits here is of hosts that may not be asked for more. */
+  function hasStarving(): boolean {
+    for (const { isDrained, turns, lease } of desk.all())
+      if ((!isDrained || turns.length > 0) && rooms.isSpent(lease.hostId)) return true;
+    return false;
   }
 
   /** Time to look whether others left something for us, or could use something of ours. */
@@ -218,7 +243,7 @@ export function createCrawlLoop(parts: CrawlParts, discovers: boolean): CrawlLoo
     const turn = host.turns.shift() ?? (await claimPage(host));
     if (turn === null) return;
     const now = clock.monotonic();
-    if (isStopped || budget.isDry || host.leaseEnds <= now || host.pace.readyAt() > now) {
+    if (isStopped || isOutOfBudget(host.lease.hostId) || host.leaseEnds <= now || host.pace.readyAt() > now) {
       // Claimed ahead of its slot, or others went ahead while it was claimed, or the claim outlasted the lease.
       host.turns.unshift(turn);
       return;

@@ -25,6 +25,7 @@ import {
   storedOptions,
 } from './prepare-run.ts';
 import { type CrawlLoop, createCrawlLoop } from './run-crawl.ts';
+import type { RunRoom } from './run-room.ts';
 import type { Slots } from './slots.ts';
 import { type Extensions, wireNormalizer, wireParts } from './wire.ts';
 import { type RunWork, workOnRun } from './work-on-run.ts';
@@ -34,6 +35,8 @@ export interface CrawlRequest {
   startUrls: readonly string[];
   /** Known pages by id: a new run visits these and what it finds besides, and no other known page. */
   due?: readonly number[];
+  /** Where not all of it may be done now. */
+  room?: RunRoom;
   extensions?: Extensions;
   listeners?: readonly EventListener[];
   /** Hear of everything but pages, so that nothing is made to be told of them. */
@@ -63,6 +66,8 @@ export interface CrawlHandle {
   read(): LoopReading;
   /** The link graph of a map as the run left it, once it has ended; null where it must be read. */
   readonly mapGraph: LinkGraph | null;
+  /** Pages were left out, or wait for more room; known once it has ended. */
+  readonly isAtLimit: boolean;
   /** Commits what is settled, at once, for a process that must end now. */
   flush(): Promise<void>;
   readonly finished: Promise<SummaryEvent>;
@@ -103,7 +108,11 @@ export async function startCrawl(request: CrawlRequest): Promise<CrawlHandle> {
       now: clock.now(),
     }),
   );
-  const parts = wire(stage, { config, startUrls, bodies, normalizer, slots: undefined });
+  const parts = wire(stage, {
+    ...{ config, startUrls, bodies, normalizer },
+    slots: undefined,
+    room: request.room,
+  });
   const hasChanged = start.previousConfigHash !== null && start.previousConfigHash !== configHash(config);
   return begin(stage, parts, {
     start,
@@ -197,7 +206,7 @@ async function orClose<T>({ store }: Stage, work: () => Promise<T>): Promise<T> 
 
 function wire(
   stage: Stage,
-  rest: Pick<Parameters<typeof wireParts>[0], 'config' | 'startUrls' | 'normalizer' | 'slots'> & {
+  rest: Pick<Parameters<typeof wireParts>[0], 'config' | 'startUrls' | 'normalizer' | 'slots' | 'room'> & {
     bodies: BodyStore | null;
   },
 ): CrawlParts {
@@ -233,13 +242,20 @@ function begin(
   const onGraph = (graph: LinkGraph) => {
     mapGraph = graph;
   };
-  const work = workOnRun({ ...run, parts, loop, onAnswer, onGraph });
+  let isAtLimit = false;
+  const onLimit = () => {
+    isAtLimit = true;
+  };
+  const work = workOnRun({ ...run, parts, loop, onAnswer, onGraph, onLimit });
   return {
     runId: start.runId,
     project,
     stop: () => loop.stop(),
     get inFlight() {
       return loop.now.inFlight;
+    },
+    get isAtLimit() {
+      return isAtLimit;
     },
     get mapGraph() {
       return mapGraph;

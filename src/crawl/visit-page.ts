@@ -28,13 +28,13 @@ export interface VisitSurroundings extends CrawlParts, ExchangeSurroundings {
   wakeHost: (host: string) => void;
   /** Hears of each answer at depth 0 that decides; null when nobody wants to. */
   onStart: SitemapDiscovery['seeStart'] | null;
-  budget: { take(): void; giveBack(): void };
+  budget: { take(host: ActiveHost): void; giveBack(host: ActiveHost): void };
 }
 
 export async function visitPage(host: ActiveHost, turn: PageTurn, around: VisitSurroundings): Promise<void> {
   const { claim } = turn;
   const isHead = turn.method === 'HEAD';
-  if (!isHead) around.budget.take();
+  if (!isHead) around.budget.take(host);
   if (around.modes.mode === null) around.modes.expect(claim);
   const conditions =
     claim.last === null || turn.check !== undefined
@@ -58,7 +58,7 @@ export async function visitPage(host: ActiveHost, turn: PageTurn, around: VisitS
   if (next !== null) {
     logRequest(host, around, exchange, turn.method, claim.pageId, null);
     outcome.body?.release();
-    if (!isHead) around.budget.giveBack();
+    if (!isHead) around.budget.giveBack(host);
     host.turns.unshift(next);
     around.placed(host);
     return;
@@ -74,7 +74,7 @@ export async function visitPage(host: ActiveHost, turn: PageTurn, around: VisitS
   }
   // A HEAD that decides is no page fetched.
   if (isHead) settlement.countsAsPage = false;
-  else if (!settlement.countsAsPage) around.budget.giveBack();
+  else if (!settlement.countsAsPage) around.budget.giveBack(host);
   const hash = settlement.facts?.contentHash ?? settlement.visit?.contentHash ?? null;
   logRequest(host, around, exchange, turn.method, claim.pageId, hash);
   if (claim.last !== null) learnOfHost(host, turn, settlement, around);
@@ -85,7 +85,7 @@ export async function visitPage(host: ActiveHost, turn: PageTurn, around: VisitS
   if (unkept !== null && !isClosing(unkept.error)) throw unkept.error;
   if (settled === null) {
     // The lease is somebody else's by now, and so is the page.
-    if (settlement.countsAsPage) around.budget.giveBack();
+    if (settlement.countsAsPage) around.budget.giveBack(host);
     if (around.modes.mode === null) await around.modes.observe(claim, null);
     return;
   }

@@ -35,6 +35,7 @@ import type {
   StartUrl,
   TrustPolicy,
 } from './parts.ts';
+import type { RunRoom } from './run-room.ts';
 import { createSlots, type Slots } from './slots.ts';
 
 /** What a program may put in place of, or beside, the built-in parts. */
@@ -62,6 +63,7 @@ export interface Wiring {
   /** Shared with other crawls of this process. */
   slots: Slots | undefined;
   startUrls: StartUrl[];
+  room?: RunRoom;
   extensions: Extensions;
   clock: Clock;
   store: Store;
@@ -95,6 +97,7 @@ export function wireParts(wiring: Wiring): CrawlParts {
       maxRedirects: config.maxRedirects,
       keepHistoryMs: config.keepHistory === null ? null : config.keepHistory * 86_400_000,
     },
+    room: wiring.room ?? null,
     slots: wiring.slots ?? createSlots(config.concurrency),
     policy: wirePolicy(config, token, [...contentParsers.keys()]),
     pace: wirePace(config, extensions.pacing, () => lag.lagMs),

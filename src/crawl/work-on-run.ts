@@ -12,6 +12,7 @@ import type { Report } from '../report/report.ts';
 import type { RunCounts, RunStart, Store } from '../store/port.ts';
 import type { NormalizedUrl } from '../url/normalize.ts';
 import { readMapGraph, saveOriginDepths } from './compute-depths.ts';
+import { hasToDiscover } from './discover-sitemaps.ts';
 import type { CrawlParts } from './parts.ts';
 import type { CrawlLoop, LoopEnd } from './run-crawl.ts';
 import { watchStore } from './watch-store.ts';
@@ -29,6 +30,8 @@ export interface RunWork {
   prepare: () => Promise<void>;
   /** Hears of the link graph of a map as the run leaves it, so that nobody reads it twice. */
   onGraph: (graph: LinkGraph) => void;
+  /** Hears when the run ends for want of pages that it may ask for. */
+  onLimit: () => void;
   /** Hears each time the store has answered, with how long it took. */
   onAnswer: (tookMs: number) => void;
 }
@@ -79,7 +82,7 @@ export async function workOnRun(work: RunWork): Promise<SummaryEvent> {
   });
   try {
     await work.prepare();
-    const end = await loop.run();
+    const end = leftAt(await loop.run(), work);
     const summary = await finish(end, work, begunAt, summarize);
     report.tell(summary);
     return summary;
@@ -103,6 +106,13 @@ export async function workOnRun(work: RunWork): Promise<SummaryEvent> {
   }
 }
 
+/** Where more room is to come, a run that has none is left as an interrupted one, unless nothing can be left of it. */
+function leftAt(end: LoopEnd, { parts, onLimit }: RunWork): LoopEnd {
+  if (end === 'limit' || end === 'room') onLimit();
+  if (!parts.room?.pausesAt.includes(end)) return end;
+  return parts.store.waiting() === 0 && !hasToDiscover(parts) ? 'done' : 'stopped';
+}
+
 async function finish(
   end: LoopEnd,
   { parts, start, project, isJoined, onGraph }: RunWork,
@@ -115,9 +125,10 @@ async function finish(
     await store.flush();
     return summarize('interrupted', null, ownCounts(report, start, store.waiting()));
   }
-  if (end === 'limit') {
+  if (end === 'limit' || end === 'room') {
     while ((await store.lowerDepths(DEPTHS_AT_ONCE)) !== null);
-    await store.closeWaiting(PAGE_STATES.Skipped, `limit: max-pages ${limits.maxPages}`);
+    const reason = end === 'limit' ? `max-pages ${limits.maxPages}` : 'host-budget';
+    await store.closeWaiting(PAGE_STATES.Skipped, `limit: ${reason}`);
   }
   if (end === 'done') {
     await parts.modes.close();

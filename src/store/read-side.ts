@@ -328,6 +328,8 @@ export interface ReadSide {
   /** The links of every page that has some, by page id. */
   graphLinks(filter: GraphFilter): AsyncIterable<GraphLinks>;
   hosts(filter: { project?: string; limit?: number }): AsyncIterable<HostRow>;
+  /** Null for a name that no page has. */
+  hostId(name: string): Promise<number | null>;
   visits(pageId: number): Promise<VisitRow[]>;
   /** Newest last. */
   history(pageId: number): Promise<HistoryRow[]>;

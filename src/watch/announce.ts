@@ -51,6 +51,9 @@ export function createAnnouncer(options: AnnounceOptions): DeliveryQueue {
       }),
     );
   return {
+    get settled() {
+      return queues.reduce((sum, queue) => sum + queue.settled, 0);
+    },
     push(event: ChangeEvent) {
       for (const queue of queues) queue.push(event);
     },

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { FakeClock } from '../../test/fake-clock.ts';
-import { createDeliveryQueue, type Delivered, type DeliveryOptions } from './delivery-queue.ts';
+import { createDeliveryQueue, type Delivered, type DeliveryOptions, drain } from './delivery-queue.ts';
 import type { ChangeEvent, DeliveryEvent } from './watch-event.ts';
 
 const eventOf = (id: string): ChangeEvent => ({
@@ -74,6 +74,64 @@ describe('a queue of deliveries', () => {
     expect(told).toEqual([
       { type: 'delivery', to: 'somebody', id: 'a', url: 'http://example.com/a', error: 'http 503 (3 tries)' },
     ]);
+  });
+
+  it('gives up what waits when all tries of one were in vain, in one line, and tries what comes later', async () => {
+    const seen: string[] = [];
+    const { queue, told, clock } = queueOf({
+      deliver: async ({ id }) => {
+        seen.push(id);
+        return id < 'd' ? FAILED : null;
+      },
+    });
+    for (const id of ['a', 'b', 'c']) queue.push(eventOf(id));
+    for (const pause of [1000, 2000]) {
+      await settle();
+      clock.advance(pause);
+    }
+    await queue.drained();
+    expect(told.map(({ id, error }) => [id, error])).toEqual([
+      ['a', 'http 503 (3 tries)'],
+      [null, '2 events were dropped: the one before them did not arrive by any try'],
+    ]);
+    queue.push(eventOf('d'));
+    await queue.drained();
+    expect(seen).toEqual(['a', 'a', 'a', 'd']);
+  });
+
+  it('is waited for as long as events are done with, and not for one that never is', async () => {
+    let arrive: (() => void)[] = [];
+    const { queue, clock } = queueOf({
+      deliver: () => new Promise((resolve) => arrive.push(() => resolve(null))),
+    });
+    for (const id of ['a', 'b', 'c']) queue.push(eventOf(id));
+    let isOver = false;
+    const over = drain(queue, { drainMs: 3000, clock, signal: new AbortController().signal }).then(() => {
+      isOver = true;
+    });
+    for (let turn = 0; turn < 2; turn++) {
+      for (const each of arrive) each();
+      arrive = [];
+      await settle();
+      clock.advance(3000);
+      await settle();
+      expect(isOver).toBe(false);
+    }
+    clock.advance(3000);
+    await over;
+  });
+
+  it('is waited for no longer than the time there is, once somebody wants to leave', async () => {
+    const abort = new AbortController();
+    const { queue, clock } = queueOf({ deliver: () => new Promise(() => {}) });
+    queue.push(eventOf('a'));
+    const over = drain(queue, { drainMs: 3000, clock, signal: abort.signal });
+    clock.advance(2000);
+    abort.abort();
+    clock.advance(3000);
+    await over;
+    await drain(queueOf({ deliver: async () => null }).queue, { drainMs: 3000, clock, signal: abort.signal });
+    expect(clock.pending).toBe(0);
   });
 
   it('stops trying as soon as it arrived, or nothing can help', async () => {

@@ -1,7 +1,9 @@
 /**
  * Events on their way to somebody outside: a few at once, each tried again with growing pauses where that may help. The
- * queue is bounded: when whoever receives is too slow, the newest events are dropped and that is told. Nothing here
- * ever throws; what went wrong is told, once for each event.
+ * queue is bounded: when whoever receives is too slow, the newest events are dropped and that is told. Where all tries
+ * of an event were in vain, the receiver is away, and what waits then is dropped with it: tried one by one, the events of
+ * a look would take hours. Those that come later are tried again. Nothing here ever throws; what went wrong is told, once
+ * for each event that was tried, and once for all that were dropped.
  */
 import type { Clock } from '../primitives/clock.ts';
 import type { ChangeEvent, DeliveryEvent } from './watch-event.ts';
@@ -23,6 +25,8 @@ export interface DeliveryOptions {
 
 export interface DeliveryQueue {
   push(event: ChangeEvent): void;
+  /** Events that are done with: they arrived, or nothing can help them. */
+  readonly settled: number;
   /** Resolves when nothing waits or is under way. */
   drained(): Promise<void>;
   /** Gives up what waits, and ends what is under way. */
@@ -33,7 +37,9 @@ export function createDeliveryQueue(options: DeliveryOptions): DeliveryQueue {
   const { to, deliver, parallel, tries, firstPauseMs, mostWaiting, clock, tell } = options;
   const waiting: ChangeEvent[] = [];
   const abort = new AbortController();
-  let [active, dropped] = [0, 0];
+  /** By the reason. */
+  const dropped = new Map<string, number>();
+  let [active, settled] = [0, 0];
   let onDrained: (() => void)[] = [];
 
   function pump(): void {
@@ -42,6 +48,7 @@ export function createDeliveryQueue(options: DeliveryOptions): DeliveryQueue {
       const event = waiting.shift()!;
       void send(event).then(() => {
         active--;
+        settled++;
         pump();
       });
     }
@@ -60,6 +67,7 @@ export function createDeliveryQueue(options: DeliveryOptions): DeliveryQueue {
       }
       const times = attempt === 1 ? '' : ` (${attempt} tries)`;
       tell({ type: 'delivery', to, id: event.id, url: event.url, error: `${failure.error}${times}` });
+      if (attempt > 1 && attempt === tries) dropWaiting('the one before them did not arrive by any try');
       return;
     }
   }
@@ -84,17 +92,30 @@ export function createDeliveryQueue(options: DeliveryOptions): DeliveryQueue {
     });
   }
 
+  function drop(count: number, reason: string): void {
+    if (count > 0) dropped.set(reason, (dropped.get(reason) ?? 0) + count);
+  }
+
+  function dropWaiting(reason: string): void {
+    drop(waiting.length, reason);
+    waiting.length = 0;
+  }
+
   function tellDropped(): void {
-    if (dropped === 0) return;
-    const error = `${dropped} events were dropped: more than ${mostWaiting} waited`;
-    dropped = 0;
-    tell({ type: 'delivery', to, id: null, url: null, error });
+    for (const [reason, count] of dropped) {
+      const events = count === 1 ? '1 event was' : `${count} events were`;
+      tell({ type: 'delivery', to, id: null, url: null, error: `${events} dropped: ${reason}` });
+    }
+    dropped.clear();
   }
 
   return {
+    get settled() {
+      return settled;
+    },
     push(event) {
       if (abort.signal.aborted) return;
-      if (waiting.length >= mostWaiting) dropped++;
+      if (waiting.length >= mostWaiting) drop(1, `more than ${mostWaiting} waited`);
       else waiting.push(event);
       pump();
     },
@@ -104,10 +125,45 @@ export function createDeliveryQueue(options: DeliveryOptions): DeliveryQueue {
         pump();
       }),
     stop() {
-      dropped += waiting.length;
-      waiting.length = 0;
+      dropWaiting('the watch ended');
       abort.abort();
       pump();
     },
   };
+}
+
+export interface Draining {
+  drainMs: number;
+  clock: Clock;
+  /** Aborted: this is all the time there is. */
+  signal: AbortSignal;
+}
+
+/** Waits for events on their way, as long as one after another is done with, and for none of them longer than this. */
+export function drain(
+  queue: Pick<DeliveryQueue, 'settled' | 'drained'>,
+  { drainMs, clock, signal }: Draining,
+): Promise<void> {
+  return new Promise((resolve) => {
+    let cancel = () => {};
+    const end = () => {
+      cancel();
+      signal.removeEventListener('abort', hurry);
+      resolve();
+    };
+    const wait = (then: () => void) => {
+      cancel();
+      cancel = clock.after(drainMs, then);
+    };
+    const look = (before: number) => {
+      if (queue.settled === before) return end();
+      const { settled } = queue;
+      wait(() => look(settled));
+    };
+    const hurry = () => wait(end);
+    signal.addEventListener('abort', hurry);
+    if (signal.aborted) hurry();
+    else look(-1);
+    void queue.drained().then(end);
+  });
 }

@@ -45,15 +45,16 @@ async function live({ watch, settings, clock, isOnce, signal, ...tell }: WatchLi
   for (let [isFirst, isPrepared] = [true, false]; ; isFirst = false) {
     const startedAt = clock.now();
     try {
-      // Neither a first crawl nor the rest of a tick that was cut off is made outside of the hours.
+      // No first crawl is made outside of the hours; one that they cut off goes on in the next.
       if (!isPrepared && isOpen(startedAt, settings.hours)) {
         const first = await watch.prepare();
         if (first !== null) tell.onPrepared(first);
         if (first?.status === 'failed') return 'failed';
         if (signal.aborted) return first?.status === 'interrupted' ? 'interrupted' : 'stopped';
-        isPrepared = true;
+        isPrepared = watch.isPrepared;
       }
       const { status } = await watch.tick();
+      isPrepared = watch.isPrepared;
       if (signal.aborted) return status === 'interrupted' ? 'interrupted' : 'stopped';
     } catch (error) {
       const mayPass = !isOnce && (isPrepared || !isFirst);

@@ -1,36 +1,71 @@
 /** What makes a run of a project a tick of its watch: how it is configured, and what it has to look at besides the plan. */
 import type { Config } from '../config/load-config.ts';
 import { isSharedStore } from '../primitives/store-address.ts';
-import type { ReadSide, StoredRun } from '../store/read-side.ts';
+import type { PageRow, ReadSide, StoredRun, VisitRowBrief } from '../store/read-side.ts';
 
-/** The note by which `sumi runs` and a watch that begins again tell a tick from a crawl. */
+/** The notes by which `sumi runs` and a watch that begins again tell its own runs from others. */
 const TICK_NOTE = 'watch=tick';
+const FIRST_NOTE = 'watch=first';
 
 /** The crawl's own options, but that only what may have changed is read, and no more pages than there is room for. */
-export function tickConfig(config: Config, room: number | null, looks = true): Config {
-  const maxPages = room ?? config.maxPages;
+export function tickConfig(config: Config, room: number, looks = true): Config {
   const discover = looks ? config.discover : config.discover.filter((way) => way !== 'sitemap');
-  const from = 'watch';
+  const mode = 'incremental' as const;
+  const limited = within(config, room, TICK_NOTE);
+  const sources = { ...limited.sources, mode: { value: mode, from: 'watch' } };
+  return Object.freeze({ ...limited, mode, discover, fresh: false, sources });
+}
+
+/** The crawl's own options, but for how many pages the run may have by now. */
+export function firstConfig(config: Config, maxPages: number, isFresh: boolean): Config {
+  return Object.freeze({ ...within(config, maxPages, FIRST_NOTE), fresh: isFresh });
+}
+
+function within(config: Config, maxPages: number, note: string): Config {
   const sources = {
     ...config.sources,
-    mode: { value: 'incremental' as const, from },
     // Workers that join read these from the store; alone, the limit must not look like another configuration each time.
     ...(isSharedStore(config.storeAddress) && {
-      'max-pages': { value: maxPages, from },
-      'keep-history': { value: null, from },
+      'max-pages': { value: maxPages, from: 'watch' },
+      'keep-history': { value: null, from: 'watch' },
     }),
   };
-  const meta = [...config.meta, TICK_NOTE];
-  const mode = 'incremental' as const;
-  return Object.freeze({ ...config, mode, maxPages, discover, fresh: false, meta, sources });
+  return { ...config, maxPages, meta: [...config.meta, note], sources };
 }
 
-export function isTick(run: StoredRun): boolean {
-  const notes = run.metadata === null ? {} : (JSON.parse(run.metadata) as Record<string, unknown>);
-  return notes.watch === 'tick';
+export const isTick = (run: StoredRun): boolean => watchNote(run) === 'tick';
+/** The first crawl of a watch, or one by hand that it went on with. */
+export const isFirstCrawl = (run: StoredRun): boolean => watchNote(run) === 'first';
+
+function watchNote({ metadata }: StoredRun): unknown {
+  return metadata === null ? null : (JSON.parse(metadata) as Record<string, unknown>).watch;
 }
 
-const LEFT_OVER = 'limit: max-pages';
+/** Visits of a run that cost a request; by the ids of hosts where that is wanted. */
+export async function countAsked(
+  side: ReadSide,
+  projectId: number,
+  run: number,
+  isByHost: boolean,
+): Promise<{ visits: number; hosts: Record<string, number> }> {
+  const pages = new Set<number>();
+  let visits = 0;
+  for await (const visit of side.visitsAfter(projectId, run - 1)) {
+    if (visit.run !== run || FREE.has(visit.knownBy)) continue;
+    visits++;
+    if (isByHost) pages.add(visit.pageId);
+  }
+  const hosts: Record<string, number> = {};
+  if (pages.size === 0) return { visits, hosts };
+  for await (const rows of side.revisitPages(projectId))
+    for (const { pageId, hostId } of rows) if (pages.has(pageId)) hosts[hostId] = (hosts[hostId] ?? 0) + 1;
+  return { visits, hosts };
+}
+
+/** Known without a request. */
+const FREE: ReadonlySet<VisitRowBrief['knownBy']> = new Set(['orphan', 'freshness', 'lastmod']);
+
+const LEFT_OVER = /^limit: (?:max-pages|host-budget)/;
 
 /**
  * Pages that earlier ticks found and had no room for, at most so many. What the first crawl left out by its own limit
@@ -41,13 +76,13 @@ export async function findLeftOvers(
   project: string,
   firstRun: number,
   most: number,
-  isPlanned: (pageId: number) => boolean,
+  mayVisit: (row: PageRow) => Promise<boolean>,
 ): Promise<number[]> {
   const found: number[] = [];
   if (most < 1) return found;
   for await (const row of side.pages({ project, states: ['Skipped'] })) {
     const isOurs = row.visited_at !== null || row.discovered_run >= firstRun;
-    if (!isOurs || row.reason?.startsWith(LEFT_OVER) !== true || isPlanned(row.id)) continue;
+    if (!isOurs || !LEFT_OVER.test(row.reason ?? '') || !(await mayVisit(row))) continue;
     found.push(row.id);
     if (found.length >= most) break;
   }

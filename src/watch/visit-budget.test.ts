@@ -1,11 +1,13 @@
 import { describe, expect, it } from 'vitest';
-import { isOpen, nextOpen, type SavedBudget, VisitBudget } from './visit-budget.ts';
+import { readBudget } from '../config/watch-values.ts';
+import { isOpen, nextClosed, nextOpen, type SavedBudget, VisitBudget } from './visit-budget.ts';
 
 const HOUR = 3_600_000;
 /** Local midnight: hours of the day are the machine's. */
 const START = new Date(2026, 2, 4).getTime();
 const EMPTY: SavedBudget = { visits: 0, at: START, hosts: {} };
-const ALL_DAY = { visitsPerDay: 240, hostVisitsPerDay: null, hours: null };
+const rate = (perDay: number, atOnce = perDay) => ({ perDay, atOnce });
+const ALL_DAY = { all: rate(240), host: null, hours: null };
 
 describe('a budget of visits', () => {
   it('grows with the time, by whole visits', () => {
@@ -16,11 +18,11 @@ describe('a budget of visits', () => {
   });
 
   it('loses nothing to rounding over many small steps', () => {
-    const budget = new VisitBudget({ ...ALL_DAY, visitsPerDay: 90 }, EMPTY);
+    const budget = new VisitBudget({ ...ALL_DAY, all: rate(90) }, EMPTY);
     let spent = 0;
     for (let step = 1; step <= 60 * 6; step++) {
       const visits = budget.visits(START + step * 4 * HOUR);
-      budget.charge(1, visits, START + step * 4 * HOUR);
+      budget.charge(visits, START + step * 4 * HOUR);
       spent += visits;
     }
     expect(spent).toBe(60 * 90);
@@ -32,7 +34,7 @@ describe('a budget of visits', () => {
   });
 
   it('comes to a visit even where a day has less than one', () => {
-    const budget = new VisitBudget({ ...ALL_DAY, visitsPerDay: 0.5 }, EMPTY);
+    const budget = new VisitBudget({ ...ALL_DAY, all: rate(0.5, 1) }, EMPTY);
     expect(budget.visits(START + 47 * HOUR)).toBe(0);
     expect(budget.visits(START + 48 * HOUR)).toBe(1);
     expect(budget.visits(START + 900 * HOUR)).toBe(1);
@@ -40,42 +42,88 @@ describe('a budget of visits', () => {
 
   it('pays back what was visited beyond it before anything else', () => {
     const budget = new VisitBudget(ALL_DAY, EMPTY);
-    budget.charge(1, 25, START + HOUR);
+    budget.charge(25, START + HOUR);
     expect(budget.visits(START + 2 * HOUR)).toBe(0);
     expect(budget.visits(START + 3 * HOUR)).toBe(5);
   });
 
   it('gives visits back that were not made', () => {
     const budget = new VisitBudget(ALL_DAY, EMPTY);
-    budget.charge(1, 10, START + HOUR);
+    budget.charge(10, START + HOUR);
     expect(budget.visits(START + HOUR)).toBe(0);
-    budget.charge(1, -4, START + HOUR);
+    budget.charge(-4, START + HOUR);
     expect(budget.visits(START + HOUR)).toBe(4);
   });
 
-  it('counts each host for itself', () => {
-    const budget = new VisitBudget({ ...ALL_DAY, hostVisitsPerDay: 24 }, EMPTY);
+  it('counts each host for itself: N at first, no more in its first day, and then as much as comes', () => {
+    const budget = new VisitBudget({ ...ALL_DAY, host: rate(24) }, EMPTY);
     expect(budget.hostVisits(7, START)).toBe(24);
-    budget.charge(7, 20, START + HOUR);
+    budget.chargeHost(7, 20, START + HOUR);
     expect(budget.hostVisits(7, START + HOUR)).toBe(4);
     expect(budget.hostVisits(8, START + HOUR)).toBe(24);
-    expect(budget.hostVisits(7, START + 3 * HOUR)).toBe(6);
+    expect(budget.hostVisits(7, START + 25 * HOUR)).toBe(4);
+    expect(budget.hostVisits(7, START + 27 * HOUR)).toBe(6);
+    expect(budget.hostVisits(7, START + 99 * HOUR)).toBe(24);
+  });
+
+  it.each([
+    ['5/hour', HOUR],
+    ['24/day', 24 * HOUR],
+  ])(
+    'keeps %s for a host over any such time from the first on, whenever it looks and restarts',
+    (text, span) => {
+      const options = { ...ALL_DAY, host: readBudget(text)! };
+      const made: number[] = [];
+      let saved: SavedBudget = EMPTY;
+      for (let at = START; at < START + 5 * span; at += span / 8) {
+        const budget = new VisitBudget(options, saved);
+        const visits = budget.hostVisits(7, at);
+        budget.chargeHost(7, visits, at);
+        for (let n = 0; n < visits; n++) made.push(at);
+        saved = JSON.parse(JSON.stringify(budget.save(at))) as SavedBudget;
+      }
+      const most = Math.max(
+        ...made.map((from) => made.filter((at) => at >= from && at < from + span).length),
+      );
+      expect(most).toBe(Number.parseInt(text, 10));
+      expect(made.length).toBeGreaterThanOrEqual(3 * most);
+    },
+  );
+
+  it('has one advance for a first crawl, whose rest comes bit by bit when that is over', () => {
+    const budget = VisitBudget.atStart({ ...ALL_DAY, host: rate(120) }, START);
+    expect(budget.visits(START)).toBe(240);
+    budget.charge(30, START);
+    budget.chargeHost(7, 30, START);
+    expect(budget.visits(START + 5 * HOUR)).toBe(210);
+    budget.endStart(START + HOUR);
+    expect([budget.visits(START + HOUR), budget.hostVisits(7, START + HOUR)]).toEqual([0, 0]);
+    // 30 visits are three hours' worth, and six of the host's.
+    expect(budget.visits(START + 4 * HOUR)).toBe(10);
+    expect([budget.hostVisits(7, START + 6 * HOUR), budget.hostVisits(7, START + 7 * HOUR)]).toEqual([0, 5]);
   });
 
   it('goes on after a restart as if nothing had happened', () => {
-    const options = { ...ALL_DAY, hostVisitsPerDay: 24 };
-    const budget = new VisitBudget(options, EMPTY);
-    budget.charge(7, 20, START + 3 * HOUR);
+    const options = { ...ALL_DAY, host: rate(24) };
+    const budget = new VisitBudget(options, { ...EMPTY, hosts: { 7: [0, START] } });
+    budget.charge(20, START + 3 * HOUR);
+    budget.chargeHost(7, 1, START + 3 * HOUR);
     const saved = JSON.parse(JSON.stringify(budget.save(START + 3 * HOUR))) as SavedBudget;
     const again = new VisitBudget(options, saved);
     expect(again.visits(START + 4 * HOUR)).toBe(20);
-    expect(again.hostVisits(7, START + 4 * HOUR)).toBe(5);
-    expect(again.save(START + 48 * HOUR).hosts).toEqual({});
+    expect(again.hostVisits(7, START + 4 * HOUR)).toBe(3);
+    expect(again.save(START + 48 * HOUR).hosts).toEqual({ 7: [24, START + 48 * HOUR] });
   });
 
   it('takes nothing away when the clock goes back', () => {
     const budget = new VisitBudget(ALL_DAY, { ...EMPTY, at: START + HOUR, visits: 5 });
     expect(budget.visits(START)).toBe(5);
+  });
+
+  it('does not wait for a clock that was days ahead', () => {
+    const budget = new VisitBudget(ALL_DAY, { ...EMPTY, at: START + 900 * HOUR });
+    expect(budget.visits(START)).toBe(0);
+    expect(budget.visits(START + HOUR)).toBe(10);
   });
 });
 
@@ -100,5 +148,11 @@ describe('hours of the day', () => {
     expect(nextOpen(START + 12.5 * HOUR, NIGHT)).toBe(START + 22 * HOUR);
     expect(nextOpen(START + 23 * HOUR, NIGHT)).toBe(START + 23 * HOUR);
     expect(nextOpen(START, null)).toBe(START);
+  });
+
+  it('tell when they end', () => {
+    expect(nextClosed(START + 23.5 * HOUR, NIGHT)).toBe(START + 30 * HOUR);
+    expect(nextClosed(START + 12 * HOUR, NIGHT)).toBe(START + 12 * HOUR);
+    expect(nextClosed(START, null)).toBeNull();
   });
 });

@@ -1,22 +1,34 @@
 /**
  * How many visits a watch may make now: so many a day, for all hosts together and for each. What is not spent stays,
  * but no more than a day's worth of it. Where only some hours of the day are open, the day's visits come in these.
+ * Whoever begins (a first crawl, a host that was not asked before) has the number that the operator wrote in hand, and
+ * gets no more before the time that it is for is over: 10 a day are never 20 in a day.
  * It never reads a clock and never stores: its state goes in and out, so that a restart goes on where it was.
  */
 import type { DayHours } from '../config/watch-values.ts';
 
+/** Visits a day, and those in hand at the beginning. */
+export interface VisitRate {
+  perDay: number;
+  atOnce: number;
+}
+
 export interface BudgetOptions {
-  visitsPerDay: number;
+  all: VisitRate;
   /** Of one host; null: no limit. */
-  hostVisitsPerDay: number | null;
+  host: VisitRate | null;
   /** Null: all day. */
   hours: DayHours | null;
 }
 
-/** Visits in hand at a moment (wall milliseconds); of hosts only those that spent some lately, by the store's id. */
-export interface SavedBudget {
+/** Visits in hand at a moment (wall milliseconds), from which on they grow; it may lie ahead. */
+interface Purse {
   visits: number;
   at: number;
+}
+
+/** Of hosts only those that were asked, by the store's id. */
+export interface SavedBudget extends Purse {
   hosts: Record<string, readonly [visits: number, at: number]>;
 }
 
@@ -27,69 +39,96 @@ const HAIR = 1e-6;
 
 export class VisitBudget {
   readonly #options: BudgetOptions;
-  #visits: number;
-  #at: number;
-  readonly #hosts = new Map<number, { visits: number; at: number }>();
+  #all: Purse;
+  readonly #hosts = new Map<number, Purse>();
 
-  constructor(options: BudgetOptions, saved: SavedBudget) {
+  constructor(options: BudgetOptions, { visits, at, hosts }: SavedBudget) {
     this.#options = options;
-    this.#visits = saved.visits;
-    this.#at = saved.at;
-    for (const [host, [visits, at]] of Object.entries(saved.hosts))
-      this.#hosts.set(Number(host), { visits, at });
+    this.#all = { visits, at };
+    for (const [host, [inHand, since]] of Object.entries(hosts))
+      this.#hosts.set(Number(host), { visits: inHand, at: since });
+  }
+
+  /** Of a watch that begins with a first crawl. */
+  static atStart(options: BudgetOptions, now: number): VisitBudget {
+    return new VisitBudget(options, { ...fullPurse(options.all, now), hosts: {} });
   }
 
   /** Whole visits in hand. */
   visits(now: number): number {
-    const { visitsPerDay } = this.#options;
-    this.#visits = this.#grown(this.#visits, this.#at, now, visitsPerDay);
-    this.#at = now;
-    return Math.max(0, Math.floor(this.#visits + HAIR));
+    this.#all = this.#grown(this.#all, now, this.#options.all);
+    return wholeOf(this.#all);
   }
 
   hostVisits(hostId: number, now: number): number {
-    const { hostVisitsPerDay } = this.#options;
-    if (hostVisitsPerDay === null) return Number.POSITIVE_INFINITY;
-    const host = this.#hosts.get(hostId);
-    const visits =
-      host === undefined ? most(hostVisitsPerDay) : this.#grown(host.visits, host.at, now, hostVisitsPerDay);
-    return Math.max(0, Math.floor(visits + HAIR));
+    const { host } = this.#options;
+    return host === null ? Number.POSITIVE_INFINITY : wholeOf(this.#hostPurse(hostId, now, host));
   }
 
-  /** Visits that were made, or are about to be; negative for some that were not made after all. Null: no host's. */
-  charge(hostId: number | null, visits: number, now: number): void {
-    this.visits(now);
-    this.#visits = Math.min(this.#visits - visits, most(this.#options.visitsPerDay));
-    const { hostVisitsPerDay } = this.#options;
-    if (hostVisitsPerDay === null || hostId === null) return;
-    const host = this.#hosts.get(hostId) ?? { visits: most(hostVisitsPerDay), at: now };
-    const before = this.#grown(host.visits, host.at, now, hostVisitsPerDay);
-    this.#hosts.set(hostId, { visits: Math.min(before - visits, most(hostVisitsPerDay)), at: now });
+  /** Visits that were made, or are about to be; negative for some that were not made after all. */
+  charge(visits: number, now: number): void {
+    this.#all = spent(this.#grown(this.#all, now, this.#options.all), visits, this.#options.all);
+  }
+
+  /** The same of one host's own. */
+  chargeHost(hostId: number, visits: number, now: number): void {
+    const { host } = this.#options;
+    if (host === null || visits === 0) return;
+    this.#hosts.set(hostId, spent(this.#hostPurse(hostId, now, host), visits, host));
+  }
+
+  /** The first crawl is over: what it had in hand beyond its need comes bit by bit, as from now on all does. */
+  endStart(now: number): void {
+    const { all, host } = this.#options;
+    this.#all = withoutAdvance(this.#grown(this.#all, now, all), now, all);
+    for (const id of host === null ? [] : this.#hosts.keys())
+      this.#hosts.set(id, withoutAdvance(this.#hostPurse(id, now, host!), now, host!));
   }
 
   save(now: number): SavedBudget {
+    const { host } = this.#options;
     this.visits(now);
-    const { hostVisitsPerDay } = this.#options;
     const hosts: Record<string, readonly [number, number]> = {};
-    for (const [id, { visits, at }] of this.#hosts) {
-      if (hostVisitsPerDay === null) break;
-      const grown = this.#grown(visits, at, now, hostVisitsPerDay);
-      // Who has all in hand needs no line.
-      if (grown < most(hostVisitsPerDay)) hosts[id] = [grown, now];
-      else this.#hosts.delete(id);
+    for (const id of host === null ? [] : this.#hosts.keys()) {
+      const { visits, at } = this.#hostPurse(id, now, host!);
+      hosts[id] = [visits, at];
     }
-    return { visits: this.#visits, at: this.#at, hosts };
+    return { ...this.#all, hosts };
   }
 
-  #grown(visits: number, at: number, now: number, perDay: number): number {
-    // A clock that went back takes nothing away.
-    const open = openMs(at, now, this.#options.hours);
-    return Math.min(visits + (open * perDay) / openMsADay(this.#options.hours), most(perDay));
+  #hostPurse(hostId: number, now: number, rate: VisitRate): Purse {
+    const purse = this.#hosts.get(hostId);
+    return purse === undefined ? fullPurse(rate, now) : this.#grown(purse, now, rate);
+  }
+
+  #grown({ visits, at }: Purse, now: number, rate: VisitRate): Purse {
+    // Ahead of now by more than any advance: the clock was wrong. One that went back takes nothing away.
+    if (at > now) return { visits, at: at - now > advanceMs(rate, most(rate)) ? now : at };
+    const { hours } = this.#options;
+    const open = openMs(at, now, hours);
+    return { visits: Math.min(visits + (open * rate.perDay) / openMsADay(hours), most(rate)), at: now };
   }
 }
 
 /** One visit at least, or a budget of three a week would never come to one. */
-const most = (perDay: number) => Math.max(perDay, 1);
+const most = ({ perDay }: VisitRate) => Math.max(perDay, 1);
+const wholeOf = ({ visits }: Purse) => Math.max(0, Math.floor(visits + HAIR));
+/** The time that so many visits are for. */
+const advanceMs = ({ perDay }: VisitRate, visits: number) => (visits / perDay) * DAY_MS;
+
+function fullPurse(rate: VisitRate, now: number): Purse {
+  return { visits: rate.atOnce, at: now + advanceMs(rate, rate.atOnce) };
+}
+
+function spent({ visits, at }: Purse, count: number, rate: VisitRate): Purse {
+  return { visits: Math.min(visits - count, most(rate)), at };
+}
+
+function withoutAdvance({ visits, at }: Purse, now: number, rate: VisitRate): Purse {
+  if (at <= now || visits <= 0) return { visits, at };
+  const sooner = at - advanceMs(rate, visits);
+  return { visits: 0, at: Math.max(now, sooner) };
+}
 
 export function isOpen(at: number, hours: DayHours | null): boolean {
   if (hours === null) return true;
@@ -102,6 +141,14 @@ export function isOpen(at: number, hours: DayHours | null): boolean {
 export function nextOpen(at: number, hours: DayHours | null): number {
   let moment = at;
   while (!isOpen(moment, hours)) moment = hourEnd(moment);
+  return moment;
+}
+
+/** The next moment, from this one on, that is not open; null: all are. */
+export function nextClosed(at: number, hours: DayHours | null): number | null {
+  if (hours === null) return null;
+  let moment = at;
+  while (isOpen(moment, hours)) moment = hourEnd(moment);
   return moment;
 }
 

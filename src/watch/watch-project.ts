@@ -7,22 +7,25 @@
  * again from the history of visits. One watch a project: a second one is refused while the first lives.
  */
 import type { Config } from '../config/load-config.ts';
+import type { RunRoom } from '../crawl/run-room.ts';
 import { type CrawlHandle, startCrawl } from '../crawl/start-crawl.ts';
 import type { Extensions } from '../crawl/wire.ts';
 import { sumiError } from '../errors.ts';
-import { systemClock } from '../primitives/clock.ts';
+import { type Clock, systemClock } from '../primitives/clock.ts';
 import type { EventListener, SummaryEvent } from '../report/events.ts';
 import { openReadSide, openStore } from '../store/open-store.ts';
 import type { Store } from '../store/port.ts';
 import type { ReadSide, StoredRun, VisitRowBrief } from '../store/read-side.ts';
 import { isUnfinished } from '../store/unfinished-run.ts';
+import { type Choice, choosePages } from './choose-pages.ts';
 import { loadPlan } from './load-plan.ts';
 import { NO_REVISITS, type PlanBook } from './plan-book.ts';
-import { findLeftOvers, isLookDue, isTick, tickConfig } from './tick-run.ts';
-import { isOpen, VisitBudget } from './visit-budget.ts';
+import { firstConfig, isFirstCrawl, isTick, tickConfig } from './tick-run.ts';
+import { VisitAccount } from './visit-account.ts';
+import { isOpen, nextClosed } from './visit-budget.ts';
 import { changeEvent, type TickEvent, type WatchEvent } from './watch-event.ts';
 import type { WatchSettings } from './watch-settings.ts';
-import { followClock, readState, type WatchState, writeState } from './watch-state.ts';
+import { followClock, newState, readState, type WatchState, writeState } from './watch-state.ts';
 import { newOwner, refuseSecondWatch } from './watcher.ts';
 
 export interface WatchRequest {
@@ -39,9 +42,11 @@ export interface WatchRequest {
 }
 
 export interface Watch {
-  /** The first crawl of the project, or what was left of its last run; null when there was nothing to do. */
+  /** The first crawl of the project, or what was left of it; null when there was nothing to do. */
   prepare(): Promise<SummaryEvent | null>;
-  /** Visits what is due, if anything is. */
+  /** The first crawl is over; else another call of `prepare` goes on with it, when there is room or the hours have come. */
+  readonly isPrepared: boolean;
+  /** Visits what is due, if anything is; what a tick that was cut off left comes before that. */
   tick(): Promise<TickEvent>;
   /** The run under way. */
   readonly handle: CrawlHandle | null;
@@ -53,21 +58,16 @@ export interface Watch {
 const GRACE_MS = 300_000;
 
 const DAY_MS = 86_400_000;
-
-/** A page read less than half of this ago is left alone, or half of the time between looks where that is less. */
-const LEAST_DAYS = 1 / 96;
-
-/** Of a tick's visits, for what is found when sitemaps and feeds are read again. */
-const LOOK_SHARE = 0.1;
+const LOOK_AT_CLOCK_MS = 60_000;
 
 /** What a tick is about to visit. */
-interface Chosen {
-  /** Pages of the plan, by its numbers, and pages that earlier ticks had no room for, by the store's. */
-  pages: number[];
-  leftOvers: number[];
-  room: number;
-  /** Sitemaps may be read. */
-  looks: boolean;
+interface Chosen extends Choice {
+  hostPages: RunRoom['hostPages'];
+}
+
+interface Ended {
+  summary: SummaryEvent;
+  isAtLimit: boolean;
 }
 
 interface Opened {
@@ -85,14 +85,18 @@ class ProjectWatch implements Watch {
   readonly #owner = newOwner();
   handle: CrawlHandle | null = null;
   #isOurs = false;
-  /** All of the project was read by this watch. */
-  #hasCrawled = false;
+  isPrepared = false;
+  /** The project was cleared, where that was wanted. */
+  #hasBegun = false;
+  /** The first crawl has just ended. */
+  #isJustRead = false;
   /** A run of this watch had the chance to read sitemaps. */
   #hasLooked = false;
   #state: WatchState | null = null;
+  #projectId = 0;
   #learnedRun = 0;
   #book: PlanBook | null = null;
-  #budget: VisitBudget | null = null;
+  #account: VisitAccount | null = null;
   #refreshedAt = 0;
 
   constructor(request: WatchRequest) {
@@ -100,61 +104,82 @@ class ProjectWatch implements Watch {
   }
 
   async prepare(): Promise<SummaryEvent | null> {
-    const { config } = this.#request;
-    const isFresh = config.fresh && !this.#hasCrawled;
-    const last = await this.#open(async (opened) => {
-      const found = await this.#findProject(opened.side);
-      if (found !== null) await this.#takeOver(opened, found.id, found.last);
-      if (!isFresh) return found?.last ?? null;
-      // All of the project is about to be cleared, what the watch keeps included.
-      this.#state = null;
-      return null;
-    });
+    const first = await this.#open((opened) => this.#planFirst(opened));
+    if (first === null) return null;
+    this.#hasBegun = true;
+    const { summary } = await this.#run(first.config, undefined, first.room);
+    await this.#open((opened) => this.#concludeFirst(opened, summary));
+    return summary;
+  }
+
+  /** How much of the first crawl there is room for; null when there is none, or nothing to do. */
+  async #planFirst(opened: Opened): Promise<{ config: Config; room: RunRoom } | null> {
+    const { store, side, now } = opened;
+    const { config, settings } = this.#request;
+    const isFresh = config.fresh && !this.#hasBegun;
+    const found = await this.#findProject(side);
+    if (found !== null) await this.#takeOver(opened, found.id, found.last);
+    // All of the project is about to be cleared, what the watch keeps included.
+    if (isFresh) this.#state = newState(settings.kind);
+    const last = isFresh ? null : (found?.last ?? null);
     // A tick that was cut off goes on as one: begun anew as a crawl, it would visit every page.
-    if (last !== null && isUnfinished(last) && isTick(last)) return this.#goOn();
-    if (last !== null && !isUnfinished(last)) return null;
-    const summary = await this.#run({ ...config, fresh: isFresh }, undefined);
-    this.#hasCrawled = true;
-    return summary;
+    this.isPrepared = last !== null && (!isUnfinished(last) || isTick(last));
+    if (this.isPrepared) return null;
+    this.#state ??= newState(settings.kind);
+    const account = await this.#openFirst(last, side, now);
+    const room = account.budget.visits(now);
+    const most = config.maxPages ?? Number.POSITIVE_INFINITY;
+    const maxPages = Math.min((last?.pages ?? 0) + room, most);
+    const { cutOff } = this.#state;
+    this.#state.cutOff = {
+      ...(cutOff ?? { afterRun: last?.run ?? 0, paid: 0, hosts: {} }),
+      room: maxPages,
+    };
+    if (found !== null && !isFresh) await this.#save(store, now);
+    if (room < 1) return null;
+    const hostPages = (id: number) => account.budget.hostVisits(id, now);
+    const pausesAt = maxPages < most ? (['limit', 'room'] as const) : (['room'] as const);
+    return { config: firstConfig(config, maxPages, isFresh), room: { hostPages, pausesAt } };
   }
 
-  /** The rest of a tick that was cut off, within its room. */
-  async #goOn(): Promise<SummaryEvent> {
-    const summary = await this.#run(tickConfig(this.#request.config, this.#state!.cutOff?.room ?? null), []);
-    if (summary.status === 'interrupted') return summary;
-    await this.#open(async ({ store, side, now }) => {
-      const found = await this.#findProject(side);
-      this.#settleCutOff(found!.last!, now);
-      await this.#save(store, now);
-    });
-    return summary;
-  }
-
-  /** What a tick that was never concluded owes: visits it made are paid, those it could not make are given back. */
-  #settleCutOff(last: StoredRun, now: number): void {
+  /** The account of the first crawl, with the visits paid that were made. */
+  async #openFirst(last: StoredRun | null, side: ReadSide, now: number): Promise<VisitAccount> {
+    const { settings } = this.#request;
     const state = this.#state!;
-    const { cutOff } = state;
-    if (cutOff === null || state.budget === null) return;
-    state.cutOff = null;
-    this.#budget ??= new VisitBudget(this.#request.settings, state.budget);
-    if (last.run === cutOff.afterRun) this.#budget.charge(null, -cutOff.paid, now);
-    // After a crawl by hand nobody can tell: what was paid stays paid.
-    if (last.run === cutOff.afterRun || !isTick(last)) return;
-    this.#budget.charge(null, last.pages - cutOff.paid, now);
-    state.firstRun ??= last.run;
-    state.hasLeftOvers ||= last.pages >= cutOff.room;
+    const books = { side, projectId: this.#projectId, now };
+    const isOurs = last !== null && isFirstCrawl(last);
+    const startedAt = isOurs ? Date.parse(last.started_at) : now;
+    this.#account ??= VisitAccount.kept(settings, state) ?? VisitAccount.atStart(settings, state, startedAt);
+    if (last === null) return this.#account;
+    if (!isOurs) await this.#account.passOver(last.run, books);
+    state.cutOff ??= { afterRun: last.run - 1, room: 0, paid: 0, hosts: {} };
+    await this.#account.pay(last.run, books);
+    return this.#account;
+  }
+
+  async #concludeFirst(opened: Opened, { run, status }: SummaryEvent): Promise<void> {
+    const { store, side, now } = opened;
+    const found = await this.#findProject(side);
+    await this.#takeOver(opened, found!.id, found!.last);
+    await this.#account!.pay(run, { side, projectId: this.#projectId, now });
+    this.isPrepared = status !== 'interrupted';
+    if (this.isPrepared) {
+      this.#account!.budget.endStart(now);
+      this.#state!.cutOff = null;
+      this.#isJustRead = true;
+    }
+    await this.#save(store, now);
   }
 
   async tick(): Promise<TickEvent> {
     const chosen = await this.#open((opened) => this.#choose(opened));
     if ('type' in chosen) return this.#tell(chosen);
-    const book = this.#book!;
-    const due = [...chosen.leftOvers, ...chosen.pages.map((page) => book.pageIdOf(page))];
+    const due = [...chosen.leftOvers, ...chosen.pages.map((page) => this.#book!.pageIdOf(page))];
     const config = tickConfig(this.#request.config, chosen.room, chosen.looks);
     this.#hasLooked ||= chosen.looks;
     try {
-      const summary = await this.#run(config, due);
-      return this.#tell(await this.#open((opened) => this.#conclude(opened, chosen, summary)));
+      const ended = await this.#run(config, due, { hostPages: chosen.hostPages, pausesAt: [] });
+      return this.#tell(await this.#open((opened) => this.#conclude(opened, chosen, ended)));
     } catch (error) {
       // The plan has given pages away that nobody will tell it of.
       this.#book = null;
@@ -200,12 +225,13 @@ class ProjectWatch implements Watch {
 
   /** Says in the store that this watch is at work, unless another one is. */
   async #takeOver({ store, side, now }: Opened, projectId: number, last: StoredRun | null): Promise<void> {
+    this.#projectId = projectId;
     const { plan, learnedRun } = await side.revisitPlan(projectId);
     const found = readState(plan);
     const watcher = found?.watcher ?? null;
     if (!this.#isOurs || (watcher !== null && watcher.owner !== this.#owner))
       await refuseSecondWatch(side, { project: this.#request.project, last, watcher, now });
-    this.#state ??= found ?? newState(this.#request.settings);
+    this.#state ??= found ?? newState(this.#request.settings.kind);
     followClock(this.#state, now);
     this.#learnedRun = learnedRun;
     this.#isOurs = true;
@@ -217,7 +243,7 @@ class ProjectWatch implements Watch {
     const state = this.#state!;
     state.kind = settings.kind;
     state.watcher = { owner: this.#owner, until: now + 2 * settings.everyMs + GRACE_MS };
-    if (this.#budget !== null) state.budget = this.#budget.save(now);
+    if (this.#account !== null) state.budget = this.#account.budget.save(now);
     if (this.#book !== null) {
       state.plan = this.#book.plan.savePlan();
       state.hostIds = this.#book.hostIds;
@@ -249,120 +275,160 @@ class ProjectWatch implements Watch {
     const { store, side, now } = opened;
     const { config, settings, project } = this.#request;
     const found = await this.#findProject(side);
-    const isClosed = !isOpen(now, settings.hours);
+    const isClosed = !isOpen(this.#clock.now(), settings.hours);
     if (found?.last == null && isClosed) return this.#idle(now, 'hours');
     if (found?.last == null)
       throw sumiError('unknown-project', { project, file: config.storeLabel, known: 'others' });
     await this.#takeOver(opened, found.id, found.last);
     if (isClosed) return this.#idle(now, 'hours');
+    if (isUnfinished(found.last)) return this.#goOn(opened, found.last);
     const isFirst = this.#state!.budget === null;
-    this.#settleCutOff(found.last, now);
-    const book = await this.#refresh(opened, found.id);
-    const budget = this.#openBudget(found.last, now);
-    const hostVisits = (host: number) => budget.hostVisits(book.hostIdOf(host), now);
-    const hostRoom =
-      settings.hostVisitsPerDay === null
-        ? Number.POSITIVE_INFINITY
-        : book.hostIds.reduce((sum, _, host) => sum + hostVisits(host), 0);
-    const room = Math.min(budget.visits(now), hostRoom, config.maxPages ?? Number.POSITIVE_INFINITY);
-    const isDue = await isLookDue(side, project, config, now, !this.#hasLooked);
-    const chosen: Chosen = { pages: [], leftOvers: [], room, looks: true };
-    if (room >= 1) {
-      const { hasLeftOvers, firstRun } = this.#state!;
-      if (hasLeftOvers) {
-        const isPlanned = (pageId: number) => book.pageOf(pageId) !== -1;
-        chosen.leftOvers = await findLeftOvers(side, project, firstRun ?? 0, room, isPlanned);
-      }
-      const free = room - chosen.leftOvers.length;
-      // What sitemaps name needs room; while earlier finds wait for theirs, no more are looked for.
-      chosen.looks = !isDue || free > 0;
-      const reserve = isDue ? Math.min(free, Math.max(1, Math.ceil(room * LOOK_SHARE))) : 0;
-      const leastDays =
-        isFirst && !this.#hasCrawled ? 0 : Math.min(settings.everyMs / DAY_MS, LEAST_DAYS) / 2;
-      chosen.pages = book.plan.next(now, free - reserve, hostVisits, leastDays);
-      for (const page of chosen.pages) budget.charge(this.#hostIdOf(page), 1, now);
-      budget.charge(null, chosen.leftOvers.length, now);
-    }
-    const isIdle = chosen.pages.length + chosen.leftOvers.length === 0;
-    const mayRest = isIdle && (room < 1 || !isDue);
-    const paid = chosen.pages.length + chosen.leftOvers.length;
-    if (!mayRest) this.#state!.cutOff = { afterRun: found.last.run, room, paid };
+    const account = await this.#openAccount(opened, found.last);
+    const book = this.#book!;
+    const choice = await choosePages({
+      ...{ side, project, config, settings, book, now, isFirst },
+      budget: account.budget,
+      state: this.#state!,
+      hasLooked: this.#hasLooked,
+    });
+    const { pages, leftOvers, room, isIdle } = choice;
+    const isJustRead = this.#isJustRead;
+    this.#isJustRead = false;
+    const hostIds = pages.map((page) => book.hostIdOf(book.plan.hostOf(page)));
+    const run = { afterRun: found.last.run, room, hostIds, others: leftOvers.length };
+    const hostPages = isIdle ? null : account.payAhead(run, now);
     await this.#save(store, now);
-    const isJustRead = isFirst && this.#hasCrawled;
-    return mayRest ? this.#idle(now, room < 1 && !isJustRead ? 'budget' : 'nothing due') : chosen;
+    if (hostPages !== null) return { ...choice, hostPages };
+    return this.#idle(now, room < 1 && !isJustRead ? 'budget' : 'nothing due');
+  }
+
+  /** The rest of a tick that was cut off, within its room. Of a crawl that was, `prepare` goes on with it. */
+  async #goOn({ store, side, now }: Opened, last: StoredRun): Promise<Chosen | TickEvent> {
+    const { settings } = this.#request;
+    if (!isTick(last)) {
+      this.isPrepared = false;
+      return this.#idle(now, 'budget');
+    }
+    const state = this.#state!;
+    this.#account ??= VisitAccount.kept(settings, state) ?? VisitAccount.atStart(settings, state, now);
+    const account = this.#account;
+    const books = { side, projectId: this.#projectId, now };
+    if (state.cutOff === null) {
+      await account.passOver(last.run, books);
+      state.cutOff!.room = last.pages + account.budget.visits(now);
+    }
+    await account.pay(last.run, books);
+    await this.#save(store, now);
+    const hostPages = (id: number) => account.budget.hostVisits(id, now);
+    const { room } = state.cutOff!;
+    return { pages: [], leftOvers: [], room, looks: true, isIdle: false, hostPages };
+  }
+
+  /** The account with all paid that was visited; the plan is up to date then, too. */
+  async #openAccount(opened: Opened, last: StoredRun): Promise<VisitAccount> {
+    const { side, now } = opened;
+    const { settings } = this.#request;
+    const state = this.#state!;
+    const books = { side, projectId: this.#projectId, now };
+    this.#account ??= VisitAccount.kept(settings, state);
+    if (this.#account === null && isFirstCrawl(last)) {
+      // It ended, and nobody came to conclude it.
+      this.#account = VisitAccount.atStart(settings, state, Date.parse(last.started_at));
+      state.cutOff = { afterRun: last.run - 1, room: settings.all.atOnce, paid: 0, hosts: {} };
+    }
+    await this.#account?.settle(last, books);
+    const { hostIds } = await this.#refresh(opened);
+    const crawledAt = last.finished_at === null ? now : Date.parse(last.finished_at);
+    this.#account ??= VisitAccount.afterCrawl(settings, state, { crawledAt, hostIds, now });
+    return this.#account;
   }
 
   /** The plan with everything seen since: by our own ticks, and by whoever else crawled the project. */
-  async #refresh({ side, now }: Opened, projectId: number): Promise<PlanBook> {
+  async #refresh(
+    { side, now }: Pick<Opened, 'side' | 'now'>,
+    onVisit?: (visit: VisitRowBrief) => void,
+  ): Promise<PlanBook> {
     const { settings, random } = this.#request;
     const state = this.#state!;
     const toldRun = this.#book?.learnedRun ?? this.#learnedRun;
     const isFirst = this.#book === null && toldRun === 0;
-    // The clock was set back: what the plan has of times to come is read anew as of now.
-    if (now < this.#refreshedAt) this.#book = null;
+    // The clock was set back: what the plan has of times to come is read anew as of now, but not in the middle of a tick.
+    if (now < this.#refreshedAt && onVisit === undefined) this.#book = null;
     this.#refreshedAt = now;
     if (this.#book === null) {
       const { book, relearnedAt } = await loadPlan(
         side,
-        projectId,
+        this.#projectId,
         { state: isFirst ? null : state, learnedRun: this.#learnedRun },
-        { kind: settings.kind, visitsPerDay: settings.visitsPerDay, random: random ?? Math.random },
+        { kind: settings.kind, visitsPerDay: settings.all.perDay, random: random ?? Math.random },
         now,
       );
       state.relearnedAt = relearnedAt;
       state.signalsReadAt = Math.max(state.signalsReadAt, await lastLook(side, this.#request.project, now));
       this.#book = book;
-    } else await this.#book.learn(side, now, false);
+    } else await this.#book.learn(side, now, false, onVisit);
     // Of the first crawl everything is new, which is no news.
     if (!isFirst) await this.#tellChanges(side, toldRun);
-    const { hostVisitsPerDay, visitsPerDay } = settings;
-    const hostsTogether = (hostVisitsPerDay ?? Number.POSITIVE_INFINITY) * this.#book.hostIds.length;
-    this.#book.plan.expectVisits(Math.min(visitsPerDay, hostsTogether));
+    const { all, host } = settings;
+    const hostsTogether = (host?.perDay ?? Number.POSITIVE_INFINITY) * this.#book.hostIds.length;
+    this.#book.plan.expectVisits(Math.min(all.perDay, hostsTogether));
     return this.#book;
   }
 
-  /**
-   * What is in hand at the very first tick grew since the project was last crawled. Where that was done by hand, it is
-   * what comes between two looks at least, and one visit: whoever looks for the first time wants to see something.
-   */
-  #openBudget(last: StoredRun, now: number): VisitBudget {
-    const { settings } = this.#request;
-    const crawledAt = last.finished_at === null ? now : Date.parse(last.finished_at);
-    const leastMs = this.#hasCrawled ? 0 : Math.max(settings.everyMs, DAY_MS / settings.visitsPerDay);
-    const at = Math.min(crawledAt, now - leastMs);
-    this.#budget ??= new VisitBudget(settings, this.#state!.budget ?? { visits: 0, at, hosts: {} });
-    return this.#budget;
-  }
-
-  async #run(config: Config, due: readonly number[] | undefined): Promise<SummaryEvent> {
+  async #run(config: Config, due: readonly number[] | undefined, room: RunRoom): Promise<Ended> {
     const { startUrls, extensions, listeners, project } = this.#request;
-    this.handle = await startCrawl({
+    const handle = await startCrawl({
       config: { ...config, project, isolated: false, keepHistory: null },
       startUrls,
       ...(due !== undefined && { due }),
+      room,
       extensions,
       listeners,
     });
+    this.handle = handle;
+    const cancel = this.#stopAfterHours(handle);
     try {
-      return await this.handle.finished;
+      const summary = await handle.finished;
+      return { summary, isAtLimit: handle.isAtLimit };
     } finally {
+      cancel();
       this.handle = null;
     }
   }
 
+  /** At the end of the hours nothing new is begun, and the run is left as an interrupted one. */
+  #stopAfterHours(handle: CrawlHandle): () => void {
+    let cancel = () => {};
+    const look = () => {
+      const now = this.#clock.now();
+      const end = nextClosed(now, this.#request.settings.hours);
+      if (end === null) return;
+      if (end <= now) handle.stop();
+      // Not in one go: the clock on the wall may be set meanwhile.
+      else cancel = this.#clock.after(Math.min(end - now, LOOK_AT_CLOCK_MS), look);
+    };
+    look();
+    return () => cancel();
+  }
+
+  get #clock(): Clock {
+    return this.#request.extensions?.clock ?? systemClock;
+  }
+
   /** What came of the tick: learned, told, paid for and kept. */
-  async #conclude({ store, side, now }: Opened, chosen: Chosen, summary: SummaryEvent): Promise<TickEvent> {
-    const book = this.#book!;
-    const budget = this.#budget!;
+  async #conclude(
+    { store, side, now }: Opened,
+    chosen: Chosen,
+    { summary, isAtLimit }: Ended,
+  ): Promise<TickEvent> {
     const state = this.#state!;
-    const toldRun = book.learnedRun;
     const waiting = new Set(chosen.pages);
-    await book.learn(side, now, false, (visit) => this.#pay(visit, summary.run, waiting, now));
-    // Leftovers were paid for as visits of nobody; those that were made have been paid by their hosts.
-    budget.charge(null, -chosen.leftOvers.length, now);
-    const isCutOff = summary.status === 'interrupted' || summary.pages >= chosen.room;
+    const book = await this.#refresh({ side, now }, (visit) => {
+      if (visit.run === summary.run) waiting.delete(this.#book!.pageOf(visit.pageId));
+    });
+    await this.#account!.pay(summary.run, { side, projectId: this.#projectId, now });
+    const isCutOff = summary.status === 'interrupted' || isAtLimit;
     for (const page of waiting) {
-      budget.charge(this.#hostIdOf(page), -1, now);
       if (isCutOff) book.plan.release(page);
       else book.giveUp(page, now);
     }
@@ -371,11 +437,9 @@ class ProjectWatch implements Watch {
       await book.readSignals(side, this.#request.project, state.signalsReadAt, now);
       state.signalsReadAt = look;
     }
-    const { cutOff } = state;
-    state.cutOff = summary.status === 'interrupted' ? { ...cutOff!, paid: summary.pages } : null;
+    if (summary.status !== 'interrupted') state.cutOff = null;
     state.firstRun ??= summary.run;
-    state.hasLeftOvers = summary.pages >= chosen.room || chosen.leftOvers.length >= chosen.room;
-    await this.#tellChanges(side, toldRun);
+    state.hasLeftOvers = isAtLimit || chosen.leftOvers.length >= chosen.room;
     const counts = await countVisits(side, summary.run);
     await this.#save(store, now);
     return {
@@ -385,25 +449,6 @@ class ProjectWatch implements Watch {
       due: chosen.pages.length + chosen.leftOvers.length,
       ...counts,
     };
-  }
-
-  #pay(visit: VisitRowBrief, run: number, waiting: Set<number>, now: number): void {
-    if (visit.run !== run) return;
-    const page = this.#book!.pageOf(visit.pageId);
-    // What the links say of a page stands in the line of its visit, where it had one: that one was paid for.
-    if (visit.knownBy === 'orphan') {
-      waiting.delete(page);
-      return;
-    }
-    const wasAsked = visit.knownBy !== 'freshness' && visit.knownBy !== 'lastmod';
-    const hostId = page === -1 ? null : this.#hostIdOf(page);
-    // Chosen pages were paid for; what was found on the way was not.
-    const isPaid = waiting.delete(page);
-    if (isPaid !== wasAsked) this.#budget!.charge(hostId, isPaid ? -1 : 1, now);
-  }
-
-  #hostIdOf(page: number): number {
-    return this.#book!.hostIdOf(this.#book!.plan.hostOf(page));
   }
 
   async #tellChanges(side: ReadSide, afterRun: number): Promise<void> {
@@ -428,36 +473,9 @@ class ProjectWatch implements Watch {
       status: null,
       due: 0,
       ...{ new: 0, changed: 0, unchanged: 0, gone: 0, failed: 0, bytes_saved: 0 },
-      budget_left: this.#budget?.visits(now) ?? 0,
+      budget_left: this.#account?.budget.visits(now) ?? 0,
     };
   }
-}
-
-function newState(settings: WatchSettings): WatchState {
-  const none: number[] = [];
-  return {
-    kind: settings.kind,
-    plan: {
-      price: null,
-      priorShape: 0,
-      priorDays: 0,
-      hosts: {
-        priorShape: none,
-        priorDays: none,
-        falseSignals: none,
-        testedSignals: none,
-        signalsSince: none,
-      },
-    },
-    hostIds: [],
-    signalsReadAt: 0,
-    relearnedAt: 0,
-    budget: null,
-    firstRun: null,
-    hasLeftOvers: false,
-    cutOff: null,
-    watcher: null,
-  };
 }
 
 /** When sitemaps of the project were last read; 0: never. */

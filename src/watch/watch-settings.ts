@@ -2,7 +2,7 @@
 import { readFile } from 'node:fs/promises';
 import type { RevisitKind } from '../change/revisit/revisit-plan.ts';
 import type { Config } from '../config/load-config.ts';
-import { type DayHours, readHours, readRate, readWords } from '../config/watch-values.ts';
+import { type DayHours, readBudget, readHours, readWords } from '../config/watch-values.ts';
 import { sumiError } from '../errors.ts';
 import type { BudgetOptions } from './visit-budget.ts';
 
@@ -17,8 +17,8 @@ export function settingsOf(config: Config): WatchSettings {
   return {
     kind: revisit,
     // The option table has checked them.
-    visitsPerDay: readRate(budget)!,
-    hostVisitsPerDay: hostBudget === null ? null : readRate(hostBudget)!,
+    all: readBudget(budget)!,
+    host: hostBudget === null ? null : readBudget(hostBudget)!,
     hours: hours === null ? null : readHours(hours),
     everyMs: every * 1000,
   };

@@ -16,9 +16,10 @@ export interface Watcher {
 export interface CutOff {
   /** The last run before it. */
   afterRun: number;
-  /** Visits it may make in all, and those that the budget was charged with. */
+  /** Visits it may make in all, and those that the budget was charged with, and the budgets of hosts by their ids. */
   room: number;
   paid: number;
+  hosts: Record<string, number>;
 }
 
 export interface WatchState {
@@ -38,6 +39,33 @@ export interface WatchState {
   /** A tick that was not concluded; whoever goes on with it keeps to its room, and pays for what is not paid yet. */
   cutOff: CutOff | null;
   watcher: Watcher | null;
+}
+
+export function newState(kind: RevisitKind): WatchState {
+  const none: number[] = [];
+  return {
+    kind,
+    plan: {
+      price: null,
+      priorShape: 0,
+      priorDays: 0,
+      hosts: {
+        priorShape: none,
+        priorDays: none,
+        falseSignals: none,
+        testedSignals: none,
+        signalsSince: none,
+      },
+    },
+    hostIds: [],
+    signalsReadAt: 0,
+    relearnedAt: 0,
+    budget: null,
+    firstRun: null,
+    hasLeftOvers: false,
+    cutOff: null,
+    watcher: null,
+  };
 }
 
 /** What lies ahead was written by a clock that has been set back since: it is taken as now. The budget does so itself. */
@@ -83,5 +111,6 @@ export function readState(text: string | null): WatchState | null {
       values.map((value) => value ?? Number.NaN),
     ]),
   ) as unknown as SavedPlan['hosts'];
-  return { ...state, cutOff: state.cutOff ?? null, plan: { ...state.plan, hosts } };
+  const cutOff = state.cutOff ? { ...state.cutOff, hosts: state.cutOff.hosts ?? {} } : null;
+  return { ...state, cutOff, plan: { ...state.plan, hosts } };
 }

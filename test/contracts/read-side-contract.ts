@@ -68,6 +68,7 @@ export async function answersOf(side: ReadSide): Promise<Record<string, unknown>
     newlyLinked: (await listed(side.newlyLinked(shop.id, 0))).flat().sort(),
     linkedFrom: (await listed(side.linkedFrom(pages.map(({ id }) => id)))).flat().sort(),
     settings: await Promise.all(['shop', 'other', 'nobody'].map((name) => side.projectSettings(name))),
+    hostIds: await Promise.all(['a.test', 'unheard.test'].map((name) => side.hostId(name))),
     robots: await side.robots('https://a.test'),
     noRobots: await side.robots('https://unheard.test'),
     totals: await side.totals(undefined),
@@ -184,6 +185,11 @@ export function describeReadSide(name: string, start: () => Promise<ReadHarness>
         robots_status: 404,
       });
       expect(hosts.find(({ host }) => host === 'a.test')).toMatchObject({ robots_status: 200, processed: 3 });
+    });
+
+    it('knows hosts by their names', async () => {
+      expect(await side.hostId('a.test')).toEqual(expect.any(Number));
+      expect(await side.hostId('unheard.test')).toBeNull();
     });
 
     it('gives the visits of a page and the whole request log in order', async () => {

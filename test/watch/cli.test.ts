@@ -1,5 +1,7 @@
 /** `sumi watch` and what `sumi why` says of revisits, run from outside. */
 import { readFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import Sqlite from 'better-sqlite3';
 import { afterEach, describe, expect, it } from 'vitest';
 import { makeFolder, startSumi, sumi } from '../cli/run-sumi.ts';
@@ -63,6 +65,26 @@ describe('sumi watch', () => {
     expect(web.log.length).toBe(before);
   });
 
+  it('--once spends its budget on the first crawl, says so, and goes on with it', async () => {
+    const { web, db, run } = await setUp();
+    const flags = ['--once', '--budget', '10/day', '--host-budget', '2/day'];
+    const first = await run('watch', web.url('/'), ...flags, '--delay', '0', '--discover', 'links');
+    expect(first.code).toBe(0);
+    expect(first.stderr).toContain('interrupted, 2 pages; it goes on as the budget and the hours allow');
+    const before = web.log.length;
+    expect((await run('watch', ...flags)).stderr).toContain('the budget allows no visit yet');
+    expect(web.log.length).toBe(before);
+    const store = new Sqlite(db);
+    const kept = store.prepare('SELECT revisit_plan AS plan FROM project').pluck().get() as string;
+    const state = JSON.parse(kept);
+    for (const host of Object.values(state.budget.hosts as Record<string, number[]>))
+      host[1] -= 2 * 86_400_000;
+    store.prepare('UPDATE project SET revisit_plan = ?').run(JSON.stringify(state));
+    store.close();
+    expect((await run('watch', ...flags)).stderr).toContain('completed, 3 pages');
+    expect(web.log.length).toBe(before + 1);
+  });
+
   it('visits what is due with the options of the project, and tells a program of the change', async () => {
     const { db, folder, run, crawl, change, web } = await setUp();
     await crawl();
@@ -80,6 +102,36 @@ describe('sumi watch', () => {
     expect(readFileSync(seen, 'utf8')).toBe(web.url('/a'));
     const { stdout: runs } = await run('runs', '--format', 'json');
     expect(JSON.parse(runs).at(-1)).toMatchObject({ metadata: { watch: 'tick' } });
+  });
+
+  it('--once leaves after drain-seconds though nobody receives, and says what was not delivered', async () => {
+    const { db, web, run, crawl, change } = await setUp();
+    await crawl();
+    age(db);
+    change();
+    const dead = createServer(() => {});
+    await new Promise<void>((resolve) => dead.listen(0, '127.0.0.1', resolve));
+    closing.push(() => {
+      dead.closeAllConnections();
+      dead.close();
+    });
+    const hook = `http://127.0.0.1:${(dead.address() as AddressInfo).port}/`;
+    const flags = ['--webhook', hook, '--webhook-allow', '127.0.0.1', '--drain-seconds', '0'];
+    const { code, stderr } = await run('watch', '--once', ...flags);
+    expect(code).toBe(0);
+    expect(web.log.length).toBeGreaterThan(3);
+    expect(stderr).toContain('not delivered to webhook 127.0.0.1');
+  });
+
+  it('warns of a feed that is not read because sitemaps are not', async () => {
+    const { web, run } = await setUp();
+    const flags = ['--once', '--delay', '0', '--feed', web.url('/feed')];
+    const { code, stderr } = await run('watch', web.url('/'), ...flags, '--discover', 'links');
+    expect(code).toBe(0);
+    expect(stderr).toContain(`warning: the feed ${web.url('/feed')} is not read, for --discover is links`);
+    expect(web.requestsTo('/feed').length).toBe(0);
+    const other = await run('watch', ...flags, '--discover', 'sitemap,links');
+    expect(other.stderr).not.toContain('warning');
   });
 
   it('is refused beside another one, until that ends or is killed', async () => {

@@ -140,7 +140,8 @@ describe('a page that was gone', () => {
 
   it('takes no more than a tenth of the visits while others wait', async () => {
     const { pages, gone } = site(99);
-    const { open, clock, asked } = await bench({ pages }, { budget: '40/day' });
+    const { crawl, open, clock, asked } = await bench({ pages }, { budget: '40/day' });
+    await crawl();
     const watch = await open();
     await watch.prepare();
     const dead = numbers(40).map((n) => `/p${n}`);

@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import { afterEach, expect, it } from 'vitest';
 import { createRevisitPlan } from '../../src/change/revisit/create-revisit-plan.ts';
 import { loadConfig } from '../../src/config/load-config.ts';
+import { startCrawl } from '../../src/crawl/start-crawl.ts';
 import type { WatchEvent } from '../../src/watch/watch-event.ts';
 import { openWatch } from '../../src/watch/watch-project.ts';
 import { settingsOf } from '../../src/watch/watch-settings.ts';
@@ -114,18 +115,20 @@ it('keeps a site of known rates as fresh for 60 days as its scheduler alone, and
       every: TICK_MS / 1000,
     },
   });
+  const project = 'ground truth';
+  const begun = { config: { ...config, project }, startUrls: [web.origin], extensions: { clock } };
+  const first = await (await startCrawl(begun)).finished;
+  expect(first.pages).toBe(site.length);
   const events: WatchEvent[] = [];
   const watch = openWatch({
     config,
     startUrls: [web.origin],
-    project: 'ground truth',
+    project,
     settings: settingsOf(config),
     extensions: { clock },
     random: seededRandom(1).next,
     onEvent: (event) => void events.push(event),
   });
-  const first = await watch.prepare();
-  expect(first?.pages).toBe(site.length);
   for (let tick = 1; tick <= DAYS * TICKS_A_DAY; tick++) {
     clock.advance(TICK_MS);
     await watch.tick();

@@ -28,8 +28,8 @@ async function watchForAWeek() {
     },
     { budget: '10/day' },
   );
+  await started.crawl();
   const watch = await started.open();
-  await watch.prepare();
   for (let day = 0; day < 7; day++) {
     started.clock.advance(DAY_MS);
     await watch.tick();

@@ -1,6 +1,7 @@
 /** A watch on PostgreSQL, whose clock is the database's: what was visited two days ago is made so in its rows. */
 import { afterEach, expect, it } from 'vitest';
 import { loadConfig } from '../../src/config/load-config.ts';
+import { startCrawl } from '../../src/crawl/start-crawl.ts';
 import { connect, disconnect } from '../../src/store/postgres/connection.ts';
 import type { WatchEvent } from '../../src/watch/watch-event.ts';
 import { openWatch } from '../../src/watch/watch-project.ts';
@@ -16,24 +17,24 @@ afterEach(async () => {
 
 const BACK = 2 * 86_400_000;
 
-it('visits what is due, tells what changed, keeps its plan and its budget, and is alone', async () => {
+async function setUp(budgets: { budget: string; hostBudget?: string }) {
   const server = await sharedPostgres();
   const store = await server.newDatabase();
   closing.push(() => server.dropDatabase(store));
   const sql = connect(store, { max: 1, applicationName: 'test' });
   closing.push(() => disconnect(sql));
-  let version = 0;
+  const state = { version: 0 };
   const web = await startFakeWeb({
     pages: {
       '/': page('home', '/a', '/b'),
-      '/a': (exchange: Exchange) => answer(exchange, { body: page(`A in version ${version}`) }),
+      '/a': (exchange: Exchange) => answer(exchange, { body: page(`A in version ${state.version}`) }),
       '/b': page('B'),
     },
   });
   closing.push(() => web.close());
   const config = await loadConfig({
     env: {},
-    options: { store, delay: 0, adaptiveDelay: false, discover: ['links'], budget: '3/day' },
+    options: { store, delay: 0, adaptiveDelay: false, discover: ['links'], ...budgets },
   });
   const events: WatchEvent[] = [];
   const open = () =>
@@ -44,12 +45,46 @@ it('visits what is due, tells what changed, keeps its plan and its budget, and i
       settings: settingsOf(config),
       onEvent: (event) => void events.push(event),
     });
+  return { sql, state, web, config, events, open };
+}
+
+it.each([
+  ['all', { budget: '2/day' }],
+  ['each host', { budget: '1000/day', hostBudget: '2/day' }],
+])(
+  'spends the budget of %s on the first crawl, and goes on with it when there is more',
+  async (_, budgets) => {
+    const { sql, web, open } = await setUp(budgets);
+    const watch = open();
+    expect(await watch.prepare()).toMatchObject({ status: 'interrupted', pages: 2 });
+    expect(await watch.tick()).toMatchObject({ skipped: 'budget' });
+    await watch.close();
+    const asked = () => web.log.filter(({ path }) => path !== '/robots.txt').length;
+    expect(asked()).toBe(2);
+    // As if all of it had happened two days ago.
+    const [{ plan }] = await sql.unsafe<{ plan: string }[]>('SELECT revisit_plan AS plan FROM project');
+    const kept = JSON.parse(plan);
+    const earlier = ([visits, at]: [number, number]) => [visits, at - BACK];
+    const hosts = Object.entries(kept.budget.hosts as Record<string, [number, number]>);
+    kept.budget.at -= BACK;
+    kept.budget.hosts = Object.fromEntries(hosts.map(([id, purse]) => [id, earlier(purse)]));
+    await sql.unsafe('UPDATE project SET revisit_plan = $1', [JSON.stringify(kept)]);
+    const next = open();
+    expect(await next.prepare()).toMatchObject({ status: 'completed', pages: 3 });
+    await next.close();
+    expect(asked()).toBe(3);
+  },
+);
+
+it('visits what is due, tells what changed, keeps its plan and its budget, and is alone', async () => {
+  const { sql, state, web, config, events, open } = await setUp({ budget: '3/day' });
+  const crawl = await startCrawl({ config: { ...config, project: 'watched' }, startUrls: [web.url('/')] });
+  expect((await crawl.finished).pages).toBe(3);
   const watch = open();
-  expect((await watch.prepare())?.pages).toBe(3);
   await sql.unsafe(`UPDATE visit SET visited_at = visited_at - ${BACK};
     UPDATE fetched SET visited_at = visited_at - ${BACK};
     UPDATE run SET started_at = started_at - ${BACK}, finished_at = finished_at - ${BACK};`);
-  version = 1;
+  state.version = 1;
   const before = web.log.length;
   expect(await watch.tick()).toMatchObject({ status: 'completed', due: 3, changed: 1, unchanged: 2 });
   expect(

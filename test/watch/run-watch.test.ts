@@ -1,26 +1,36 @@
 /** The life of a watch, on a clock that is told to go on. */
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { loadConfig } from '../../src/config/load-config.ts';
 import { openStore } from '../../src/store/open-store.ts';
 import { runWatch, type WatchLife } from '../../src/watch/run-watch.ts';
 import { settingsOf } from '../../src/watch/watch-settings.ts';
-import { page } from '../crawls/crawl-site.ts';
-import { HOUR_MS, useWatches } from './watch-bench.ts';
+import { type CrawlOptions, page } from '../crawls/crawl-site.ts';
+import { answer, type Exchange, type FakeWebOptions } from '../web/fake-web.ts';
+import { DAY_MS, HOUR_MS, useWatches, type WatchBench } from './watch-bench.ts';
 
 const bench = useWatches();
 
+const SITE: FakeWebOptions['pages'] = { '/': page('home', '/a'), '/a': page('A') };
+
+interface Wanted {
+  pages?: FakeWebOptions['pages'];
+  flags?: CrawlOptions;
+  /** Before it begins. */
+  first?: (started: WatchBench) => Promise<unknown>;
+}
+
 /** Begins a watch, and hears when it waits. */
-async function live(options: Partial<WatchLife> = {}, flags: { hours?: string } = {}) {
-  const started = await bench({ pages: { '/': page('home', '/a'), '/a': page('A') } }, { budget: '48/day' });
-  const settings = settingsOf(
-    await loadConfig({ env: {}, options: { every: 3600, budget: '48/day', ...flags } }),
-  );
+async function live(options: Partial<WatchLife> = {}, { pages = SITE, flags = {}, first }: Wanted = {}) {
+  const common = { every: 3600, budget: '48/day', ...flags };
+  const started = await bench({ pages }, common);
+  await first?.(started);
+  const settings = settingsOf(await loadConfig({ env: {}, options: common }));
   const abort = new AbortController();
   const missed: string[] = [];
   const waits: number[] = [];
   let onWait: (() => void) | null = null;
   const end = runWatch({
-    watch: await started.open({ every: 3600, ...flags }),
+    watch: await started.open(),
     settings,
     clock: started.clock,
     isOnce: false,
@@ -46,7 +56,7 @@ async function live(options: Partial<WatchLife> = {}, flags: { hours?: string } 
 }
 
 it('looks every so often until it is told to stop, and then lets another one in at once', async () => {
-  const { waited, clock, abort, end, ticks, open, asked } = await live();
+  const { waited, clock, abort, end, ticks, open, asked } = await live({}, { flags: { budget: '96/day' } });
   await waited(1);
   asked();
   for (let hour = 2; hour <= 4; hour++) {
@@ -84,7 +94,7 @@ it('misses a look while somebody else has the store, and goes on after that', as
 
 it('sleeps through the hours in which it may not visit', async () => {
   // Midnight is outside of them.
-  const { waited, waits, clock, abort, end, asked, ticks } = await live({}, { hours: '5-7' });
+  const { waited, waits, clock, abort, end, asked, ticks } = await live({}, { flags: { hours: '5-7' } });
   await waited(1);
   // Not even the first crawl is made.
   expect(asked()).toEqual([]);
@@ -95,4 +105,63 @@ it('sleeps through the hours in which it may not visit', async () => {
   expect(asked().length).toBe(2);
   abort.abort();
   await end;
+});
+
+describe('at the end of its hours', () => {
+  const flags = { hours: '0-6', budget: '5000/day', concurrency: 1, perHost: 1 };
+  const paths = ['/', ...Array.from({ length: 12 }, (_, n) => `/p${n}`)];
+
+  /** A second before six, and six o'clock while the fourth page is asked for. */
+  function closingSite() {
+    const state = { left: Number.POSITIVE_INFINITY, strikes: () => {} };
+    const serve = (exchange: Exchange) => {
+      if (--state.left === 0) state.strikes();
+      answer(exchange, { body: page(exchange.path, ...(exchange.path === '/' ? paths : [])) });
+    };
+    const closeSoon = ({ clock }: WatchBench, from: number) => {
+      clock.advance(from - 1000);
+      state.left = 4;
+      state.strikes = () => clock.advance(1000);
+    };
+    return { pages: { '/': serve, '/p*': serve }, closeSoon };
+  }
+
+  it('ends the first crawl with what is under way, and goes on in the next ones', async () => {
+    const { pages, closeSoon } = closingSite();
+    const first = async (started: WatchBench) => closeSoon(started, 6 * HOUR_MS);
+    const { waited, waits, clock, abort, end, asked, ticks, read } = await live({}, { pages, flags, first });
+    await waited(1);
+    const before = asked();
+    expect(before.length).toBe(4);
+    expect(ticks().map(({ skipped }) => skipped)).toEqual(['hours']);
+    expect(waits[0] - clock.now()).toBe(18 * HOUR_MS);
+    clock.advance(18 * HOUR_MS);
+    await waited(2);
+    expect([...before, ...asked()].sort()).toEqual([...paths].sort());
+    expect(await read((side) => side.lastRun(1))).toMatchObject({ run: 1, status: 'completed' });
+    abort.abort();
+    await end;
+  });
+
+  it('ends a look with what is under way, and goes on with it in the next ones: each has its tick', async () => {
+    const { pages, closeSoon } = closingSite();
+    const first = async (started: WatchBench) => {
+      await started.crawl();
+      started.asked();
+      closeSoon(started, DAY_MS + 6 * HOUR_MS);
+    };
+    const { waited, clock, abort, end, asked, ticks } = await live({}, { pages, flags, first });
+    await waited(1);
+    const before = asked();
+    expect(before.length).toBe(4);
+    clock.advance(18 * HOUR_MS);
+    await waited(2);
+    expect([...before, ...asked()].sort()).toEqual([...paths].sort());
+    expect(ticks()).toMatchObject([
+      { run: 2, status: 'interrupted', due: 13, unchanged: 4 },
+      { run: 2, status: 'completed', unchanged: 13 },
+    ]);
+    abort.abort();
+    await end;
+  });
 });

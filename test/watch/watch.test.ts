@@ -1,58 +1,17 @@
 /** A project under watch on the fake web: what is asked when, what is told, and what survives a restart. */
-import Sqlite from 'better-sqlite3';
 import { describe, expect, it } from 'vitest';
 import { page } from '../crawls/crawl-site.ts';
-import { answer, type Exchange, type FakeWebOptions } from '../web/fake-web.ts';
+import { answer, type Exchange } from '../web/fake-web.ts';
+import { numbers, site } from './small-site.ts';
 import { DAY_MS, HOUR_MS, useWatches } from './watch-bench.ts';
 
 const bench = useWatches();
 
-const numbers = (count: number) => Array.from({ length: count }, (_, n) => n);
-
-/** A home page and so many others; `state` may change under way. */
-function site(count: number) {
-  const state = {
-    versions: new Map<string, number>(),
-    gone: new Set<string>(),
-    failing: new Set<string>(),
-    links: numbers(count).map((n) => `/p${n}`),
-  };
-  const serve = (exchange: Exchange) => {
-    const { path } = exchange;
-    if (state.gone.has(path)) return answer(exchange, { status: 404, body: 'gone' });
-    if (state.failing.has(path)) return answer(exchange, { status: 500, body: 'broken' });
-    const version = state.versions.get(path) ?? 0;
-    const body = page(`${path} version ${version}`, ...(path === '/' ? state.links : []));
-    answer(exchange, { body });
-  };
-  const pages: FakeWebOptions['pages'] = { '/': serve, '/p*': serve };
-  return { state, pages };
-}
-
 describe('a watch', () => {
-  it('crawls an unknown project first, then visits within the budget and no more', async () => {
-    const { pages } = site(40);
-    const { open, asked, clock, ticks } = await bench({ pages }, { budget: '20/day' });
-    const watch = await open();
-    expect((await watch.prepare())?.status).toBe('completed');
-    expect(asked().length).toBe(41);
-    await watch.tick();
-    // All of it was read just now.
-    expect(ticks()[0].skipped).toBe('nothing due');
-    expect(asked()).toEqual([]);
-    for (let day = 0; day < 6; day++) {
-      clock.advance(DAY_MS / 2);
-      const { due, unchanged } = await watch.tick();
-      expect([due, unchanged]).toEqual([10, 10]);
-      expect(asked().length).toBe(10);
-    }
-    await watch.close();
-  });
-
   it('goes on after every restart as if it had stayed', async () => {
     const { pages } = site(40);
-    const { open, asked, clock } = await bench({ pages }, { budget: '20/day' });
-    await (await open()).prepare();
+    const { open, asked, clock, crawl } = await bench({ pages }, { budget: '20/day' });
+    await crawl();
     const first = asked();
     const again: string[] = [];
     for (let tick = 0; tick < 12; tick++) {
@@ -97,7 +56,7 @@ describe('a watch', () => {
 
   it('learns from a crawl by hand, tells what that found, and leaves its pages alone for a while', async () => {
     const { pages, state } = site(9);
-    const { open, crawl, clock, changes, asked } = await bench({ pages }, { budget: '5/day' });
+    const { open, crawl, clock, changes, asked } = await bench({ pages }, { budget: '20/day' });
     const watch = await open();
     await watch.prepare();
     await watch.tick();
@@ -149,21 +108,22 @@ describe('a watch', () => {
   it('takes over from one that was not heard of for long enough', async () => {
     const { pages } = site(2);
     const { open, clock } = await bench({ pages });
-    await (await open()).prepare();
-    await (await open()).tick();
+    const watch = await open();
+    await watch.prepare();
+    await watch.tick();
     clock.advance(DAY_MS);
     expect(await (await open()).prepare()).toBeNull();
   });
 
   it('goes on with a tick that was cut off, as a tick', async () => {
     const { pages } = site(30);
-    const { open, clock, asked, web } = await bench(
+    const { open, clock, asked, web, ticks, crawl } = await bench(
       { pages },
       { budget: '20/day', concurrency: 1, perHost: 1 },
     );
-    const watch = await open();
-    await watch.prepare();
+    await crawl();
     asked();
+    const watch = await open();
     const before = web.log.length;
     clock.advance(DAY_MS);
     const tick = watch.tick();
@@ -172,7 +132,9 @@ describe('a watch', () => {
     expect((await tick).status).toBe('interrupted');
     await watch.close();
     const other = await open();
-    expect((await other.prepare())?.status).toBe('completed');
+    expect(await other.prepare()).toBeNull();
+    expect(await other.tick()).toMatchObject({ run: 2, status: 'completed', unchanged: 20 });
+    expect(ticks().map(({ status }) => status)).toEqual(['interrupted', 'completed']);
     const pagesAsked = asked();
     expect(pagesAsked.length).toBe(20);
     expect(new Set(pagesAsked).size).toBe(20);
@@ -181,13 +143,13 @@ describe('a watch', () => {
 
   it('keeps to the budget when a tick is cut off and goes on, whatever it finds, and loses no page', async () => {
     const { pages, state } = site(30);
-    const { open, clock, asked, changes, web } = await bench(
+    const { open, clock, asked, changes, web, crawl } = await bench(
       { pages },
       { budget: '20/day', concurrency: 1, perHost: 1 },
     );
-    const watch = await open();
-    await watch.prepare();
+    await crawl();
     asked();
+    const watch = await open();
     state.links.push(...numbers(25).map((n) => `/pnew${n}`));
     clock.advance(DAY_MS);
     const before = web.log.length;
@@ -208,42 +170,6 @@ describe('a watch', () => {
     expect(perDay).toEqual(Array.from(perDay, () => 20));
     const found = changes().filter((line) => line.startsWith('new '));
     expect([found.length, new Set(found).size]).toEqual([25, 25]);
-  });
-
-  it('pays for the visits of a tick that nobody concluded, and gives back those that were never begun', async () => {
-    const { pages, state } = site(30);
-    const { open, clock, asked, path } = await bench({ pages }, { budget: '40/day' });
-    const kept = () => {
-      const db = new Sqlite(path);
-      const { plan } = db.prepare('SELECT revisit_plan AS plan FROM project').get() as { plan: string };
-      db.close();
-      return JSON.parse(plan) as { budget: { visits: number }; cutOff: object | null };
-    };
-    const put = (changed: object) => {
-      const db = new Sqlite(path);
-      db.prepare('UPDATE project SET revisit_plan = ?').run(JSON.stringify({ ...kept(), ...changed }));
-      db.close();
-    };
-    const watch = await open();
-    await watch.prepare();
-    state.links.push('/pnew1', '/pnew2');
-    clock.advance(DAY_MS);
-    await watch.tick();
-    await watch.close();
-    expect(asked().length).toBe(31 + 33);
-    expect(kept()).toMatchObject({ cutOff: null, budget: { visits: 7 } });
-    // As if it had died after the run, with 31 visits paid; the two that were found are not.
-    put({ cutOff: { afterRun: 1, room: 40, paid: 31 }, budget: { ...kept().budget, visits: 9 } });
-    await (await open()).tick();
-    expect(kept()).toMatchObject({ cutOff: null, budget: { visits: 7 } });
-    put({
-      cutOff: { afterRun: 2, room: 7, paid: 7 },
-      budget: { ...kept().budget, visits: 0 },
-      watcher: null,
-    });
-    await (await open()).tick();
-    expect(kept()).toMatchObject({ cutOff: null, budget: { visits: 7 } });
-    expect(asked()).toEqual([]);
   });
 
   it('looks at once at what was crawled by hand, with the visits of one look, and then no sooner than it should', async () => {
@@ -271,10 +197,11 @@ describe('a watch', () => {
   it('keeps a page in its plan whose answers all carry one date, as those of a cache do', async () => {
     const date = new Date(2026, 2, 4).toUTCString();
     const serve = (exchange: Exchange) => answer(exchange, { body: page('home'), headers: { date } });
-    const { open, asked, clock } = await bench({ pages: { '/': serve } }, { budget: '1440/day', every: 60 });
-    const watch = await open();
-    await watch.prepare();
+    const options = { budget: '1440/day', every: 60 };
+    const { open, asked, clock, crawl } = await bench({ pages: { '/': serve } }, options);
+    await crawl();
     asked();
+    const watch = await open();
     for (let minute = 0; minute < 8; minute++) {
       clock.advance(60_000);
       await watch.tick();
@@ -285,10 +212,10 @@ describe('a watch', () => {
 
   it('visits nothing outside of its hours', async () => {
     const { pages } = site(10);
-    const { open, clock, asked, ticks } = await bench({ pages }, { budget: '24/day', hours: '22-6' });
-    const watch = await open();
-    await watch.prepare();
+    const { open, clock, asked, ticks, crawl } = await bench({ pages }, { budget: '24/day', hours: '22-6' });
+    await crawl();
     asked();
+    const watch = await open();
     const perHour: number[] = [];
     for (let hour = 0; hour < 48; hour++) {
       clock.advance(HOUR_MS);
@@ -300,50 +227,6 @@ describe('a watch', () => {
     for (const [index, count] of perHour.entries()) if (!open22to6(index)) expect(count).toBe(0);
     expect(perHour.reduce((sum, count) => sum + count, 0)).toBeGreaterThan(40);
     expect(ticks().filter(({ skipped }) => skipped === 'hours').length).toBe(32);
-    await watch.close();
-  });
-
-  it('keeps to the budget of each host', async () => {
-    const { pages } = site(20);
-    const home = (exchange: Exchange) =>
-      answer(exchange, {
-        body: page(
-          'home',
-          ...numbers(20).flatMap((n) => [exchange.url(`/p${n}`, 0), exchange.url(`/p${n}`, 1)]),
-        ),
-      });
-    const { open, clock, asked } = await bench(
-      { pages: { ...pages, '/': home }, hosts: 2 },
-      { budget: '100/day', hostBudget: '4/day', allowedHosts: ['any'] },
-    );
-    const watch = await open();
-    await watch.prepare();
-    expect(asked().length).toBe(41);
-    for (let day = 0; day < 3; day++) {
-      clock.advance(DAY_MS);
-      await watch.tick();
-      const visited = asked();
-      expect(visited.filter((path) => path.startsWith('1:')).length).toBe(4);
-      expect(visited.length).toBe(8);
-    }
-    await watch.close();
-  });
-
-  it('pays for new pages too: what there is no room for waits for the next ticks, and is not lost', async () => {
-    const { pages, state } = site(5);
-    const { open, clock, asked, changes } = await bench({ pages }, { budget: '12/day' });
-    const watch = await open();
-    await watch.prepare();
-    asked();
-    state.links.push(...numbers(30).map((n) => `/pnew${n}`));
-    const perTick: number[] = [];
-    for (let day = 0; day < 6; day++) {
-      clock.advance(DAY_MS);
-      await watch.tick();
-      perTick.push(asked().length);
-    }
-    expect(Math.max(...perTick)).toBeLessThanOrEqual(12);
-    expect(changes().filter((line) => line.startsWith('new ')).length).toBe(30);
     await watch.close();
   });
 
@@ -381,13 +264,13 @@ describe('sitemaps and feeds under watch', () => {
           .map(([path, date]) => `<url><loc>${exchange.url(path)}</loc><lastmod>${date}</lastmod></url>`)
           .join('')}</urlset>`,
       });
-    const { open, clock, asked, changes, web } = await bench(
+    const { open, clock, asked, changes, web, crawl } = await bench(
       { pages: { ...pages, '/sitemap.xml': sitemap } },
       { budget: '4/day', discover: ['sitemap', 'links'] },
     );
-    const watch = await open();
-    await watch.prepare();
+    await crawl();
     asked();
+    const watch = await open();
     expect(web.requestsTo('/sitemap.xml').length).toBe(1);
     clock.advance(12 * HOUR_MS);
     await watch.tick();

@@ -102,6 +102,8 @@ export async function openPostgresReadSide(address: string): Promise<ReadSide> {
     ...createRevisitReader(sql),
     projectSettings: (project) => readProjectSettings(sql, project),
     hosts: (filter) => hostsOf(sql, filter),
+    hostId: async (name) =>
+      (await one<{ id: number }>(sql, 'SELECT id FROM host WHERE name = $1', [name]))?.id ?? null,
     visits: (pageId) => visitsOf(sql, pageId),
     robots: (origin) =>
       one<StoredRobots>(

@@ -94,6 +94,8 @@ export function openSqliteReadSide(path: string): ReadSide {
     linksOf: links.of,
     ...createGraphReader(db),
     hosts: (filter) => hostsOf(db, filter),
+    hostId: async (name) =>
+      (db.prepare('SELECT id FROM host WHERE name = ?').pluck().get(name) as number) ?? null,
     visits: async (pageId) => visitsOf(db, pageId),
     ...createHistoryReader(db),
     ...createSitemapReader(db),

@@ -1,0 +1,79 @@
+/** What a look is about to visit: what earlier ones had no room for, then what the plan chooses, within the budgets of all and of each host. */
+import type { Config } from '../config/load-config.ts';
+import type { PageRow, ReadSide } from '../store/read-side.ts';
+import type { PlanBook } from './plan-book.ts';
+import { findLeftOvers, isLookDue } from './tick-run.ts';
+import type { VisitBudget } from './visit-budget.ts';
+import type { WatchSettings } from './watch-settings.ts';
+
+export interface Choice {
+  /** Pages of the plan, by its numbers, and pages that earlier ticks had no room for, by the store's. */
+  pages: number[];
+  leftOvers: number[];
+  room: number;
+  /** Sitemaps may be read. */
+  looks: boolean;
+  /** There is nothing to do, or no room for it. */
+  isIdle: boolean;
+}
+
+export interface Chooser {
+  side: ReadSide;
+  project: string;
+  config: Config;
+  settings: WatchSettings;
+  book: PlanBook;
+  budget: VisitBudget;
+  state: { hasLeftOvers: boolean; firstRun: number | null };
+  now: number;
+  /** No look was made before: pages are visited however lately they were read. */
+  isFirst: boolean;
+  /** Sitemaps had their chance to be read. */
+  hasLooked: boolean;
+}
+
+const DAY_MS = 86_400_000;
+
+/** A page read less than half of this ago is left alone, or half of the time between looks where that is less. */
+const LEAST_DAYS = 1 / 96;
+
+/** Of a tick's visits, for what is found when sitemaps and feeds are read again. */
+const LOOK_SHARE = 0.1;
+
+export async function choosePages(chooser: Chooser): Promise<Choice> {
+  const { side, project, config, settings, book, budget, state, now } = chooser;
+  const hosts = countHosts(chooser);
+  const isHostLeft = state.hasLeftOvers || book.hostIds.some((id) => hosts.left(id) > 0);
+  const most = config.maxPages ?? Number.POSITIVE_INFINITY;
+  const room = isHostLeft ? Math.min(budget.visits(now), most) : 0;
+  const isDue = await isLookDue(side, project, config, now, !chooser.hasLooked);
+  if (room < 1) return { pages: [], leftOvers: [], room, looks: true, isIdle: true };
+  const leftOvers = state.hasLeftOvers
+    ? await findLeftOvers(side, project, state.firstRun ?? 0, room, hosts.mayVisit)
+    : [];
+  const free = room - leftOvers.length;
+  const reserve = isDue ? Math.min(free, Math.max(1, Math.ceil(room * LOOK_SHARE))) : 0;
+  const leastDays = chooser.isFirst ? 0 : Math.min(settings.everyMs / DAY_MS, LEAST_DAYS) / 2;
+  const hostVisits = (host: number) => hosts.left(book.hostIdOf(host));
+  const pages = book.plan.next(now, free - reserve, hostVisits, leastDays);
+  const isIdle = pages.length + leftOvers.length === 0 && !isDue;
+  // What sitemaps name needs room; while earlier finds wait for theirs, no more are looked for.
+  return { pages, leftOvers, room, looks: !isDue || free > 0, isIdle };
+}
+
+/** What each host has in hand beside the leftovers that were chosen of it. */
+function countHosts({ side, settings, book, budget, now }: Chooser) {
+  const counted = new Map<number, number>();
+  const left = (id: number) => budget.hostVisits(id, now) - (counted.get(id) ?? 0);
+  return {
+    left,
+    async mayVisit({ id, host }: PageRow): Promise<boolean> {
+      if (book.pageOf(id) !== -1) return false;
+      const hostId = settings.host === null ? null : await side.hostId(host);
+      if (hostId === null) return true;
+      if (left(hostId) < 1) return false;
+      counted.set(hostId, (counted.get(hostId) ?? 0) + 1);
+      return true;
+    },
+  };
+}

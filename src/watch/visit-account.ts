@@ -1,0 +1,121 @@
+/**
+ * What a watch may spend and what it owes. Each run is charged ahead with what it is about to visit, and after it, however
+ * it ended, with what the history says that it visited: a crash cannot spend anything twice. The state of the watch
+ * holds both the budget and the run that is not settled yet (`cutOff`); who keeps that state keeps the account.
+ */
+import type { RunRoom } from '../crawl/run-room.ts';
+import type { ReadSide, StoredRun } from '../store/read-side.ts';
+import { countAsked, isFirstCrawl, isTick } from './tick-run.ts';
+import { VisitBudget } from './visit-budget.ts';
+import type { WatchSettings } from './watch-settings.ts';
+import type { WatchState } from './watch-state.ts';
+
+const DAY_MS = 86_400_000;
+
+/** Where visits are counted. */
+export interface Books {
+  side: ReadSide;
+  projectId: number;
+  now: number;
+}
+
+export class VisitAccount {
+  readonly budget: VisitBudget;
+  readonly #settings: WatchSettings;
+  readonly #state: WatchState;
+
+  constructor(settings: WatchSettings, state: WatchState, budget: VisitBudget) {
+    this.#settings = settings;
+    this.#state = state;
+    this.budget = budget;
+  }
+
+  /** As it was kept; null where nothing was. */
+  static kept(settings: WatchSettings, state: WatchState): VisitAccount | null {
+    return state.budget === null
+      ? null
+      : new VisitAccount(settings, state, new VisitBudget(settings, state.budget));
+  }
+
+  /** Of a first crawl that began at this moment. */
+  static atStart(settings: WatchSettings, state: WatchState, at: number): VisitAccount {
+    return new VisitAccount(settings, state, VisitBudget.atStart(settings, at));
+  }
+
+  /**
+   * Of a project that was crawled by hand: what is in hand grew since then. It is what comes between two looks at least,
+   * and one visit, of each host too: whoever looks for the first time wants to see something.
+   */
+  static afterCrawl(
+    settings: WatchSettings,
+    state: WatchState,
+    { crawledAt, hostIds, now }: { crawledAt: number; hostIds: readonly number[]; now: number },
+  ): VisitAccount {
+    const { all, host, everyMs } = settings;
+    const since = (perDay: number) => Math.min(crawledAt, now - Math.max(everyMs, DAY_MS / perDay));
+    const hosts = host === null ? [] : hostIds.map((id) => [id, [0, since(host.perDay)]] as const);
+    const saved = { visits: 0, at: since(all.perDay), hosts: Object.fromEntries(hosts) };
+    return new VisitAccount(settings, state, new VisitBudget(settings, saved));
+  }
+
+  /** Before the run begins, which may ask each host for what it answers; `hostIds`: of the pages that are known to be visited, `others` of those whose host is not. */
+  payAhead(
+    run: { afterRun: number; room: number; hostIds: number[]; others: number },
+    now: number,
+  ): RunRoom['hostPages'] {
+    const { afterRun, room, hostIds, others } = run;
+    const hosts: Record<string, number> = {};
+    for (const id of hostIds) {
+      this.budget.chargeHost(id, 1, now);
+      hosts[id] = (hosts[id] ?? 0) + 1;
+    }
+    const paid = hostIds.length + others;
+    this.budget.charge(paid, now);
+    this.#state.cutOff = { afterRun, room, paid, hosts };
+    return (id) => this.budget.hostVisits(id, now) + (hosts[id] ?? 0);
+  }
+
+  /** What somebody else visited in a run that the watch goes on with is none of its visits. */
+  async passOver(run: number, books: Books): Promise<void> {
+    const { visits, hosts } = await this.#count(run, books);
+    this.#state.cutOff = { afterRun: run - 1, room: visits, paid: visits, hosts };
+  }
+
+  /**
+   * Visits that a run made are paid, those that it could not make are given back; null: it never began. `most`: who went
+   * on with it by hand may have made more than its own.
+   */
+  async pay(run: number | null, books: Books, most = Number.POSITIVE_INFINITY): Promise<void> {
+    const cutOff = this.#state.cutOff!;
+    const made = run === null ? { visits: 0, hosts: {} } : await this.#count(run, books);
+    const paid = Math.min(made.visits, most);
+    const hosts: Record<string, number> = made.hosts;
+    this.budget.charge(paid - cutOff.paid, books.now);
+    for (const id of new Set([...Object.keys(hosts), ...Object.keys(cutOff.hosts)]))
+      this.budget.chargeHost(Number(id), (hosts[id] ?? 0) - (cutOff.hosts[id] ?? 0), books.now);
+    this.#state.cutOff = { ...cutOff, paid, hosts };
+  }
+
+  /** What a run owes that ended and was never concluded. */
+  async settle(last: StoredRun, books: Books): Promise<void> {
+    const { cutOff } = this.#state;
+    if (cutOff === null) return;
+    const isBegun = last.run !== cutOff.afterRun;
+    // After a crawl by hand nobody can tell: what was paid stays paid.
+    if (!isBegun) await this.pay(null, books);
+    else if (isTick(last) || isFirstCrawl(last)) await this.pay(last.run, books, cutOff.room);
+    if (isBegun && isFirstCrawl(last)) this.budget.endStart(books.now);
+    if (isBegun && isTick(last)) {
+      this.#state.firstRun ??= last.run;
+      this.#state.hasLeftOvers ||= last.pages >= cutOff.room || this.#settings.host !== null;
+    }
+    this.#state.cutOff = null;
+  }
+
+  #count(
+    run: number,
+    { side, projectId }: Books,
+  ): Promise<{ visits: number; hosts: Record<string, number> }> {
+    return countAsked(side, projectId, run, this.#settings.host !== null);
+  }
+}

@@ -1,0 +1,219 @@
+/** How a watch spends its budgets, of all pages and of each host: on the first crawl, at each look, over restarts and crashes. */
+import Sqlite from 'better-sqlite3';
+import { expect, it } from 'vitest';
+import { page } from '../crawls/crawl-site.ts';
+import { answer, type Exchange } from '../web/fake-web.ts';
+import { numbers, site } from './small-site.ts';
+import { DAY_MS, HOUR_MS, useWatches } from './watch-bench.ts';
+
+const bench = useWatches();
+
+it('crawls an unknown project first, and then waits until that is paid', async () => {
+  const { pages } = site(11);
+  const { open, asked, clock, ticks } = await bench({ pages }, { budget: '24/day' });
+  const watch = await open();
+  expect((await watch.prepare())?.status).toBe('completed');
+  expect(asked().length).toBe(12);
+  for (let look = 0; look < 3; look++) {
+    await watch.tick();
+    clock.advance(6 * HOUR_MS);
+  }
+  await watch.tick();
+  expect(ticks().map(({ skipped }) => skipped)).toEqual(['nothing due', 'budget', 'budget', null]);
+  expect(asked().length).toBe(6);
+  await watch.close();
+});
+
+it.each([
+  ['all pages', { budget: '20/day' }],
+  ['a host', { budget: '1000/day', hostBudget: '20/day' }],
+])('spends the budget of %s on the first crawl, look by look, over restarts too', async (_, budgets) => {
+  const { pages } = site(60);
+  const { open, asked, clock, ticks, changes, read } = await bench({ pages }, budgets);
+  const made: number[] = [];
+  const found: string[] = [];
+  for (let look = 0; look < 20; look++) {
+    const watch = await open();
+    await watch.prepare();
+    await watch.tick();
+    await watch.close();
+    const visited = asked();
+    if (found.length < 61) found.push(...visited);
+    for (const _each of visited) made.push(clock.now());
+    if (look === 0) expect(ticks()).toMatchObject([{ skipped: 'budget', budget_left: expect.any(Number) }]);
+    if (look === 0) expect(visited.length).toBe(20);
+    clock.advance(DAY_MS / 4);
+  }
+  expect(new Set(found).size).toBe(61);
+  expect(found.slice(0, 61).length).toBe(new Set(found.slice(0, 61)).size);
+  expect(await read((side) => side.lastRun(1))).toMatchObject({ status: 'completed' });
+  expect(changes()).toEqual([]);
+  for (const from of made)
+    expect(made.filter((at) => at >= from && at < from + DAY_MS).length).toBeLessThanOrEqual(20);
+});
+
+it('pays for a first crawl that was killed under way', async () => {
+  const { pages } = site(60);
+  const { open, asked, clock, path } = await bench({ pages }, { budget: '20/day', hostBudget: '20/day' });
+  const watch = await open();
+  await watch.prepare();
+  expect(asked().length).toBe(20);
+  // As if it had died before it could keep anything.
+  const db = new Sqlite(path);
+  db.exec("UPDATE project SET revisit_plan = NULL; UPDATE run SET status = 'running'");
+  db.close();
+  clock.advance(HOUR_MS);
+  const other = await open();
+  expect(await other.prepare()).toBeNull();
+  clock.advance(DAY_MS - HOUR_MS / 2);
+  await other.prepare();
+  expect(asked().length).toBe(0);
+  clock.advance(DAY_MS + HOUR_MS);
+  await other.prepare();
+  expect(asked().length).toBe(20);
+  await other.close();
+});
+
+it('leaves to the first crawl its own limit of pages', async () => {
+  const { pages } = site(60);
+  const { open, asked, clock } = await bench({ pages }, { budget: '20/day', maxPages: 30 });
+  const watch = await open();
+  expect((await watch.prepare())?.status).toBe('interrupted');
+  clock.advance(2 * DAY_MS);
+  expect(await watch.prepare()).toMatchObject({ status: 'completed', pages: 30 });
+  expect([asked().length, watch.isPrepared]).toEqual([30, true]);
+  await watch.close();
+});
+
+it('visits within the budget and no more', async () => {
+  const { pages } = site(40);
+  const { open, asked, clock, crawl } = await bench({ pages }, { budget: '20/day' });
+  await crawl();
+  asked();
+  const watch = await open();
+  for (let day = 0; day < 6; day++) {
+    clock.advance(DAY_MS / 2);
+    const { due, unchanged } = await watch.tick();
+    expect([due, unchanged]).toEqual([10, 10]);
+    expect(asked().length).toBe(10);
+  }
+  await watch.close();
+});
+
+it('pays for the visits of a tick that nobody concluded, and gives back those that were never begun', async () => {
+  const { pages, state } = site(30);
+  const { open, clock, asked, path, crawl } = await bench({ pages }, { budget: '40/day' });
+  const kept = () => {
+    const db = new Sqlite(path);
+    const { plan } = db.prepare('SELECT revisit_plan AS plan FROM project').get() as { plan: string };
+    db.close();
+    return JSON.parse(plan) as { budget: { visits: number }; cutOff: object | null };
+  };
+  const put = (changed: object) => {
+    const db = new Sqlite(path);
+    db.prepare('UPDATE project SET revisit_plan = ?').run(JSON.stringify({ ...kept(), ...changed }));
+    db.close();
+  };
+  await crawl();
+  const watch = await open();
+  state.links.push('/pnew1', '/pnew2');
+  clock.advance(DAY_MS);
+  await watch.tick();
+  await watch.close();
+  expect(asked().length).toBe(31 + 33);
+  expect(kept()).toMatchObject({ cutOff: null, budget: { visits: 7 } });
+  // As if it had died after the run, with 31 visits paid; the two that were found are not.
+  put({ cutOff: { afterRun: 1, room: 40, paid: 31 }, budget: { ...kept().budget, visits: 9 } });
+  await (await open()).tick();
+  expect(kept()).toMatchObject({ cutOff: null, budget: { visits: 7 } });
+  put({
+    cutOff: { afterRun: 2, room: 7, paid: 7 },
+    budget: { ...kept().budget, visits: 0 },
+    watcher: null,
+  });
+  await (await open()).tick();
+  expect(kept()).toMatchObject({ cutOff: null, budget: { visits: 7 } });
+  expect(asked()).toEqual([]);
+});
+
+it('keeps to the budget of each host', async () => {
+  const { pages } = site(20);
+  const home = (exchange: Exchange) =>
+    answer(exchange, {
+      body: page(
+        'home',
+        ...numbers(20).flatMap((n) => [exchange.url(`/p${n}`, 0), exchange.url(`/p${n}`, 1)]),
+      ),
+    });
+  const { open, clock, asked, crawl } = await bench(
+    { pages: { ...pages, '/': home }, hosts: 2 },
+    { budget: '100/day', hostBudget: '4/day', allowedHosts: ['any'] },
+  );
+  await crawl();
+  expect(asked().length).toBe(41);
+  const perLook: number[][] = [];
+  for (let look = 0; look < 12; look++) {
+    clock.advance(DAY_MS / 4);
+    const watch = await open();
+    await watch.prepare();
+    await watch.tick();
+    await watch.close();
+    const ofSecond = (path: string) => path.startsWith('1:');
+    const visited = asked();
+    perLook.push([visited.filter(ofSecond).length, visited.filter((path) => !ofSecond(path)).length]);
+  }
+  expect(perLook).toEqual(Array.from(perLook, () => [1, 1]));
+});
+
+it('keeps to the budget of a host in what a look finds too, visits the others meanwhile, and loses no page', async () => {
+  const { pages } = site(4);
+  const state = { links: [] as string[] };
+  const home = (exchange: Exchange) => {
+    const links = [0, 1, 2, 3].map((n) => exchange.url(`/p${n}`, 0));
+    answer(exchange, { body: page('home', ...links, ...state.links.map((path) => exchange.url(path, 1))) });
+  };
+  const { open, clock, asked, changes, crawl } = await bench(
+    { pages: { ...pages, '/': home }, hosts: 2 },
+    { budget: '100/day', hostBudget: '5/day', allowedHosts: ['any'] },
+  );
+  await crawl();
+  asked();
+  state.links = numbers(12).map((n) => `/pnew${n}`);
+  const perDay: number[][] = [];
+  for (let day = 0; day < 4; day++) {
+    clock.advance(DAY_MS);
+    const watch = await open();
+    await watch.prepare();
+    await watch.tick();
+    await watch.close();
+    const visited = asked();
+    const ofSecond = visited.filter((path) => path.startsWith('1:')).length;
+    perDay.push([visited.length - ofSecond, ofSecond]);
+  }
+  // Five at once of a new host are those of its first day.
+  expect(perDay).toEqual([
+    [5, 5],
+    [5, 0],
+    [5, 5],
+    [5, 5],
+  ]);
+  expect(new Set(changes().filter((line) => line.startsWith('new '))).size).toBe(12);
+});
+
+it('pays for new pages too: what there is no room for waits for the next ticks, and is not lost', async () => {
+  const { pages, state } = site(5);
+  const { open, clock, asked, changes } = await bench({ pages }, { budget: '12/day' });
+  const watch = await open();
+  await watch.prepare();
+  asked();
+  state.links.push(...numbers(30).map((n) => `/pnew${n}`));
+  const perTick: number[] = [];
+  for (let day = 0; day < 6; day++) {
+    clock.advance(DAY_MS);
+    await watch.tick();
+    perTick.push(asked().length);
+  }
+  expect(Math.max(...perTick)).toBeLessThanOrEqual(12);
+  expect(changes().filter((line) => line.startsWith('new ')).length).toBe(30);
+  await watch.close();
+});

@@ -54,6 +54,7 @@ export function compareCommand(): Command {
         const [first, second] = given.sort((a, b) => a.run - b.run);
         refuseOddPair(first, second);
         const project = await projectOf(side, first.project);
+        await tellCleared(side, first);
         const found = await compareRuns(side.visitsAfter(project.id, 0), first.run, second.run);
         const told = await tellDifferences(side, project, [first, second], found);
         await writeChanges(
@@ -68,6 +69,14 @@ export function compareCommand(): Command {
       },
       ['format'],
     ),
+  );
+}
+
+/** Without its visits nobody knows what the pages were then: later ones stand for them, as far as they go. */
+async function tellCleared(side: ReadSide, { run, pages }: RunRow): Promise<void> {
+  if (pages === 0 || (await side.ledger(run)).length > 0) return;
+  process.stderr.write(
+    `The history of run ${run} was cleared (sumi forget, --keep-history): what changed, came or went since is told as far as later visits know it.\n`,
   );
 }
 

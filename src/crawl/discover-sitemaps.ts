@@ -130,9 +130,11 @@ export function createSitemapDiscovery(
       const start = given.isBare ? await withScheme(given) : given;
       if (given.isBare && depth !== 'given') await offer(start);
       const found = sitemaps === null || isStopped ? 'none' : await discover({ start, depth, isFeed }, seen);
+      // One that was a sitemap before is one that cannot be read now.
+      const mayBePage = found === 'page' || !seen.record.known?.sitemaps.includes(start.fetchUrl);
       if (depth === 'given' && !isFeed && isOfferedLater(parts, given) && found !== 'sitemap' && !isStopped) {
         // What only looked like a sitemap is a page, and its site is looked at as for any page.
-        await offer(start);
+        if (mayBePage) await offer(start);
         const isLooked = looks.some((other) => other.depth !== 'given') || waiting.length > 0;
         if (found === 'page' && !isLooked)
           waiting.push({ start: { ...start, isBare: false }, depth: 'page' });

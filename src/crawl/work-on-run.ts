@@ -125,16 +125,17 @@ async function finish(
     await store.flush();
     return summarize('interrupted', null, ownCounts(report, start, store.waiting()));
   }
+  let leftOut = 0;
   if (end === 'limit' || end === 'room') {
     while ((await store.lowerDepths(DEPTHS_AT_ONCE)) !== null);
     const reason = end === 'limit' ? `max-pages ${limits.maxPages}` : 'host-budget';
-    await store.closeWaiting(PAGE_STATES.Skipped, `limit: ${reason}`);
+    leftOut = await store.closeWaiting(PAGE_STATES.Skipped, `limit: ${reason}`);
   }
-  if (end === 'done') {
-    await parts.modes.close();
-    // A first run has nothing to lose.
-    if (start.knownUrls > 0) await store.markOrphans(begunAt, clock.now());
-  }
+  if (end === 'done') await parts.modes.close();
+  // Of pages that were left out, one may lead to what looks lost; among many workers only one knows of them.
+  const isAllKnown = end === 'done' || (end !== 'stopped' && leftOut === 0 && !store.isShared);
+  // A first run has nothing to lose.
+  if (isAllKnown && start.knownUrls > 0) await store.markOrphans(begunAt, clock.now());
   await saveDepths(parts, project, onGraph);
   const wanted = await statusOf(end, parts, start);
   const error = wanted === 'failed' ? 'no start URL gave any HTTP answer' : null;

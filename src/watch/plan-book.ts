@@ -121,7 +121,9 @@ export class PlanBook {
       if (page === -1) continue;
       // Learned before: the run was still under way then, or nobody could say that it was over. Or a cache on the way told
       // the date of an older answer: then the plan must have its page back.
-      if (visit.visitedAt <= this.plan.lastVisit(page)) this.plan.release(page);
+      const isOrphaned = findingOf(visit) === 'orphaned' && !this.plan.isGone(page);
+      // That nothing leads to it is found at the end of the run, and told in a line that may have been learned from before.
+      if (visit.visitedAt <= this.plan.lastVisit(page) && !isOrphaned) this.plan.release(page);
       else {
         const isBack = this.#observe(page, visit, now, isPast || added.has(page));
         if (this.plan.restingCount > 0 && (isBack || visit.outcome === 'new')) speaking.push(visit.pageId);

@@ -51,7 +51,7 @@ export async function countAsked(
   const pages = new Set<number>();
   let visits = 0;
   for await (const visit of side.visitsAfter(projectId, run - 1)) {
-    if (visit.run !== run || FREE.has(visit.knownBy)) continue;
+    if (visit.run !== run || isFree(visit)) continue;
     visits++;
     if (isByHost) pages.add(visit.pageId);
   }
@@ -62,8 +62,10 @@ export async function countAsked(
   return { visits, hosts };
 }
 
-/** Known without a request. */
-const FREE: ReadonlySet<VisitRowBrief['knownBy']> = new Set(['orphan', 'freshness', 'lastmod']);
+/** Known without a request. An orphan that was asked has its answer in the same line. */
+function isFree({ knownBy, statusCode }: VisitRowBrief): boolean {
+  return knownBy === 'freshness' || knownBy === 'lastmod' || (knownBy === 'orphan' && statusCode === null);
+}
 
 const LEFT_OVER = /^limit: (?:max-pages|host-budget)/;
 

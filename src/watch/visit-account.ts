@@ -112,10 +112,13 @@ export class VisitAccount {
     this.#state.cutOff = null;
   }
 
-  #count(
+  async #count(
     run: number,
     { side, projectId }: Books,
   ): Promise<{ visits: number; hosts: Record<string, number> }> {
-    return countAsked(side, projectId, run, this.#settings.host !== null);
+    const { visits, hosts } = await countAsked(side, projectId, run, this.#settings.host !== null);
+    // History may have been cleared since: what it told must not come back as budget.
+    const stored = await side.run(run);
+    return { visits: Math.max(visits, stored?.pages ?? 0), hosts };
   }
 }

@@ -1,3 +1,4 @@
+import { copyFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { ToldChange } from '../../src/report/told-change.ts';
 import { makeFolder, sumi } from '../cli/run-sumi.ts';
@@ -143,4 +144,15 @@ describe('a run in which nobody answered', () => {
     expect(stdout).toContain('No page was read: no start URL gave any HTTP answer.');
     expect(stdout).not.toContain('cleared');
   });
+});
+
+it('says that the history of the first run was cleared', async () => {
+  const copy = `${folder.path}/cleared.db`;
+  copyFileSync(`${folder.path}/sumi.db`, copy);
+  const kept = await run('compare', '1', '3', '--db', copy);
+  expect(kept.stderr).toBe('');
+  expect((await run('forget', '--older-than', '0d', '--yes', '--db', copy)).code).toBe(0);
+  const { code, stderr } = await run('compare', '1', '3', '--db', copy);
+  expect(code).toBe(0);
+  expect(stderr).toMatch(/^The history of run 1 was cleared \(sumi forget, --keep-history\)/);
 });

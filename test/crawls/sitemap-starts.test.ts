@@ -146,3 +146,25 @@ describe('a guess that fails for now', () => {
     expect(file.rows('SELECT method FROM discovery_status')).toEqual([]);
   });
 });
+
+it('stays a sitemap when it cannot be read for once', async () => {
+  let isWell = true;
+  const web = await bench.web({
+    pages: {
+      '/sitemap.xml': (exchange) =>
+        isWell ? sitemapOf('/named')(exchange) : answer(exchange, { status: 404, body: 'no' }),
+      '/named': page('named'),
+    },
+  });
+  const file = bench.file();
+  const again = { ...BOTH, sitemapCacheHours: 0 };
+  await bench.crawl(file, web.url('/sitemap.xml'), again);
+  isWell = false;
+  await bench.crawl(file, web.url('/sitemap.xml'), again);
+  isWell = true;
+  const from = web.log.length;
+  await bench.crawl(file, web.url('/sitemap.xml'), again);
+  const paths = web.log.slice(from).map(({ path }) => path);
+  expect(paths.filter((path) => path === '/sitemap.xml')).toHaveLength(1);
+  expect(file.rows('SELECT url FROM pages')).toEqual([{ url: web.url('/named') }]);
+});

@@ -74,6 +74,41 @@ it('pays for a first crawl that was killed under way', async () => {
   await other.close();
 });
 
+it('gives nothing back for visits whose history was cleared', async () => {
+  const { pages } = site(60);
+  const { open, asked, clock, path } = await bench({ pages }, { budget: '20/day' });
+  const watch = await open();
+  await watch.prepare();
+  expect(asked().length).toBe(20);
+  const db = new Sqlite(path);
+  db.exec('DELETE FROM visit');
+  db.close();
+  clock.advance(HOUR_MS);
+  await watch.prepare();
+  expect(asked()).toEqual([]);
+  await watch.close();
+});
+
+it.each([10, 11])(
+  'finds orphans in a look that asks 10 pages of %d, and pays for their visits',
+  async (visits) => {
+    const { pages, state } = site(9);
+    const { crawl, open, asked, clock, changes } = await bench({ pages }, { budget: `${visits}/day` });
+    await crawl();
+    const watch = await open();
+    await watch.prepare();
+    asked();
+    state.links = state.links.slice(3);
+    state.versions.set('/', 1);
+    clock.advance(5 * DAY_MS);
+    const { budget_left } = await watch.tick();
+    expect(asked().length).toBe(10);
+    expect(changes().filter((told) => told.startsWith('gone'))).toHaveLength(3);
+    expect(budget_left).toBe(visits - 10);
+    await watch.close();
+  },
+);
+
 it('leaves to the first crawl its own limit of pages', async () => {
   const { pages } = site(60);
   const { open, asked, clock } = await bench({ pages }, { budget: '20/day', maxPages: 30 });

@@ -17,6 +17,8 @@ const GONE = outcomeNumber('gone');
 const NEW = outcomeNumber('new');
 const CHANGED = outcomeNumber('changed');
 const ORPHAN = knownByNumber('orphan');
+/** Runs that are looked back on: one that ended early asked nobody, and a page may have failed when it was led to again. */
+const RECENT = '(SELECT id FROM run WHERE project_id = $1 ORDER BY id DESC LIMIT 20)';
 const ofPage = (table: string, page = 'u') =>
   `${table}.page_id = ${page}.id AND ${table}.host_id = ${page}.host_id`;
 
@@ -55,18 +57,18 @@ FROM orphan o JOIN url u ON ${ofPage('o')} WHERE u.project_id = $1 AND u.state =
 const ALL_ORPHANS = `
 SELECT u.id AS i, u.host_id AS h, u.depth = 0 OR EXISTS (SELECT 1 FROM sitemap_entry e WHERE ${ofPage('e')}
   AND e.lost_run IS NULL) AS named ${OF_ORPHANS}`;
-// By pages that were read anew in this run.
+// By pages that were read anew lately.
 const LED_TO = `
 SELECT DISTINCT j.id FROM visit v JOIN url u ON ${ofPage('v')}
 LEFT JOIN fetched f ON ${ofPage('f')} LEFT JOIN link_set l ON ${ofPage('l')}
 CROSS JOIN LATERAL unnest(l.targets || f.redirect_to) AS j(id)
-WHERE v.run_id = $1 AND v.outcome IN (${NEW}, ${CHANGED}) AND ${LEADS}
+WHERE v.run_id IN ${RECENT} AND v.outcome IN (${NEW}, ${CHANGED}) AND ${LEADS}
   AND j.id = ANY($2::int[]) AND j.id <> u.id`;
 
 async function findReturned(tx: TransactionSql, session: Session): Promise<LonelyPage[]> {
   const orphans = await ask<LonelyPage & { named: boolean }>(tx, ALL_ORPHANS, [session.projectId]);
   if (orphans.length === 0) return [];
-  const led = await ask<{ id: number }>(tx, LED_TO, [session.runId, orphans.map(({ i }) => i)]);
+  const led = await ask<{ id: number }>(tx, LED_TO, [session.projectId, orphans.map(({ i }) => i)]);
   const ids = new Set(led.map(({ id }) => id));
   return orphans.filter(({ i, named }) => named || ids.has(i)).map(({ i, h }) => ({ i, h }));
 }
@@ -76,12 +78,12 @@ interface LonelyPage {
   h: number;
 }
 
-const REMOVED = 'SELECT DISTINCT unnest(removed) AS id FROM link_change WHERE run_id = $1';
+const REMOVED = `SELECT DISTINCT unnest(removed) AS id FROM link_change WHERE run_id IN ${RECENT}`;
 const OF_VANISHED = `
 SELECT unnest(l.targets || f.redirect_to) AS id
 FROM visit v JOIN url u ON ${ofPage('v')} LEFT JOIN fetched f ON ${ofPage('f')} LEFT JOIN link_set l ON ${ofPage('l')}
-WHERE v.run_id = $1 AND v.outcome = ${GONE} AND v.known_by <> ${ORPHAN}`;
-const REDIRECTED = `SELECT detail FROM page_change WHERE run_id = $1 AND parts & ${partsNumber(['redirect'])} <> 0`;
+WHERE v.run_id IN ${RECENT} AND v.outcome = ${GONE} AND v.known_by <> ${ORPHAN}`;
+const REDIRECTED = `SELECT detail FROM page_change WHERE run_id IN ${RECENT} AND parts & ${partsNumber(['redirect'])} <> 0`;
 const LOSE_ENTRIES = `
 UPDATE sitemap_entry e SET lost_run = $1 FROM discovery d, url u
 WHERE d.project_id = $2 AND d.method = 'sitemap' AND d.trouble IS NULL AND d.checked_at >= $3 AND e.host_id = d.host_id
@@ -95,9 +97,9 @@ async function findCandidates(tx: TransactionSql, session: Session, since: numbe
     for (const { id } of rows) if (id !== null) ids.add(id);
   };
   add(await ask(tx, LOSE_ENTRIES, [runId, projectId, since]));
-  add(await ask(tx, REMOVED, [runId]));
-  add(await ask(tx, OF_VANISHED, [runId]));
-  const urls = (await ask<{ detail: string }>(tx, REDIRECTED, [runId]))
+  add(await ask(tx, REMOVED, [projectId]));
+  add(await ask(tx, OF_VANISHED, [projectId]));
+  const urls = (await ask<{ detail: string }>(tx, REDIRECTED, [projectId]))
     .map(({ detail }) => redirectBefore(detail))
     .filter((url) => url !== null);
   if (urls.length > 0) add(await findUrls(tx, session, urls));

@@ -22,6 +22,9 @@ const LEADS = `(u.state NOT IN (${DeadLink}, ${Gone}) OR u.depth = 0)`;
 /** What could not be read may name what was not seen. */
 const WAS_READ_WHOLE = "d.method = 'sitemap' AND d.trouble IS NULL";
 
+/** Runs that are looked back on: one that ended early asked nobody, and a page may have failed when it was led to again. */
+const RECENT = '(SELECT id FROM run WHERE project_id = @project ORDER BY id DESC LIMIT 20)';
+
 /** Answers how many. */
 export function markOrphans(session: Session, since: number, now: number): number {
   tellReturned(session, findReturned(session), now);
@@ -39,8 +42,8 @@ export function markOrphans(session: Session, since: number, now: number): numbe
 const OF_ORPHANS = `FROM orphan o CROSS JOIN url u ON u.id = o.page_id
      WHERE u.project_id = @project AND u.state = ${Processed}`;
 
-/** Orphans that a sitemap names, that are start URLs now, or that a page leads to which was read anew in this run. */
-function findReturned({ db, projectId, runId }: Session): Set<number> {
+/** Orphans that a sitemap names, that are start URLs now, or that a page leads to which was read anew lately. */
+function findReturned({ db, projectId }: Session): Set<number> {
   const project = { project: projectId };
   const orphans = new Set(db.prepare(`SELECT u.id ${OF_ORPHANS}`).pluck().all(project) as number[]);
   if (orphans.size === 0) return orphans;
@@ -50,9 +53,9 @@ function findReturned({ db, projectId, runId }: Session): Set<number> {
   const read = db.prepare(
     `SELECT v.page_id, l.targets, f.redirect_to FROM visit v CROSS JOIN url u ON u.id = v.page_id
        LEFT JOIN link_set l ON l.page_id = v.page_id LEFT JOIN fetched f ON f.page_id = v.page_id
-     WHERE v.run_id = ? AND v.outcome IN (${NEW}, ${CHANGED}) AND ${LEADS}`,
+     WHERE v.run_id IN ${RECENT} AND v.outcome IN (${NEW}, ${CHANGED}) AND ${LEADS}`,
   );
-  for (const { page_id, targets, redirect_to } of read.iterate(runId) as Iterable<Leading>) {
+  for (const { page_id, targets, redirect_to } of read.iterate(project) as Iterable<Leading>) {
     const led = targets === null ? [] : unpackNumbers(targets);
     for (const id of redirect_to === null ? led : [...led, redirect_to])
       if (id !== page_id && orphans.has(id)) returned.add(id);
@@ -100,16 +103,19 @@ function keepGone({ db, projectId }: Session): void {
   });
 }
 
-/** Targets of links and redirects that went in this run, with their page or without. */
-function addLostTargets({ db, runId, known }: Session, lost: Set<number>): void {
-  const removed = db.prepare("SELECT removed FROM link_change WHERE run_id = ? AND removed <> '[]'").pluck();
-  for (const ids of removed.all(runId) as string[]) for (const id of unpackNumbers(ids)) lost.add(id);
+/** Targets of links and redirects that went lately, with their page or without. */
+function addLostTargets({ db, projectId, known }: Session, lost: Set<number>): void {
+  const project = { project: projectId };
+  const removed = db
+    .prepare(`SELECT removed FROM link_change WHERE run_id IN ${RECENT} AND removed <> '[]'`)
+    .pluck();
+  for (const ids of removed.all(project) as string[]) for (const id of unpackNumbers(ids)) lost.add(id);
   const vanished = db.prepare(
     `SELECT l.targets, f.redirect_to FROM visit v LEFT JOIN link_set l ON l.page_id = v.page_id
        LEFT JOIN fetched f ON f.page_id = v.page_id
-     WHERE v.run_id = ? AND v.outcome = ${GONE} AND v.known_by <> ${ORPHAN}`,
+     WHERE v.run_id IN ${RECENT} AND v.outcome = ${GONE} AND v.known_by <> ${ORPHAN}`,
   );
-  for (const { targets, redirect_to } of vanished.all(runId) as {
+  for (const { targets, redirect_to } of vanished.all(project) as {
     targets: string | null;
     redirect_to: number | null;
   }[]) {
@@ -117,9 +123,9 @@ function addLostTargets({ db, runId, known }: Session, lost: Set<number>): void 
     if (redirect_to !== null) lost.add(redirect_to);
   }
   const redirected = db
-    .prepare(`SELECT detail FROM page_change WHERE run_id = ? AND (parts & ${REDIRECT}) <> 0`)
+    .prepare(`SELECT detail FROM page_change WHERE run_id IN ${RECENT} AND (parts & ${REDIRECT}) <> 0`)
     .pluck();
-  for (const detail of redirected.all(runId) as string[]) {
+  for (const detail of redirected.all(project) as string[]) {
     const before = redirectBefore(detail);
     const id = before === null ? 0 : known.find(before);
     if (id !== 0) lost.add(id);

@@ -273,6 +273,26 @@ export function describeOrphans(harness: () => StoreHarness): void {
       expect(await orphansOf(fifth)).toEqual(['asked', 'unasked']);
     });
 
+    it('catches up on what runs that ended early, or a page that failed just then, left untold', async () => {
+      const first = await readSite({ start: ['a', 'b'], a: [], b: [] });
+      // Nobody asked at the end of this one.
+      const early = await revisit(first, { start: named(['b']) });
+      const second = await revisit(early, { b: UNCHANGED });
+      expect(await orphansOf(second)).toEqual(['a']);
+      const failed: Partial<Settlement> = {
+        state: PAGE_STATES.Failed,
+        reason: 'http: 503',
+        facts: null,
+        touch: touch({ statusCode: 503, error: 'http: 503' }),
+        visit: visited('failed', 'status', { statusCode: 503 }),
+      };
+      const third = await revisit(second, { start: named(['a', 'b']), a: failed });
+      expect(await orphansOf(third)).toEqual([]);
+      const fourth = await revisit(third, { a: UNCHANGED });
+      expect(await orphansOf(fourth)).toEqual([]);
+      expect(await toldOf(fourth, 'a')).toBe('changed orphan, status orphan 200; changed');
+    });
+
     it('tells beside it what else changed, and nothing of links from itself or from what is gone', async () => {
       const first = await readSite({ start: ['a', 'lost'], a: [], lost: [] });
       const second = await revisit(first, { start: named(['a']) });

@@ -44,7 +44,7 @@ async function read(url: string): Promise<{ entries: number; problem: string | n
     paths: [],
     maxBytes: MAX_BYTES,
     onSitemap,
-    pageLinks: async () => [],
+    isGiven: true,
   });
   for await (const batch of found) entries += batch.length;
   return { entries, problem };

@@ -2,6 +2,7 @@
 import type { Config } from '../config/load-config.ts';
 import { isSharedStore } from '../primitives/store-address.ts';
 import type { PageRow, ReadSide, StoredRun, VisitRowBrief } from '../store/read-side.ts';
+import type { TickEvent } from './watch-event.ts';
 
 /** The notes by which `sumi runs` and a watch that begins again tell its own runs from others. */
 const TICK_NOTE = 'watch=tick';
@@ -105,4 +106,22 @@ export async function isLookDue(
   const cacheMs = config.sitemapCacheHours * 3_600_000;
   const isFresh = (readAt: number) => readAt <= now && now < readAt + cacheMs;
   return looks.some(({ checked_at }) => !isFresh(Date.parse(checked_at)));
+}
+
+/** When sitemaps of the project were last read; 0: never. */
+export async function lastLook(side: ReadSide, project: string, now: number): Promise<number> {
+  const looks = await side.discoveries({ project });
+  return Math.max(0, ...looks.map(({ checked_at }) => Math.min(Date.parse(checked_at), now)));
+}
+
+type Counts = Pick<TickEvent, 'new' | 'changed' | 'unchanged' | 'gone' | 'failed' | 'bytes_saved'>;
+
+/** What came of the visits of a run. */
+export async function countVisits(side: ReadSide, run: number): Promise<Counts> {
+  const counts: Counts = { new: 0, changed: 0, unchanged: 0, gone: 0, failed: 0, bytes_saved: 0 };
+  for (const { outcome, visits, bytesSaved } of await side.ledger(run)) {
+    counts[outcome] += visits;
+    counts.bytes_saved += bytesSaved;
+  }
+  return counts;
 }

@@ -103,6 +103,51 @@ describe('a budget of visits', () => {
     expect([budget.hostVisits(7, START + 6 * HOUR), budget.hostVisits(7, START + 7 * HOUR)]).toEqual([0, 5]);
   });
 
+  const SECOND = 1000;
+  it.each([
+    ['on time', [0, 0, 0, 0, 0]],
+    ['early and late', [0, -40 * SECOND, 20 * SECOND, -60 * SECOND, 0]],
+  ])('has N of N/day at each look where one is made a day, %s', (_, off) => {
+    for (const { all, host, spent } of [
+      { all: rate(10), host: null, spent: 10 },
+      { all: rate(1), host: null, spent: 1 },
+      // The first crawl was over sooner than its advance.
+      { all: rate(10), host: rate(4), spent: 9 },
+    ]) {
+      const options = { all, host, hours: null };
+      let saved: SavedBudget | null = null;
+      const made = off.map((offMs, day) => {
+        const now = START + day * 24 * HOUR + offMs;
+        const budget: VisitBudget =
+          saved === null ? VisitBudget.atStart(options, now) : new VisitBudget(options, saved);
+        budget.look(now);
+        const visits = day === 0 ? spent : budget.visits(now);
+        const ofHost = Math.min(visits, budget.hostVisits(7, now));
+        budget.charge(visits, now);
+        budget.chargeHost(7, ofHost, now);
+        if (day === 0) budget.endStart(now + HOUR / 2);
+        saved = JSON.parse(JSON.stringify(budget.save(now + HOUR / 2))) as SavedBudget;
+        return [visits, ofHost];
+      });
+      const hostsMost = host?.perDay ?? all.perDay;
+      expect(made).toEqual(off.map((_each, day) => [day === 0 ? spent : all.perDay, hostsMost]));
+    }
+  });
+
+  it('has what came bit by bit and no more where looks are made more often, whoever looks rarely in between', () => {
+    const options = { ...ALL_DAY, all: rate(24) };
+    const budget = VisitBudget.atStart(options, START);
+    const made = [0, 6, 23, 30, 54, 55, 60, 84, 85].map((hour) => {
+      const now = START + hour * HOUR;
+      budget.look(now);
+      const visits = budget.visits(now);
+      budget.charge(visits, now);
+      return visits;
+    });
+    // After 24 hours they begin to come; nothing that came is counted twice after a day without a look.
+    expect(made).toEqual([24, 0, 0, 6, 24, 1, 5, 24, 1]);
+  });
+
   it('goes on after a restart as if nothing had happened', () => {
     const options = { ...ALL_DAY, host: rate(24) };
     const budget = new VisitBudget(options, { ...EMPTY, hosts: { 7: [0, START] } });

@@ -2,7 +2,8 @@
  * How many visits a watch may make now: so many a day, for all hosts together and for each. What is not spent stays,
  * but no more than a day's worth of it. Where only some hours of the day are open, the day's visits come in these.
  * Whoever begins (a first crawl, a host that was not asked before) has the number that the operator wrote in hand, and
- * gets no more before the time that it is for is over: 10 a day are never 20 in a day.
+ * gets no more before the time that it is for is over: 10 a day are never 20 in a day. Who looks no more often than that has
+ * such a number in hand at each look.
  * It never reads a clock and never stores: its state goes in and out, so that a restart goes on where it was.
  */
 import type { DayHours } from '../config/watch-values.ts';
@@ -30,44 +31,71 @@ interface Purse {
 /** Of hosts only those that were asked, by the store's id. */
 export interface SavedBudget extends Purse {
   hosts: Record<string, readonly [visits: number, at: number]>;
+  /** When the last look began, and when this was last reckoned: what a purse has lies ahead of that in an advance only. */
+  lookedAt?: number;
+  seenAt?: number;
 }
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 /** Sums of many small parts come out a hair below whole numbers. */
 const HAIR = 1e-6;
+/** Of a span that counts as whole: cron is some seconds early or late, and of ten in hand nine would be left. */
+const NEARLY = 0.99;
 
 export class VisitBudget {
   readonly #options: BudgetOptions;
   #all: Purse;
   readonly #hosts = new Map<number, Purse>();
+  #lookedAt: number;
+  #seenAt: number;
 
-  constructor(options: BudgetOptions, { visits, at, hosts }: SavedBudget) {
+  constructor(options: BudgetOptions, { visits, at, hosts, lookedAt, seenAt }: SavedBudget) {
     this.#options = options;
     this.#all = { visits, at };
+    this.#lookedAt = lookedAt ?? Number.POSITIVE_INFINITY;
+    this.#seenAt = seenAt ?? Number.POSITIVE_INFINITY;
     for (const [host, [inHand, since]] of Object.entries(hosts))
       this.#hosts.set(Number(host), { visits: inHand, at: since });
   }
 
   /** Of a watch that begins with a first crawl. */
   static atStart(options: BudgetOptions, now: number): VisitBudget {
-    return new VisitBudget(options, { ...fullPurse(options.all, now), hosts: {} });
+    return new VisitBudget(options, {
+      ...fullPurse(options.all, now),
+      ...{ hosts: {}, lookedAt: now, seenAt: now },
+    });
+  }
+
+  /**
+   * A look begins. Where the time of an advance went by since the one before it, nobody waits for what comes bit by bit:
+   * all that came since then is in hand, and is an advance again.
+   */
+  look(now: number): void {
+    const { all, host } = this.#options;
+    this.#all = this.#renewed(this.#all, now, all);
+    for (const [id, purse] of host === null ? [] : this.#hosts)
+      this.#hosts.set(id, this.#renewed(purse, now, host!));
+    this.#lookedAt = now;
+    this.#seenAt = now;
   }
 
   /** Whole visits in hand. */
   visits(now: number): number {
     this.#all = this.#grown(this.#all, now, this.#options.all);
-    return wholeOf(this.#all);
+    this.#seenAt = now;
+    return wholeOf(this.#all, this.#options.all);
   }
 
   hostVisits(hostId: number, now: number): number {
     const { host } = this.#options;
-    return host === null ? Number.POSITIVE_INFINITY : wholeOf(this.#hostPurse(hostId, now, host));
+    return host === null ? Number.POSITIVE_INFINITY : wholeOf(this.#hostPurse(hostId, now, host), host);
   }
 
   /** Visits that were made, or are about to be; negative for some that were not made after all. */
   charge(visits: number, now: number): void {
     this.#all = spent(this.#grown(this.#all, now, this.#options.all), visits, this.#options.all);
+    this.#seenAt = now;
   }
 
   /** The same of one host's own. */
@@ -75,11 +103,13 @@ export class VisitBudget {
     const { host } = this.#options;
     if (host === null || visits === 0) return;
     this.#hosts.set(hostId, spent(this.#hostPurse(hostId, now, host), visits, host));
+    this.#seenAt = now;
   }
 
   /** The first crawl is over: what it had in hand beyond its need comes bit by bit, as from now on all does. */
   endStart(now: number): void {
     const { all, host } = this.#options;
+    this.#seenAt = now;
     this.#all = withoutAdvance(this.#grown(this.#all, now, all), now, all);
     for (const id of host === null ? [] : this.#hosts.keys())
       this.#hosts.set(id, withoutAdvance(this.#hostPurse(id, now, host!), now, host!));
@@ -93,7 +123,7 @@ export class VisitBudget {
       const { visits, at } = this.#hostPurse(id, now, host!);
       hosts[id] = [visits, at];
     }
-    return { ...this.#all, hosts };
+    return { ...this.#all, hosts, lookedAt: this.#lookedAt, seenAt: now };
   }
 
   #hostPurse(hostId: number, now: number, rate: VisitRate): Purse {
@@ -104,15 +134,30 @@ export class VisitBudget {
   #grown({ visits, at }: Purse, now: number, rate: VisitRate): Purse {
     // Ahead of now by more than any advance: the clock was wrong. One that went back takes nothing away.
     if (at > now) return { visits, at: at - now > advanceMs(rate, most(rate)) ? now : at };
+    return { visits: Math.min(visits + this.#growth(at, now, rate), most(rate)), at: now };
+  }
+
+  #growth(from: number, to: number, { perDay }: VisitRate): number {
     const { hours } = this.#options;
-    const open = openMs(at, now, hours);
-    return { visits: Math.min(visits + (open * rate.perDay) / openMsADay(hours), most(rate)), at: now };
+    return (openMs(from, to, hours) * perDay) / openMsADay(hours);
+  }
+
+  #renewed(purse: Purse, now: number, rate: VisitRate): Purse {
+    const spanMs = advanceMs(rate, rate.atOnce);
+    const isAdvance = purse.at > this.#seenAt;
+    if (!isAdvance || now - this.#lookedAt < spanMs * NEARLY) return purse;
+    const came = Math.max(this.#growth(this.#lookedAt, now, rate), rate.atOnce);
+    return { visits: Math.min(purse.visits + came, most(rate)), at: now + spanMs };
   }
 }
 
 /** One visit at least, or a budget of three a week would never come to one. */
 const most = ({ perDay }: VisitRate) => Math.max(perDay, 1);
-const wholeOf = ({ visits }: Purse) => Math.max(0, Math.floor(visits + HAIR));
+function wholeOf({ visits }: Purse, rate: VisitRate): number {
+  const full = most(rate);
+  return Math.max(0, Math.floor((visits < full * NEARLY ? visits : full) + HAIR));
+}
+
 /** The time that so many visits are for. */
 const advanceMs = ({ perDay }: VisitRate, visits: number) => (visits / perDay) * DAY_MS;
 

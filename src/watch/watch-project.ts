@@ -20,9 +20,10 @@ import { isUnfinished } from '../store/unfinished-run.ts';
 import { type Choice, choosePages } from './choose-pages.ts';
 import { loadPlan } from './load-plan.ts';
 import { NO_REVISITS, type PlanBook } from './plan-book.ts';
-import { firstConfig, isFirstCrawl, isTick, tickConfig } from './tick-run.ts';
+import { stopAfterHours } from './stop-after-hours.ts';
+import { countVisits, firstConfig, isFirstCrawl, isTick, lastLook, tickConfig } from './tick-run.ts';
 import { VisitAccount } from './visit-account.ts';
-import { isOpen, nextClosed } from './visit-budget.ts';
+import { isOpen } from './visit-budget.ts';
 import { changeEvent, type TickEvent, type WatchEvent } from './watch-event.ts';
 import type { WatchSettings } from './watch-settings.ts';
 import { followClock, newState, readState, type WatchState, writeState } from './watch-state.ts';
@@ -58,7 +59,6 @@ export interface Watch {
 const GRACE_MS = 300_000;
 
 const DAY_MS = 86_400_000;
-const LOOK_AT_CLOCK_MS = 60_000;
 
 /** What a tick is about to visit. */
 interface Chosen extends Choice {
@@ -92,6 +92,8 @@ class ProjectWatch implements Watch {
   #isJustRead = false;
   /** A run of this watch had the chance to read sitemaps. */
   #hasLooked = false;
+  /** The account knows that a look has begun: a first crawl and the tick after it are one. */
+  #isLooking = false;
   #state: WatchState | null = null;
   #projectId = 0;
   #learnedRun = 0;
@@ -110,6 +112,12 @@ class ProjectWatch implements Watch {
     const { summary } = await this.#run(first.config, undefined, first.room);
     await this.#open((opened) => this.#concludeFirst(opened, summary));
     return summary;
+  }
+
+  #look(now: number): void {
+    if (this.#isLooking || this.#account === null) return;
+    this.#isLooking = true;
+    this.#account.budget.look(now);
   }
 
   /** How much of the first crawl there is room for; null when there is none, or nothing to do. */
@@ -150,6 +158,7 @@ class ProjectWatch implements Watch {
     const isOurs = last !== null && isFirstCrawl(last);
     const startedAt = isOurs ? Date.parse(last.started_at) : now;
     this.#account ??= VisitAccount.kept(settings, state) ?? VisitAccount.atStart(settings, state, startedAt);
+    this.#look(now);
     if (last === null) return this.#account;
     if (!isOurs) await this.#account.passOver(last.run, books);
     state.cutOff ??= { afterRun: last.run - 1, room: 0, paid: 0, hosts: {} };
@@ -172,14 +181,22 @@ class ProjectWatch implements Watch {
   }
 
   async tick(): Promise<TickEvent> {
+    try {
+      return this.#tell(await this.#visitDue());
+    } finally {
+      this.#isLooking = false;
+    }
+  }
+
+  async #visitDue(): Promise<TickEvent> {
     const chosen = await this.#open((opened) => this.#choose(opened));
-    if ('type' in chosen) return this.#tell(chosen);
+    if ('type' in chosen) return chosen;
     const due = [...chosen.leftOvers, ...chosen.pages.map((page) => this.#book!.pageIdOf(page))];
     const config = tickConfig(this.#request.config, chosen.room, chosen.looks);
     this.#hasLooked ||= chosen.looks;
     try {
       const ended = await this.#run(config, due, { hostPages: chosen.hostPages, pausesAt: [] });
-      return this.#tell(await this.#open((opened) => this.#conclude(opened, chosen, ended)));
+      return await this.#open((opened) => this.#conclude(opened, chosen, ended));
     } catch (error) {
       // The plan has given pages away that nobody will tell it of.
       this.#book = null;
@@ -233,6 +250,7 @@ class ProjectWatch implements Watch {
       await refuseSecondWatch(side, { project: this.#request.project, last, watcher, now });
     this.#state ??= found ?? newState(this.#request.settings.kind);
     followClock(this.#state, now);
+    this.#look(now);
     this.#learnedRun = learnedRun;
     this.#isOurs = true;
     await this.#save(store, now);
@@ -312,6 +330,7 @@ class ProjectWatch implements Watch {
     const state = this.#state!;
     this.#account ??= VisitAccount.kept(settings, state) ?? VisitAccount.atStart(settings, state, now);
     const account = this.#account;
+    this.#look(now);
     const books = { side, projectId: this.#projectId, now };
     if (state.cutOff === null) {
       await account.passOver(last.run, books);
@@ -336,10 +355,12 @@ class ProjectWatch implements Watch {
       this.#account = VisitAccount.atStart(settings, state, Date.parse(last.started_at));
       state.cutOff = { afterRun: last.run - 1, room: settings.all.atOnce, paid: 0, hosts: {} };
     }
+    this.#look(now);
     await this.#account?.settle(last, books);
     const { hostIds } = await this.#refresh(opened);
     const crawledAt = last.finished_at === null ? now : Date.parse(last.finished_at);
     this.#account ??= VisitAccount.afterCrawl(settings, state, { crawledAt, hostIds, now });
+    this.#look(now);
     return this.#account;
   }
 
@@ -386,7 +407,7 @@ class ProjectWatch implements Watch {
       listeners,
     });
     this.handle = handle;
-    const cancel = this.#stopAfterHours(handle);
+    const cancel = stopAfterHours(handle, this.#clock, this.#request.settings.hours);
     try {
       const summary = await handle.finished;
       return { summary, isAtLimit: handle.isAtLimit };
@@ -394,21 +415,6 @@ class ProjectWatch implements Watch {
       cancel();
       this.handle = null;
     }
-  }
-
-  /** At the end of the hours nothing new is begun, and the run is left as an interrupted one. */
-  #stopAfterHours(handle: CrawlHandle): () => void {
-    let cancel = () => {};
-    const look = () => {
-      const now = this.#clock.now();
-      const end = nextClosed(now, this.#request.settings.hours);
-      if (end === null) return;
-      if (end <= now) handle.stop();
-      // Not in one go: the clock on the wall may be set meanwhile.
-      else cancel = this.#clock.after(Math.min(end - now, LOOK_AT_CLOCK_MS), look);
-    };
-    look();
-    return () => cancel();
   }
 
   get #clock(): Clock {
@@ -476,21 +482,4 @@ class ProjectWatch implements Watch {
       budget_left: this.#account?.budget.visits(now) ?? 0,
     };
   }
-}
-
-/** When sitemaps of the project were last read; 0: never. */
-async function lastLook(side: ReadSide, project: string, now: number): Promise<number> {
-  const looks = await side.discoveries({ project });
-  return Math.max(0, ...looks.map(({ checked_at }) => Math.min(Date.parse(checked_at), now)));
-}
-
-type Counts = Pick<TickEvent, 'new' | 'changed' | 'unchanged' | 'gone' | 'failed' | 'bytes_saved'>;
-
-async function countVisits(side: ReadSide, run: number): Promise<Counts> {
-  const counts: Counts = { new: 0, changed: 0, unchanged: 0, gone: 0, failed: 0, bytes_saved: 0 };
-  for (const { outcome, visits, bytesSaved } of await side.ledger(run)) {
-    counts[outcome] += visits;
-    counts.bytes_saved += bytesSaved;
-  }
-  return counts;
 }

@@ -2,7 +2,7 @@
 import type { Config } from '../config/load-config.ts';
 import type { PageRow, ReadSide } from '../store/read-side.ts';
 import type { PlanBook } from './plan-book.ts';
-import { findLeftOvers, isLookDue } from './tick-run.ts';
+import { findLeftOvers, isLookDue, type LeftOverTurn } from './tick-run.ts';
 import type { VisitBudget } from './visit-budget.ts';
 import type { WatchSettings } from './watch-settings.ts';
 
@@ -10,6 +10,8 @@ export interface Choice {
   /** Pages of the plan, by its numbers, and pages that earlier ticks had no room for, by the store's. */
   pages: number[];
   leftOvers: number[];
+  /** Others of these have to wait on. */
+  hasMoreLeftOvers: boolean;
   room: number;
   /** Sitemaps may be read. */
   looks: boolean;
@@ -47,10 +49,11 @@ export async function choosePages(chooser: Chooser): Promise<Choice> {
   const most = config.maxPages ?? Number.POSITIVE_INFINITY;
   const room = isHostLeft ? Math.min(budget.visits(now), most) : 0;
   const isDue = await isLookDue(side, project, config, now, !chooser.hasLooked);
-  if (room < 1) return { pages: [], leftOvers: [], room, looks: true, isIdle: true };
-  const leftOvers = state.hasLeftOvers
-    ? await findLeftOvers(side, project, state.firstRun ?? 0, room, hosts.mayVisit)
-    : [];
+  const hasMoreLeftOvers = state.hasLeftOvers;
+  if (room < 1) return { pages: [], leftOvers: [], hasMoreLeftOvers, room, looks: true, isIdle: true };
+  const { leftOvers, hasMore } = state.hasLeftOvers
+    ? await findLeftOvers(side, project, state.firstRun ?? 0, room, hosts.turnOf)
+    : NO_LEFT_OVERS;
   const free = room - leftOvers.length;
   const reserve = isDue ? Math.min(free, Math.max(1, Math.ceil(room * LOOK_SHARE))) : 0;
   const leastDays = chooser.isFirst ? 0 : Math.min(settings.everyMs / DAY_MS, LEAST_DAYS) / 2;
@@ -58,8 +61,10 @@ export async function choosePages(chooser: Chooser): Promise<Choice> {
   const pages = book.plan.next(now, free - reserve, hostVisits, leastDays);
   const isIdle = pages.length + leftOvers.length === 0 && !isDue;
   // What sitemaps name needs room; while earlier finds wait for theirs, no more are looked for.
-  return { pages, leftOvers, room, looks: !isDue || free > 0, isIdle };
+  return { pages, leftOvers, hasMoreLeftOvers: hasMore, room, looks: !isDue || free > 0, isIdle };
 }
+
+const NO_LEFT_OVERS = { leftOvers: [], hasMore: false };
 
 /** What each host has in hand beside the leftovers that were chosen of it. */
 function countHosts({ side, settings, book, budget, now }: Chooser) {
@@ -67,13 +72,13 @@ function countHosts({ side, settings, book, budget, now }: Chooser) {
   const left = (id: number) => budget.hostVisits(id, now) - (counted.get(id) ?? 0);
   return {
     left,
-    async mayVisit({ id, host }: PageRow): Promise<boolean> {
-      if (book.pageOf(id) !== -1) return false;
+    async turnOf({ id, host }: PageRow): Promise<LeftOverTurn> {
+      if (book.pageOf(id) !== -1) return 'kept out';
       const hostId = settings.host === null ? null : await side.hostId(host);
-      if (hostId === null) return true;
-      if (left(hostId) < 1) return false;
+      if (hostId === null) return 'now';
+      if (left(hostId) < 1) return 'no room';
       counted.set(hostId, (counted.get(hostId) ?? 0) + 1);
-      return true;
+      return 'now';
     },
   };
 }

@@ -70,26 +70,32 @@ function isFree({ knownBy, statusCode }: VisitRowBrief): boolean {
 
 const LEFT_OVER = /^limit: (?:max-pages|host-budget)/;
 
+/** `kept out`: it is no left-over at all; `no room`: its host may not be asked for more now. */
+export type LeftOverTurn = 'now' | 'no room' | 'kept out';
+
 /**
- * Pages that earlier ticks found and had no room for, at most so many. What the first crawl left out by its own limit
- * stays out: the operator said so.
+ * Pages that earlier ticks found and had no room for, at most so many, and whether there are others that have to wait
+ * on. What the first crawl left out by its own limit stays out: the operator said so.
  */
 export async function findLeftOvers(
   side: ReadSide,
   project: string,
   firstRun: number,
   most: number,
-  mayVisit: (row: PageRow) => Promise<boolean>,
-): Promise<number[]> {
-  const found: number[] = [];
-  if (most < 1) return found;
+  turnOf: (row: PageRow) => Promise<LeftOverTurn>,
+): Promise<{ leftOvers: number[]; hasMore: boolean }> {
+  const leftOvers: number[] = [];
+  let hasMore = false;
   for await (const row of side.pages({ project, states: ['Skipped'] })) {
     const isOurs = row.visited_at !== null || row.discovered_run >= firstRun;
-    if (!isOurs || !LEFT_OVER.test(row.reason ?? '') || !(await mayVisit(row))) continue;
-    found.push(row.id);
-    if (found.length >= most) break;
+    if (!isOurs || !LEFT_OVER.test(row.reason ?? '')) continue;
+    const turn = await turnOf(row);
+    if (turn === 'kept out') continue;
+    if (turn === 'no room' || leftOvers.length >= most) hasMore = true;
+    else leftOvers.push(row.id);
+    if (hasMore && leftOvers.length >= most) break;
   }
-  return found;
+  return { leftOvers, hasMore };
 }
 
 /** Whether sitemaps and feeds have not been read for as long as what they said is kept. `isFirst`: nor tried. */

@@ -340,7 +340,8 @@ class ProjectWatch implements Watch {
     await this.#save(store, now);
     const hostPages = (id: number) => account.budget.hostVisits(id, now);
     const { room } = state.cutOff!;
-    return { pages: [], leftOvers: [], room, looks: true, isIdle: false, hostPages };
+    const hasMoreLeftOvers = state.hasLeftOvers;
+    return { pages: [], leftOvers: [], hasMoreLeftOvers, room, looks: true, isIdle: false, hostPages };
   }
 
   /** The account with all paid that was visited; the plan is up to date then, too. */
@@ -445,7 +446,7 @@ class ProjectWatch implements Watch {
     }
     if (summary.status !== 'interrupted') state.cutOff = null;
     state.firstRun ??= summary.run;
-    state.hasLeftOvers = isAtLimit || chosen.leftOvers.length >= chosen.room;
+    state.hasLeftOvers = isAtLimit || chosen.hasMoreLeftOvers;
     const counts = await countVisits(side, summary.run);
     await this.#save(store, now);
     return {

@@ -253,6 +253,36 @@ it('keeps to the budget of a host in what a look finds too, visits the others me
   expect(new Set(changes().filter((line) => line.startsWith('new '))).size).toBe(12);
 });
 
+it('visits new pages of a host that had no room first when it has some, whatever was looked at meanwhile', async () => {
+  const { pages } = site(1);
+  const state = { links: [] as string[] };
+  const home = (exchange: Exchange) => {
+    const links = state.links.map((path) => exchange.url(path, 1));
+    answer(exchange, { body: page('home', exchange.url('/p0', 0), ...links) });
+  };
+  const { open, clock, asked, crawl } = await bench(
+    { pages: { ...pages, '/': home }, hosts: 2 },
+    { budget: '100/day', hostBudget: '20/day', allowedHosts: ['any'] },
+  );
+  await crawl();
+  state.links = numbers(40).map((n) => `/pnew${n}`);
+  const found: string[][] = [];
+  clock.advance(DAY_MS);
+  const watch = await open();
+  for (let look = 0; look < 9; look++) {
+    asked();
+    await watch.tick();
+    found.push(asked().filter((path) => path.startsWith('1:')));
+    // Its links would bring them up as well.
+    state.links = [];
+    clock.advance(DAY_MS / 4);
+  }
+  await watch.close();
+  // Twenty at once of a new host are those of its first day; then five come each time.
+  expect(found.map((paths) => paths.length)).toEqual([20, 0, 0, 0, 0, 5, 5, 5, 5]);
+  expect(new Set(found.flat()).size).toBe(40);
+});
+
 it('pays for new pages too: what there is no room for waits for the next ticks, and is not lost', async () => {
   const { pages, state } = site(5);
   const { open, clock, asked, changes } = await bench({ pages }, { budget: '12/day' });

@@ -19,6 +19,12 @@ export interface Books {
   now: number;
 }
 
+interface Visits {
+  visits: number;
+  /** By the ids of hosts, where these have budgets. */
+  hosts: Record<string, number>;
+}
+
 export class VisitAccount {
   readonly budget: VisitBudget;
   readonly #settings: WatchSettings;
@@ -81,19 +87,40 @@ export class VisitAccount {
     this.#state.cutOff = { afterRun: run - 1, room: visits, paid: visits, hosts };
   }
 
+  /** Visits that a run made are paid, those that it could not make are given back; null: it never began. */
+  async pay(run: number | null, books: Books): Promise<void> {
+    this.#charge(run === null ? { visits: 0, hosts: {} } : await this.#count(run, books), books);
+  }
+
   /**
-   * Visits that a run made are paid, those that it could not make are given back; null: it never began. `most`: who went
-   * on with it by hand may have made more than its own.
+   * Before the watch goes on with a run, or when it finds it ended: visits that it made and did not pay are paid. Those
+   * that somebody made by hand meanwhile are none of its: all since it left the run, and what is beyond its room.
    */
-  async pay(run: number | null, books: Books, most = Number.POSITIVE_INFINITY): Promise<void> {
+  async catchUp(run: number, books: Books): Promise<void> {
+    const { room, paid, isLeft } = this.#state.cutOff!;
+    const made = await this.#count(run, books);
+    const ours = isLeft ? paid : Math.min(made.visits, Math.max(room, paid));
+    if (!isLeft) this.#charge({ ...made, visits: ours }, books);
+    // Its own room is what it was, whatever they took.
+    const others = Math.max(0, made.visits - ours);
+    const { visits, hosts } = made;
+    this.#state.cutOff = {
+      ...this.#state.cutOff!,
+      ...{ room: room + others, paid: visits, hosts, isLeft: false },
+    };
+  }
+
+  /** The run waits for a later look; all that it visited is paid. */
+  leave(): void {
+    this.#state.cutOff!.isLeft = true;
+  }
+
+  #charge({ visits, hosts }: Visits, { now }: Books): void {
     const cutOff = this.#state.cutOff!;
-    const made = run === null ? { visits: 0, hosts: {} } : await this.#count(run, books);
-    const paid = Math.min(made.visits, most);
-    const hosts: Record<string, number> = made.hosts;
-    this.budget.charge(paid - cutOff.paid, books.now);
+    this.budget.charge(visits - cutOff.paid, now);
     for (const id of new Set([...Object.keys(hosts), ...Object.keys(cutOff.hosts)]))
-      this.budget.chargeHost(Number(id), (hosts[id] ?? 0) - (cutOff.hosts[id] ?? 0), books.now);
-    this.#state.cutOff = { ...cutOff, paid, hosts };
+      this.budget.chargeHost(Number(id), (hosts[id] ?? 0) - (cutOff.hosts[id] ?? 0), now);
+    this.#state.cutOff = { ...cutOff, paid: visits, hosts };
   }
 
   /** What a run owes that ended and was never concluded. */
@@ -103,7 +130,7 @@ export class VisitAccount {
     const isBegun = last.run !== cutOff.afterRun;
     // After a crawl by hand nobody can tell: what was paid stays paid.
     if (!isBegun) await this.pay(null, books);
-    else if (isTick(last) || isFirstCrawl(last)) await this.pay(last.run, books, cutOff.room);
+    else if (isTick(last) || isFirstCrawl(last)) await this.catchUp(last.run, books);
     if (isBegun && isFirstCrawl(last)) this.budget.endStart(books.now);
     if (isBegun && isTick(last)) {
       this.#state.firstRun ??= last.run;
@@ -112,10 +139,7 @@ export class VisitAccount {
     this.#state.cutOff = null;
   }
 
-  async #count(
-    run: number,
-    { side, projectId }: Books,
-  ): Promise<{ visits: number; hosts: Record<string, number> }> {
+  async #count(run: number, { side, projectId }: Books): Promise<Visits> {
     const { visits, hosts } = await countAsked(side, projectId, run, this.#settings.host !== null);
     // History may have been cleared since: what it told must not come back as budget.
     const stored = await side.run(run);

@@ -141,7 +141,7 @@ class ProjectWatch implements Watch {
     const { cutOff } = this.#state;
     this.#state.cutOff = {
       ...(cutOff ?? { afterRun: last?.run ?? 0, paid: 0, hosts: {} }),
-      room: maxPages,
+      ...{ room: maxPages, isLeft: room < 1 },
     };
     if (found !== null && !isFresh) await this.#save(store, now);
     if (room < 1) return null;
@@ -161,8 +161,9 @@ class ProjectWatch implements Watch {
     this.#look(now);
     if (last === null) return this.#account;
     if (!isOurs) await this.#account.passOver(last.run, books);
-    state.cutOff ??= { afterRun: last.run - 1, room: 0, paid: 0, hosts: {} };
-    await this.#account.pay(last.run, books);
+    const room = Number.MAX_SAFE_INTEGER;
+    state.cutOff ??= { afterRun: last.run - 1, room, paid: 0, hosts: {} };
+    await this.#account.catchUp(last.run, books);
     return this.#account;
   }
 
@@ -176,7 +177,7 @@ class ProjectWatch implements Watch {
       this.#account!.budget.endStart(now);
       this.#state!.cutOff = null;
       this.#isJustRead = true;
-    }
+    } else this.#account!.leave();
     await this.#save(store, now);
   }
 
@@ -336,7 +337,7 @@ class ProjectWatch implements Watch {
       await account.passOver(last.run, books);
       state.cutOff!.room = last.pages + account.budget.visits(now);
     }
-    await account.pay(last.run, books);
+    await account.catchUp(last.run, books);
     await this.#save(store, now);
     const hostPages = (id: number) => account.budget.hostVisits(id, now);
     const { room } = state.cutOff!;
@@ -444,7 +445,8 @@ class ProjectWatch implements Watch {
       await book.readSignals(side, this.#request.project, state.signalsReadAt, now);
       state.signalsReadAt = look;
     }
-    if (summary.status !== 'interrupted') state.cutOff = null;
+    if (summary.status === 'interrupted') this.#account!.leave();
+    else state.cutOff = null;
     state.firstRun ??= summary.run;
     state.hasLeftOvers = isAtLimit || chosen.hasMoreLeftOvers;
     const counts = await countVisits(side, summary.run);

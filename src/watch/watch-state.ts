@@ -20,6 +20,8 @@ export interface CutOff {
   room: number;
   paid: number;
   hosts: Record<string, number>;
+  /** The watch has paid all its visits and left the run for later: whoever makes more meanwhile is somebody else. */
+  isLeft?: boolean;
 }
 
 export interface WatchState {

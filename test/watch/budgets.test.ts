@@ -98,6 +98,42 @@ it('pays for a first crawl that was killed under way', async () => {
   await other.close();
 });
 
+it.each([
+  ['all pages', { budget: '20/day' }],
+  ['a host', { budget: '1000/day', hostBudget: '20/day' }],
+])(
+  'leaves the budget of %s alone when the first crawl goes on by hand and is stopped there, too',
+  async (_, budgets) => {
+    const small = site(60);
+    const hand = { left: Number.POSITIVE_INFINITY, stop: () => {} };
+    const serve = (exchange: Exchange) => {
+      if (--hand.left === 0) hand.stop();
+      return (small.pages['/'] as (exchange: Exchange) => void)(exchange);
+    };
+    const { open, asked, clock, crawl } = await bench({ pages: { '/': serve, '/p*': serve } }, budgets);
+    const look = async () => {
+      const watch = await open();
+      await watch.prepare();
+      await watch.tick();
+      await watch.close();
+      return asked().length;
+    };
+    expect(await look()).toBe(20);
+    hand.left = 5;
+    const options = { concurrency: 1, perHost: 1 };
+    const stopped = await crawl(options, (handle) => {
+      hand.stop = () => handle.stop();
+    });
+    expect([stopped.status, asked().length]).toEqual(['interrupted', 5]);
+    // There is no room yet, and by tomorrow it has been looked at twice.
+    expect(await look()).toBe(0);
+    clock.advance(DAY_MS);
+    expect(await look()).toBe(20);
+    clock.advance(DAY_MS);
+    expect(await look()).toBe(16);
+  },
+);
+
 it('gives nothing back for visits whose history was cleared', async () => {
   const { pages } = site(60);
   const { open, asked, clock, path } = await bench({ pages }, { budget: '20/day' });

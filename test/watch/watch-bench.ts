@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach } from 'vitest';
 import { loadConfig } from '../../src/config/load-config.ts';
-import { startCrawl } from '../../src/crawl/start-crawl.ts';
+import { type CrawlHandle, startCrawl } from '../../src/crawl/start-crawl.ts';
 import type { SummaryEvent } from '../../src/report/events.ts';
 import { openReadSide } from '../../src/store/open-store.ts';
 import type { ReadSide } from '../../src/store/read-side.ts';
@@ -27,8 +27,8 @@ export interface WatchBench {
   events: WatchEvent[];
   /** A watch of the site; each call is a new one, as after a restart. */
   open(options?: CrawlOptions): Promise<Watch>;
-  /** A crawl by hand beside the watch. */
-  crawl(options?: CrawlOptions): Promise<SummaryEvent>;
+  /** A crawl by hand beside the watch; `seeHandle` may stop it. */
+  crawl(options?: CrawlOptions, seeHandle?: (handle: CrawlHandle) => void): Promise<SummaryEvent>;
   /** Pages asked since the last call, by path, robots.txt and sitemaps left out. */
   asked(): string[];
   changes(): string[];
@@ -81,9 +81,10 @@ export function useWatches(): (web: FakeWebOptions, options?: CrawlOptions) => P
           onEvent: (event) => void events.push(event),
         });
       },
-      async crawl(options = {}) {
+      async crawl(options = {}, seeHandle = () => {}) {
         const config = await configOf({ project: 'watched', ...options });
         const handle = await startCrawl({ config, startUrls: [web.url('/')], extensions: { clock } });
+        seeHandle(handle);
         return handle.finished;
       },
       asked() {

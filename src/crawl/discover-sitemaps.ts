@@ -29,6 +29,8 @@ const MOST_AWAITED = 16;
 export interface SitemapDiscovery {
   /** Something may still be found: the run goes on. */
   readonly isUnderWay: boolean;
+  /** Something was not asked for, since the run may ask for no more pages. */
+  readonly isCut: boolean;
   begin(): void;
   /** A start URL was answered: a page may name sitemaps, a feed is one. */
   seeStart(start: Pick<StartUrl, 'url' | 'host'>, found: StartAnswer): void;
@@ -92,7 +94,7 @@ export function createSitemapDiscovery(
   const { desk } = around;
   const pages = createAwaited<readonly string[]>([], around.onChange);
   const feeds = createAwaited<boolean>(false, around.onChange);
-  let isStopped = false;
+  let [isStopped, isCut] = [false, false];
   let open = 0;
   let ended: Promise<unknown> = Promise.resolve();
 
@@ -269,6 +271,7 @@ export function createSitemapDiscovery(
         await save(seen);
         if (mayAsk()) return desk.lookUp(request);
         seen.isCut = true;
+        isCut = true;
         return { refused: 'limit: the run has its pages' };
       },
     });
@@ -289,6 +292,9 @@ export function createSitemapDiscovery(
   return {
     get isUnderWay() {
       return open > 0;
+    },
+    get isCut() {
+      return isCut;
     },
     begin,
     seeStart({ url, host }, found) {

@@ -44,6 +44,8 @@ export interface CrawlLoop {
   stop(): void;
   /** Ends the loop with an error that no call can answer for. */
   fail(error: unknown): void;
+  /** After the end: sitemaps were not read that may name more pages. */
+  readonly hasMoreToFind: boolean;
   /** For the progress display. */
   readonly now: { inFlight: number; hosts: number; cooling: number };
 }
@@ -74,7 +76,9 @@ export function createCrawlLoop(parts: CrawlParts, discovers: boolean): CrawlLoo
   const sitemaps = discovers
     ? createSitemapDiscovery(parts, {
         desk,
-        isOutOfPages: () => budget.isSpent,
+        // A run that waits for more room keeps what is named: once it has read all pages, that is all it has to know.
+        isOutOfPages: () =>
+          budget.isSpent && (!parts.room?.pausesAt.includes('limit') || store.waiting() > 0),
         onChange: () => wake(),
         onFailure: fail,
       })
@@ -386,6 +390,9 @@ export function createCrawlLoop(parts: CrawlParts, discovers: boolean): CrawlLoo
       sitemaps?.stop();
       desk.stop();
       wake();
+    },
+    get hasMoreToFind() {
+      return sitemaps?.isCut ?? false;
     },
     get now() {
       return { inFlight, hosts: desk.size, cooling: schedule.cooling };

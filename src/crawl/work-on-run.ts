@@ -12,7 +12,6 @@ import type { Report } from '../report/report.ts';
 import type { RunCounts, RunStart, Store } from '../store/port.ts';
 import type { NormalizedUrl } from '../url/normalize.ts';
 import { readMapGraph, saveOriginDepths } from './compute-depths.ts';
-import { hasToDiscover } from './discover-sitemaps.ts';
 import type { CrawlParts } from './parts.ts';
 import type { CrawlLoop, LoopEnd } from './run-crawl.ts';
 import { watchStore } from './watch-store.ts';
@@ -82,7 +81,7 @@ export async function workOnRun(work: RunWork): Promise<SummaryEvent> {
   });
   try {
     await work.prepare();
-    const end = leftAt(await loop.run(), work);
+    const end = await leftAt(await loop.run(), work);
     const summary = await finish(end, work, begunAt, summarize);
     report.tell(summary);
     return summary;
@@ -107,10 +106,14 @@ export async function workOnRun(work: RunWork): Promise<SummaryEvent> {
 }
 
 /** Where more room is to come, a run that has none is left as an interrupted one, unless nothing can be left of it. */
-function leftAt(end: LoopEnd, { parts, onLimit }: RunWork): LoopEnd {
+async function leftAt(end: LoopEnd, { parts, loop, onLimit }: RunWork): Promise<LoopEnd> {
   if (end === 'limit' || end === 'room') onLimit();
   if (!parts.room?.pausesAt.includes(end)) return end;
-  return parts.store.waiting() === 0 && !hasToDiscover(parts) ? 'done' : 'stopped';
+  if (loop.hasMoreToFind) return 'stopped';
+  await parts.store.flush();
+  // Others may have found some: only the store knows.
+  const { waiting } = await parts.store.counts();
+  return waiting === 0 ? 'done' : 'stopped';
 }
 
 async function finish(

@@ -42,6 +42,12 @@ function watchNote({ metadata }: StoredRun): unknown {
   return metadata === null ? null : (JSON.parse(metadata) as Record<string, unknown>).watch;
 }
 
+/** Whether no page of the project waits to be visited. */
+export async function isReadToEnd(side: ReadSide, project: string): Promise<boolean> {
+  for await (const _ of side.pages({ project, states: ['Queued', 'Fetching'] })) return false;
+  return true;
+}
+
 /** Visits of a run that cost a request; by the ids of hosts where that is wanted. */
 export async function countAsked(
   side: ReadSide,

@@ -21,7 +21,15 @@ import { type Choice, choosePages } from './choose-pages.ts';
 import { loadPlan } from './load-plan.ts';
 import { NO_REVISITS, type PlanBook } from './plan-book.ts';
 import { stopAfterHours } from './stop-after-hours.ts';
-import { countVisits, firstConfig, isFirstCrawl, isTick, lastLook, tickConfig } from './tick-run.ts';
+import {
+  countVisits,
+  firstConfig,
+  isFirstCrawl,
+  isReadToEnd,
+  isTick,
+  lastLook,
+  tickConfig,
+} from './tick-run.ts';
 import { VisitAccount } from './visit-account.ts';
 import { isOpen } from './visit-budget.ts';
 import { changeEvent, type TickEvent, type WatchEvent } from './watch-event.ts';
@@ -106,6 +114,7 @@ class ProjectWatch implements Watch {
   }
 
   async prepare(): Promise<SummaryEvent | null> {
+    this.#isLooking = false;
     const first = await this.#open((opened) => this.#planFirst(opened));
     if (first === null) return null;
     this.#hasBegun = true;
@@ -144,7 +153,8 @@ class ProjectWatch implements Watch {
       ...{ room: maxPages, isLeft: room < 1 },
     };
     if (found !== null && !isFresh) await this.#save(store, now);
-    if (room < 1) return null;
+    // One that was cut off after its last page needs none.
+    if (room < 1 && !(last !== null && (await isReadToEnd(side, this.#request.project)))) return null;
     const hostPages = (id: number) => account.budget.hostVisits(id, now);
     const pausesAt = maxPages < most ? (['limit', 'room'] as const) : (['room'] as const);
     return { config: firstConfig(config, maxPages, isFresh), room: { hostPages, pausesAt } };

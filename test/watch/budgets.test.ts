@@ -169,6 +169,47 @@ it.each([10, 11])(
   },
 );
 
+const SITEMAP = (exchange: Exchange) =>
+  answer(exchange, {
+    headers: { 'content-type': 'application/xml' },
+    body: `<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9"><url><loc>${exchange.url('/p77')}</loc></url></urlset>`,
+  });
+
+it.each([
+  ['its links', {}, 'completed'],
+  ['a sitemap, too', { '/sitemap.xml': SITEMAP }, 'interrupted'],
+])('is done with the first crawl as soon as all is read that is found by %s', async (_, more, status) => {
+  const { pages } = site(19);
+  const { open, asked, clock, web } = await bench(
+    { pages: { ...pages, ...more } },
+    { budget: '20/day', discover: ['sitemap', 'links'] },
+  );
+  const watch = await open();
+  expect((await watch.prepare())?.status).toBe(status);
+  expect([asked().length, watch.isPrepared]).toEqual([20, status === 'completed']);
+  expect(web.requestsTo('/sitemap.xml').length).toBe(1);
+  if (status === 'completed') return watch.close();
+  clock.advance(DAY_MS);
+  expect(await watch.prepare()).toMatchObject({ status: 'completed', pages: 21 });
+  expect(asked()).toEqual(['/p77']);
+  await watch.close();
+});
+
+it('is done with a first crawl that was cut off after its last page, though no visit is in hand', async () => {
+  const { pages } = site(19);
+  const { open, asked, path, read } = await bench({ pages }, { budget: '20/day' });
+  await (await open()).prepare();
+  asked();
+  const db = new Sqlite(path);
+  db.exec("UPDATE project SET revisit_plan = NULL; UPDATE run SET status = 'running', finished_at = NULL");
+  db.close();
+  const watch = await open();
+  expect(await watch.prepare()).toMatchObject({ status: 'completed', pages: 20 });
+  expect(asked()).toEqual([]);
+  expect(await read((side) => side.lastRun(1))).toMatchObject({ run: 1, status: 'completed' });
+  await watch.close();
+});
+
 it('leaves to the first crawl its own limit of pages', async () => {
   const { pages } = site(60);
   const { open, asked, clock } = await bench({ pages }, { budget: '20/day', maxPages: 30 });

@@ -135,8 +135,8 @@ async function finish(
     leftOut = await store.closeWaiting(PAGE_STATES.Skipped, `limit: ${reason}`);
   }
   if (end === 'done') await parts.modes.close();
-  // Of pages that were left out, one may lead to what looks lost; among many workers only one knows of them.
-  const isAllKnown = end === 'done' || (end !== 'stopped' && leftOut === 0 && !store.isShared);
+  // Of pages that were left out, one may lead to what looks lost.
+  const isAllKnown = end === 'done' || (end !== 'stopped' && leftOut === 0);
   // A first run has nothing to lose.
   if (isAllKnown && start.knownUrls > 0) await store.markOrphans(begunAt, clock.now());
   await saveDepths(parts, project, onGraph);

@@ -419,7 +419,10 @@ export interface Store {
   release(lease: HostLease): Promise<void>;
   /** Gives every waiting page of the host this state for the rest of the run. Answers how many. */
   closeHost(lease: HostLease, state: PageStateCode, reason: string): Promise<number>;
-  /** Gives every waiting page of the project this state (the run's limit is reached). */
+  /**
+   * Gives every waiting page of the project this state (the run's limit is reached). Answers how many; where none waited
+   * and others work on the run, how many of what it found these have closed or in flight.
+   */
   closeWaiting(state: PageStateCode, reason: string): Promise<number>;
   /** Passes lowered depths on to the links of at most `budget` pages. Answers the hosts that got work, or null when done. */
   lowerDepths(budget: number): Promise<string[] | null>;

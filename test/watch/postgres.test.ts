@@ -23,10 +23,10 @@ async function setUp(budgets: { budget: string; hostBudget?: string }) {
   closing.push(() => server.dropDatabase(store));
   const sql = connect(store, { max: 1, applicationName: 'test' });
   closing.push(() => disconnect(sql));
-  const state = { version: 0 };
+  const state = { version: 0, links: ['/a', '/b'] };
   const web = await startFakeWeb({
     pages: {
-      '/': page('home', '/a', '/b'),
+      '/': (exchange: Exchange) => answer(exchange, { body: page('home', ...state.links) }),
       '/a': (exchange: Exchange) => answer(exchange, { body: page(`A in version ${state.version}`) }),
       '/b': page('B'),
     },
@@ -76,14 +76,32 @@ it.each([
   },
 );
 
+/** As if all of it had happened two days ago. */
+const LONG_AGO = `UPDATE visit SET visited_at = visited_at - ${BACK};
+  UPDATE fetched SET visited_at = visited_at - ${BACK};
+  UPDATE run SET started_at = started_at - ${BACK}, finished_at = finished_at - ${BACK};`;
+
+it('finds orphans in a look that asks as many pages as it may', async () => {
+  const { sql, state, web, config, events, open } = await setUp({ budget: '3/day' });
+  const crawl = await startCrawl({ config: { ...config, project: 'watched' }, startUrls: [web.url('/')] });
+  await crawl.finished;
+  await sql.unsafe(LONG_AGO);
+  state.links = ['/a'];
+  const watch = open();
+  expect(await watch.tick()).toMatchObject({ status: 'completed', due: 3, changed: 1, gone: 1 });
+  expect(events.filter(({ type }) => type === 'change')).toMatchObject([
+    { outcome: 'changed', url: web.url('/') },
+    { outcome: 'gone', url: web.url('/b'), known_by: 'orphan' },
+  ]);
+  await watch.close();
+});
+
 it('visits what is due, tells what changed, keeps its plan and its budget, and is alone', async () => {
   const { sql, state, web, config, events, open } = await setUp({ budget: '3/day' });
   const crawl = await startCrawl({ config: { ...config, project: 'watched' }, startUrls: [web.url('/')] });
   expect((await crawl.finished).pages).toBe(3);
   const watch = open();
-  await sql.unsafe(`UPDATE visit SET visited_at = visited_at - ${BACK};
-    UPDATE fetched SET visited_at = visited_at - ${BACK};
-    UPDATE run SET started_at = started_at - ${BACK}, finished_at = finished_at - ${BACK};`);
+  await sql.unsafe(LONG_AGO);
   state.version = 1;
   const before = web.log.length;
   expect(await watch.tick()).toMatchObject({ status: 'completed', due: 3, changed: 1, unchanged: 2 });

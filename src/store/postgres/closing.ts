@@ -11,7 +11,7 @@ interface ClosedRow {
   hops: number;
 }
 
-const { Queued } = PAGE_STATES;
+const { Queued, Fetching } = PAGE_STATES;
 const LOCK_HOST = 'SELECT 1 FROM host WHERE id = $1 AND fence = $2 FOR NO KEY UPDATE';
 const CLOSE_QUEUE = `
 INSERT INTO host_queue (project_id, host_id, closed_state, closed_reason, leased_until)
@@ -64,6 +64,12 @@ WITH closed AS (UPDATE url SET state = $2, reason = $3, retry_at = NULL WHERE pr
   counted AS (SELECT host_id, count(*)::int AS n FROM closed GROUP BY host_id)
 SELECT host_id AS "hostId", n FROM counted`;
 
+const IS_SHARED = 'SELECT 1 FROM worker WHERE run_id = $1 AND id <> $2 LIMIT 1';
+// In flight at another worker, or found in this run and closed by one.
+const LEFT_BY_OTHERS = `
+SELECT count(*)::int AS n FROM url WHERE project_id = $1 AND (state = ${Fetching}
+  OR discovered_run = $2 AND state = $3 AND reason = $4)`;
+
 export async function closeWaiting(session: Session, state: PageStateCode, reason: string): Promise<number> {
   checkTransition('closed', Queued, state);
   session.window.touch();
@@ -76,7 +82,18 @@ export async function closeWaiting(session: Session, state: PageStateCode, reaso
     await writeWaiting(tx, session, effects);
     return rows.reduce((sum, { n }) => sum + n, 0);
   });
+  const leftByOthers = closed > 0 ? 0 : await countLeftByOthers(session, state, reason);
   for (const { waiting } of session.held.values()) waiting.clear();
   session.waiting = 0;
-  return closed;
+  return closed + leftByOthers;
+}
+
+/** All pages are looked through for it, but only where others took part in the run. */
+function countLeftByOthers(session: Session, state: PageStateCode, reason: string): Promise<number> {
+  const { projectId, runId, owner } = session;
+  return transaction(session, async (tx) => {
+    if ((await ask(tx, IS_SHARED, [runId, owner])).length === 0) return 0;
+    const [{ n }] = await ask<{ n: number }>(tx, LEFT_BY_OTHERS, [projectId, runId, state, reason]);
+    return n;
+  });
 }

@@ -14,6 +14,7 @@ import {
 } from '../../../test/contracts/store/harness.ts';
 import { FakeClock } from '../../../test/fake-clock.ts';
 import { sharedPostgres } from '../../../test/servers/shared-postgres.ts';
+import { PAGE_STATES } from '../../frontier/page-state.ts';
 import { connect, disconnect } from './connection.ts';
 import { openPostgresStore, type PostgresStore } from './postgres-store.ts';
 import { openPostgresReadSide } from './read-side.ts';
@@ -245,6 +246,28 @@ describe('two workers on one run', () => {
     expect(await second.requeue([pageId], 0)).toBe(0);
     await third.settle(held, processed(claims[0]));
     expect(await third.isDone()).toBe(true);
+  });
+
+  it('know what others left out of the run they end, and what these have in flight', async () => {
+    const { run, first, second } = await beginWithTwo();
+    const leaveOut = (store: PostgresStore) => store.closeWaiting(PAGE_STATES.Skipped, 'limit: max-pages 1');
+    const lease = await run.lease();
+    await run.visit(lease, linksTo([candidate('found')]));
+    const flying = await run.claim(lease);
+    await first.flush();
+    expect(await leaveOut(second)).toBe(1);
+    await first.settle(lease, processed(flying, linksTo([candidate('late')])));
+    await first.flush();
+    expect(await leaveOut(first)).toBe(1);
+    expect(await leaveOut(second)).toBe(1);
+    await first.release(lease);
+    await first.finish('completed', clock.now(), null);
+    // Of an earlier run, that is no news.
+    const third = await openWorker();
+    const next = await beginRun({ open: async () => third, clock } as never);
+    await third.reconsider(() => null);
+    expect(await second.join(next.start.runId, 'other')).not.toBeNull();
+    expect(await leaveOut(second)).toBe(0);
   });
 
   it('hand a host over with what their clocks may be wrong by on top of its delay', async () => {

@@ -92,6 +92,8 @@ export function createSitemapDiscovery(
   const { sitemaps, startUrls, store, clock, report } = parts;
   if (!hasToDiscover(parts)) return null;
   const { desk } = around;
+  /** Whoever gave them has them read: that one is there says nothing of the site's own. */
+  const given = new Set([...startUrls, ...(sitemaps?.feeds ?? [])].map(({ fetchUrl }) => fetchUrl));
   const pages = createAwaited<readonly string[]>([], around.onChange);
   const feeds = createAwaited<boolean>(false, around.onChange);
   let [isStopped, isCut] = [false, false];
@@ -193,7 +195,8 @@ export function createSitemapDiscovery(
     const isSearched = depth !== 'given';
     const entries = findEntries(start.fetchUrl, {
       web: webFor(seen),
-      paths: isSearched ? [...(known?.sitemaps ?? []), ...sitemaps!.paths] : [],
+      known: isSearched ? (known?.sitemaps.filter((url) => !given.has(url)) ?? []) : [],
+      paths: isSearched ? sitemaps!.paths : [],
       maxBytes: sitemaps!.maxBytes,
       pageLinks: async () => (isSearched && !isStopped ? pages.of(siteName(start.host)) : []),
       onSitemap(found) {

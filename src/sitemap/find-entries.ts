@@ -74,6 +74,8 @@ export interface FoundEntry {
 
 export interface FindOptions {
   web: SitemapWeb;
+  /** Sitemaps that were read before, all of which are where robots.txt names none; `paths` follow where none can be. */
+  known?: readonly string[];
   /** Paths that are tried where robots.txt names no sitemap. */
   paths: readonly string[];
   maxBytes: number;
@@ -144,6 +146,8 @@ export async function* findEntries(start: string, options: FindOptions): AsyncGe
   }
   const resolve = (address: string) => resolveHttp(address, start);
   yield* walk.read(robots.sitemaps.map(resolve), 'robots');
+  if (walk.hits > 0) return;
+  yield* walk.read((options.known ?? []).map(resolve), 'path');
   if (walk.hits > 0) return;
   for (const path of options.paths) {
     yield* walk.read([resolve(path)], 'path');

@@ -295,6 +295,39 @@ describe('sitemaps and feeds under watch', () => {
     await watch.close();
   });
 
+  it('are all read again, a feed beside the sitemap that the site has', async () => {
+    const { pages } = site(1);
+    const state = { feed: ['/pnews0'], sitemap: ['/plisted0'] };
+    const feed = (exchange: Exchange) =>
+      answer(exchange, {
+        headers: { 'content-type': 'application/rss+xml' },
+        body: `<rss version="2.0"><channel>${state.feed
+          .map((path) => `<item><link>${exchange.url(path)}</link></item>`)
+          .join('')}</channel></rss>`,
+      });
+    const sitemap = (exchange: Exchange) =>
+      answer(exchange, {
+        headers: xml,
+        body: `<urlset>${state.sitemap.map((path) => `<url><loc>${exchange.url(path)}</loc></url>`).join('')}</urlset>`,
+      });
+    const started = await bench(
+      { pages: { ...pages, '/feed': feed, '/sitemap.xml': sitemap } },
+      { budget: '100/day', discover: ['sitemap', 'links'] },
+    );
+    const { clock, web, changes } = started;
+    const watch = await started.open({ feed: [web.url('/feed')] });
+    await watch.prepare();
+    for (let day = 1; day <= 3; day++) {
+      state.feed.push(`/pnews${day}`);
+      state.sitemap.push(`/plisted${day}`);
+      clock.advance(DAY_MS);
+      await watch.tick();
+      expect(changes().slice(-2).sort()).toEqual([`new /plisted${day}`, `new /pnews${day}`]);
+    }
+    expect([web.requestsTo('/feed').length, web.requestsTo('/sitemap.xml').length]).toEqual([4, 4]);
+    await watch.close();
+  });
+
   it('may be named by the operator, whatever they are called', async () => {
     const { pages } = site(1);
     const feed = (exchange: Exchange) =>

@@ -119,6 +119,7 @@ export async function startCrawl(request: CrawlRequest): Promise<CrawlHandle> {
     project,
     configChanged: hasChanged,
     isJoined: false,
+    isForFinds: request.due?.length === 0 && !start.resumed,
     prepare: () => prepareRun(parts, start, { project, configChanged: hasChanged, due: request.due }),
   });
 }
@@ -144,6 +145,7 @@ export async function joinCrawl(request: JoinRequest): Promise<CrawlHandle | nul
     project: joined.project,
     configChanged: false,
     isJoined: true,
+    isForFinds: false,
     prepare: () => prepareToJoin(parts, joined),
   });
 }
@@ -217,7 +219,9 @@ function wire(
 function begin(
   stage: Stage,
   parts: CrawlParts,
-  run: Pick<RunWork, 'start' | 'project' | 'isJoined' | 'prepare'> & { configChanged: boolean },
+  run: Pick<RunWork, 'start' | 'project' | 'isJoined' | 'isForFinds' | 'prepare'> & {
+    configChanged: boolean;
+  },
 ): CrawlHandle {
   const { start, project } = run;
   const { report, store, extensions, failures } = stage;

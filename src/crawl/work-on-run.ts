@@ -25,6 +25,8 @@ export interface RunWork {
   project: string;
   /** Others began the run: told to stop, this worker leaves it to whoever comes next. */
   isJoined: boolean;
+  /** No page was due: nobody is asked for one unless it is found, and nobody's silence makes the run a failure. */
+  isForFinds: boolean;
   /** Before the first turn. */
   prepare: () => Promise<void>;
   /** Hears of the link graph of a map as the run leaves it, so that nobody reads it twice. */
@@ -118,7 +120,7 @@ async function leftAt(end: LoopEnd, { parts, loop, onLimit }: RunWork): Promise<
 
 async function finish(
   end: LoopEnd,
-  { parts, start, project, isJoined, onGraph }: RunWork,
+  { parts, start, project, isJoined, isForFinds, onGraph }: RunWork,
   begunAt: number,
   summarize: (status: RunStatus, error: string | null, counts: RunCounts) => SummaryEvent,
 ): Promise<SummaryEvent> {
@@ -140,7 +142,7 @@ async function finish(
   // A first run has nothing to lose.
   if (isAllKnown && start.knownUrls > 0) await store.markOrphans(begunAt, clock.now());
   await saveDepths(parts, project, onGraph);
-  const wanted = await statusOf(end, parts, start);
+  const wanted = isForFinds && end !== 'stopped' ? 'completed' : await statusOf(end, parts, start);
   const error = wanted === 'failed' ? 'no start URL gave any HTTP answer' : null;
   const status = await store.finish(wanted, clock.now(), error);
   // Before anything of this run could be cleared.

@@ -328,6 +328,34 @@ describe('sitemaps and feeds under watch', () => {
     await watch.close();
   });
 
+  it.each([
+    ['what they name is known', {}],
+    ['there are none', { '/sitemap.xml': { status: 404 } }],
+  ])('are all that a look reads where no page is due, and %s: that is no failure', async (_, more) => {
+    const { pages } = site(1);
+    const sitemap = (exchange: Exchange) =>
+      answer(exchange, {
+        headers: xml,
+        body: `<urlset><url><loc>${exchange.url('/p0')}</loc></url></urlset>`,
+      });
+    const { open, clock, asked, read } = await bench(
+      { pages: { ...pages, '/sitemap.xml': sitemap, ...more } },
+      { budget: '1000/day', discover: ['sitemap', 'links'], sitemapCacheHours: 0.01 },
+    );
+    const watch = await open();
+    await watch.prepare();
+    asked();
+    clock.advance(DAY_MS);
+    expect(await watch.tick()).toMatchObject({ status: 'completed', due: 2 });
+    asked();
+    // Pages that were read just now are left alone.
+    clock.advance(HOUR_MS / 20);
+    expect(await watch.tick()).toMatchObject({ status: 'completed', due: 0, failed: 0 });
+    expect(asked()).toEqual([]);
+    expect(await read((side) => side.lastRun(1))).toMatchObject({ run: 3, status: 'completed', error: null });
+    await watch.close();
+  });
+
   it('may be named by the operator, whatever they are called', async () => {
     const { pages } = site(1);
     const feed = (exchange: Exchange) =>

@@ -1,6 +1,6 @@
 /**
  * The life of a watch: the first crawl where there is none, then a tick every so often, in the hours that are open, until
- * it is told to stop. A store that somebody else has for the moment costs a tick, not the watch.
+ * it is told to stop. A store that somebody else has for the moment, or that is restarted, costs a tick, not the watch.
  */
 import { SumiError } from '../errors.ts';
 import type { Clock } from '../primitives/clock.ts';
@@ -25,7 +25,13 @@ export interface WatchLife {
 }
 
 /** Errors that pass by themselves. */
-const PASSING: ReadonlySet<string> = new Set(['db-in-use', 'db-locked', 'project-in-use', 'store-away']);
+const PASSING: ReadonlySet<string> = new Set([
+  'db-in-use',
+  'db-locked',
+  'project-in-use',
+  'store-away',
+  'store-unreachable',
+]);
 
 export type WatchEnd = 'done' | 'stopped' | 'interrupted' | 'failed';
 

@@ -1,10 +1,14 @@
 /** The life of a watch, on a clock that is told to go on. */
 import { describe, expect, it } from 'vitest';
 import { loadConfig } from '../../src/config/load-config.ts';
+import { sumiError } from '../../src/errors.ts';
 import { openStore } from '../../src/store/open-store.ts';
 import { runWatch, type WatchLife } from '../../src/watch/run-watch.ts';
+import type { TickEvent } from '../../src/watch/watch-event.ts';
+import type { Watch } from '../../src/watch/watch-project.ts';
 import { settingsOf } from '../../src/watch/watch-settings.ts';
 import { type CrawlOptions, page } from '../crawls/crawl-site.ts';
+import { FakeClock } from '../fake-clock.ts';
 import { answer, type Exchange, type FakeWebOptions } from '../web/fake-web.ts';
 import { DAY_MS, HOUR_MS, useWatches, type WatchBench } from './watch-bench.ts';
 
@@ -90,6 +94,45 @@ it('misses a look while somebody else has the store, and goes on after that', as
   expect(ticks().at(-1)).toMatchObject({ status: 'completed', due: 2 });
   abort.abort();
   expect(await end).toBe('stopped');
+});
+
+it('misses looks while the database is away, but ends where it never was there', async () => {
+  const away = sumiError('store-unreachable', { store: 'postgres://db', reason: 'connect ECONNREFUSED' });
+  const outcomes = [null, away, away, null];
+  const watch: Watch = {
+    ...{ isPrepared: true, handle: null },
+    prepare: async () => null,
+    async tick() {
+      const error = outcomes.shift();
+      if (error) throw error;
+      return { status: 'completed' } as TickEvent;
+    },
+    close: async () => {},
+  };
+  const clock = new FakeClock(0);
+  const settings = settingsOf(await loadConfig({ env: {}, options: { every: 3600 } }));
+  const abort = new AbortController();
+  const heard: string[] = [];
+  const life: WatchLife = {
+    ...{ watch, settings, clock, isOnce: false, signal: abort.signal },
+    onPrepared: () => {},
+    onMissed: ({ code }) => void heard.push(code),
+    onWait(until) {
+      heard.push('waits');
+      if (outcomes.length === 0) abort.abort();
+      else queueMicrotask(() => clock.advance(until - clock.now()));
+    },
+  };
+  expect(await runWatch(life)).toBe('stopped');
+  expect(heard).toEqual(['waits', away.code, 'waits', away.code, 'waits', 'waits']);
+  outcomes.push(away);
+  await expect(
+    runWatch({
+      ...life,
+      watch: { ...watch, prepare: watch.tick as never },
+      signal: new AbortController().signal,
+    }),
+  ).rejects.toBe(away);
 });
 
 it('sleeps through the hours in which it may not visit', async () => {

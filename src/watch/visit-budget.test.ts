@@ -148,6 +148,25 @@ describe('a budget of visits', () => {
     expect(made).toEqual([24, 0, 0, 6, 24, 1, 5, 24, 1]);
   });
 
+  it.each([
+    ['10/day', '5000/day', 6, 4994],
+    ['10/day', '600/hour', 10, 590],
+    ['5000/day', '10/day', 4000, 10],
+  ])('has the difference at once where %s becomes %s in its first day', (before, after, spent, left) => {
+    const optionsOf = (text: string) => ({ all: readBudget(text)!, host: readBudget(text)!, hours: null });
+    const budget = VisitBudget.atStart(optionsOf(before), START);
+    budget.charge(spent, START);
+    budget.chargeHost(7, spent, START);
+    const saved = JSON.parse(JSON.stringify(budget.save(START))) as SavedBudget;
+    const again = new VisitBudget(optionsOf(after), saved);
+    expect([again.visits(START), again.hostVisits(7, START)]).toEqual([left, left]);
+    // What comes then comes as for anybody.
+    const { perDay, atOnce } = readBudget(after)!;
+    again.charge(left, START);
+    const spanMs = (atOnce / perDay) * 24 * HOUR;
+    expect([again.visits(START + spanMs), again.visits(START + 1.5 * spanMs)]).toEqual([0, atOnce / 2]);
+  });
+
   it('goes on after a restart as if nothing had happened', () => {
     const options = { ...ALL_DAY, host: rate(24) };
     const budget = new VisitBudget(options, { ...EMPTY, hosts: { 7: [0, START] } });

@@ -34,6 +34,8 @@ export interface SavedBudget extends Purse {
   /** When the last look began, and when this was last reckoned: what a purse has lies ahead of that in an advance only. */
   lookedAt?: number;
   seenAt?: number;
+  /** What an advance was by these budgets: who writes another number has the difference at once. */
+  atOnce?: { all: number; host: number | null };
 }
 
 const HOUR_MS = 3_600_000;
@@ -50,13 +52,16 @@ export class VisitBudget {
   #lookedAt: number;
   #seenAt: number;
 
-  constructor(options: BudgetOptions, { visits, at, hosts, lookedAt, seenAt }: SavedBudget) {
+  constructor(options: BudgetOptions, { visits, at, hosts, lookedAt, seenAt, atOnce }: SavedBudget) {
     this.#options = options;
-    this.#all = { visits, at };
     this.#lookedAt = lookedAt ?? Number.POSITIVE_INFINITY;
     this.#seenAt = seenAt ?? Number.POSITIVE_INFINITY;
-    for (const [host, [inHand, since]] of Object.entries(hosts))
-      this.#hosts.set(Number(host), { visits: inHand, at: since });
+    this.#all = this.#asWritten({ visits, at }, options.all, atOnce?.all);
+    const { host } = options;
+    for (const [id, [inHand, since]] of Object.entries(hosts)) {
+      const purse = { visits: inHand, at: since };
+      this.#hosts.set(Number(id), host === null ? purse : this.#asWritten(purse, host, atOnce?.host));
+    }
   }
 
   /** Of a watch that begins with a first crawl. */
@@ -84,12 +89,12 @@ export class VisitBudget {
   visits(now: number): number {
     this.#all = this.#grown(this.#all, now, this.#options.all);
     this.#seenAt = now;
-    return wholeOf(this.#all, this.#options.all);
+    return wholeOf(this.#all, now, this.#options.all);
   }
 
   hostVisits(hostId: number, now: number): number {
     const { host } = this.#options;
-    return host === null ? Number.POSITIVE_INFINITY : wholeOf(this.#hostPurse(hostId, now, host), host);
+    return host === null ? Number.POSITIVE_INFINITY : wholeOf(this.#hostPurse(hostId, now, host), now, host);
   }
 
   /** Visits that were made, or are about to be; negative for some that were not made after all. */
@@ -123,7 +128,8 @@ export class VisitBudget {
       const { visits, at } = this.#hostPurse(id, now, host!);
       hosts[id] = [visits, at];
     }
-    return { ...this.#all, hosts, lookedAt: this.#lookedAt, seenAt: now };
+    const atOnce = { all: this.#options.all.atOnce, host: host?.atOnce ?? null };
+    return { ...this.#all, hosts, lookedAt: this.#lookedAt, seenAt: now, atOnce };
   }
 
   #hostPurse(hostId: number, now: number, rate: VisitRate): Purse {
@@ -142,6 +148,14 @@ export class VisitBudget {
     return (openMs(from, to, hours) * perDay) / openMsADay(hours);
   }
 
+  /** The rest of an advance that was for another number: no day of waiting for who writes a larger one. */
+  #asWritten(purse: Purse, rate: VisitRate, before: number | null | undefined): Purse {
+    const isAdvance = purse.at > this.#seenAt;
+    if (!isAdvance || before == null || before === rate.atOnce) return purse;
+    const visits = Math.min(purse.visits + Math.max(0, rate.atOnce - before), most(rate));
+    return { visits, at: Math.min(purse.at, this.#seenAt + advanceMs(rate, rate.atOnce)) };
+  }
+
   #renewed(purse: Purse, now: number, rate: VisitRate): Purse {
     const spanMs = advanceMs(rate, rate.atOnce);
     const isAdvance = purse.at > this.#seenAt;
@@ -153,9 +167,11 @@ export class VisitBudget {
 
 /** One visit at least, or a budget of three a week would never come to one. */
 const most = ({ perDay }: VisitRate) => Math.max(perDay, 1);
-function wholeOf({ visits }: Purse, rate: VisitRate): number {
+function wholeOf({ visits, at }: Purse, now: number, rate: VisitRate): number {
   const full = most(rate);
-  return Math.max(0, Math.floor((visits < full * NEARLY ? visits : full) + HAIR));
+  // What was spent of an advance is no time that is missing.
+  const isNearlyFull = at <= now && visits >= full * NEARLY;
+  return Math.max(0, Math.floor((isNearlyFull ? full : visits) + HAIR));
 }
 
 /** The time that so many visits are for. */

@@ -68,7 +68,7 @@ export async function explainRevisit(
     rule,
     rate_per_day: ratePerDay,
     interval_days: intervalDays,
-    next_visit: nextVisit === null ? null : new Date(nextVisit).toISOString(),
+    next_visit: nextVisit === null ? null : new Date(Math.round(nextVisit)).toISOString(),
     chance_changed: chanceChanged,
     score,
     score_parts: scoreParts,

@@ -13,6 +13,8 @@ import {
   findEntries,
   looksLikeSitemap,
   type SitemapReport,
+  type SitemapWeb,
+  type WebAnswer,
 } from '../sitemap/find-entries.ts';
 import { sitemapLinks } from '../sitemap/sitemap-links.ts';
 import type { HostDiscovery, SitemapFinding } from '../store/port.ts';
@@ -20,11 +22,12 @@ import { isFresh, isPageUrl, LookRecord } from './discovery-record.ts';
 import type { HostDesk } from './host-desk.ts';
 import type { CrawlParts, StartUrl } from './parts.ts';
 import { createSitemapWeb } from './sitemap-web.ts';
+import { createStartFeeds, type FeedIntake, type HandedFeed } from './start-feeds.ts';
 
 const ENTRIES_AT_ONCE = 256;
 const HOSTS_AT_ONCE = 16;
 /** So many start URLs of a host are waited for, to see whether they are feeds. */
-const MOST_AWAITED = 16;
+const MOST_AWAITED = 256;
 
 export interface SitemapDiscovery {
   /** Something may still be found: the run goes on. */
@@ -34,6 +37,8 @@ export interface SitemapDiscovery {
   begin(): void;
   /** A start URL was answered: a page may name sitemaps, a feed is one. */
   seeStart(start: Pick<StartUrl, 'url' | 'host'>, found: StartAnswer): void;
+  /** Takes the body of a start URL where it is a feed's; null when nobody waits for it. */
+  intakeOf(start: Pick<StartUrl, 'url' | 'fetchUrl'>): FeedIntake | null;
   /** No page waits or is in flight: one that was waited for does not come. */
   noMorePages(): void;
   /** Starts nothing more: what is not known by now is not learned. */
@@ -43,7 +48,7 @@ export interface SitemapDiscovery {
 }
 
 /** What a start URL answered that was asked for as a page. */
-export type StartAnswer = { body: Uint8Array; link: string | null } | 'feed' | 'other';
+export type StartAnswer = { body: Uint8Array; link: string | null } | { movedTo: string } | 'feed' | 'other';
 
 export interface DiscoverySurroundings {
   desk: Pick<HostDesk, 'rulesOf' | 'lookUp' | 'answers' | 'pause' | 'wake'>;
@@ -61,6 +66,8 @@ interface Look {
   depth: 'given' | 'page' | 'site';
   /** The operator says that it is one, whatever it is called; it is never a page. */
   isFeed?: true;
+  /** It was asked for as a page, and this came. */
+  handed?: HandedFeed;
 }
 
 /** What the looks at one host have seen so far. */
@@ -95,7 +102,8 @@ export function createSitemapDiscovery(
   /** Whoever gave them has them read: that one is there says nothing of the site's own. */
   const given = new Set([...startUrls, ...(sitemaps?.feeds ?? [])].map(({ fetchUrl }) => fetchUrl));
   const pages = createAwaited<readonly string[]>([], around.onChange);
-  const feeds = createAwaited<boolean>(false, around.onChange);
+  const { wantsType } = parts.policy;
+  const feeds = createStartFeeds({ maxBytes: sitemaps?.maxBytes ?? 0, wantsType, onWait: around.onChange });
   let [isStopped, isCut] = [false, false];
   let open = 0;
   let ended: Promise<unknown> = Promise.resolve();
@@ -128,11 +136,16 @@ export function createSitemapDiscovery(
       depths: new Set(),
       batch: new Map(),
     };
+    // Beside the looks: what comes is read while it comes.
+    const reading = sitemaps === null ? [] : startPagesOf(host).map((start) => readFeed(start, seen));
     const waiting = [...looks];
     for (let look = waiting.shift(); look !== undefined; look = waiting.shift()) {
       const { start: given, depth, isFeed } = look;
       const start = given.isBare ? await withScheme(given) : given;
-      if (given.isBare && depth !== 'given') await offer(start);
+      if (given.isBare && depth !== 'given') {
+        if (sitemaps !== null && isPageUrl({ ...start, isBare: false })) reading.push(readFeed(start, seen));
+        await offer(start);
+      }
       const found = sitemaps === null || isStopped ? 'none' : await discover({ start, depth, isFeed }, seen);
       // One that was a sitemap before is one that cannot be read now.
       const mayBePage = found === 'page' || !seen.record.known?.sitemaps.includes(start.fetchUrl);
@@ -145,17 +158,32 @@ export function createSitemapDiscovery(
       }
       if (isStopped) return;
     }
-    if (sitemaps !== null) await readFeeds(host, seen);
+    await Promise.all(reading);
     if (seen.depths.size > 0 && !isStopped) await remember(host, seen);
   }
 
-  /** Start URLs that were asked for as pages and answered as feeds or sitemaps do. */
-  async function readFeeds(host: string, seen: Seen): Promise<void> {
+  /** Start URLs that are asked for as pages. */
+  function startPagesOf(host: string): StartUrl[] {
     const isPage = (start: StartUrl) => start.host === host && isPageUrl({ ...start, isBare: false });
-    const pagesOfHost = startUrls.filter((start) => isPage(start) && !isOfferedLater(parts, start));
-    for (const start of pagesOfHost.slice(0, MOST_AWAITED)) {
-      if (isStopped || !(await feeds.of(start.url))) continue;
-      await discover({ start, depth: 'given', isFeed: true }, seen);
+    return startUrls.filter((start) => isPage(start) && !isOfferedLater(parts, start)).slice(0, MOST_AWAITED);
+  }
+
+  /** A start URL that was asked for as a page and answers as feeds or sitemaps do. */
+  async function readFeed(start: StartUrl, seen: Seen): Promise<void> {
+    const look: Look = { start, depth: 'given', isFeed: true };
+    for (let found = await feeds.of(start.url); found !== 'none'; found = await feeds.of(start.url)) {
+      const handed = found === 'unread' ? undefined : found;
+      try {
+        const isRead = !isStopped && (await discover({ ...look, handed }, seen)) === 'sitemap';
+        // One that broke off before anything could be read is asked for again as any page is.
+        if (isRead || isStopped || handed === undefined) return;
+      } catch (error) {
+        // At once: the looks at the host may go on for long.
+        around.onFailure(error);
+        return;
+      } finally {
+        handed?.hear(null);
+      }
     }
   }
 
@@ -181,20 +209,21 @@ export function createSitemapDiscovery(
 
   /** What the start URL is, where it may be a sitemap: now, or when it was looked at not long ago. */
   async function discover(look: Look, seen: Seen): Promise<'sitemap' | 'page' | 'none'> {
-    const { start, depth, isFeed } = look;
+    const { start, depth, isFeed, handed } = look;
     const { record } = seen;
     const { known } = record;
-    if (known !== null && isKnown(known, look, record.now)) {
+    if (known !== null && handed === undefined && isKnown(known, look, record.now)) {
       // What was answered then stands for an answer now.
       if (depth === 'given') report.counters.answers++;
       return 'sitemap';
     }
-    const hitsBefore = record.hits;
+    let hits = 0;
     let isPage = false;
     seen.depths.add(depth);
     const isSearched = depth !== 'given';
     const entries = findEntries(start.fetchUrl, {
-      web: webFor(seen),
+      web: webFor(seen, handed?.answer),
+      onKind: handed?.hear,
       known: isSearched ? (known?.sitemaps.filter((url) => !given.has(url)) ?? []) : [],
       paths: isSearched ? sitemaps!.paths : [],
       maxBytes: sitemaps!.maxBytes,
@@ -202,6 +231,10 @@ export function createSitemapDiscovery(
       onSitemap(found) {
         // Nobody but its name said that it is one.
         isPage ||= found.isPage && !isFeed && depth === 'given' && found.foundBy === 'given';
+        if (found.kind !== null) {
+          hits++;
+          if (found.foundBy === 'given') handed?.hear(found.kind);
+        }
         if (!isPage) note(found, seen);
       },
       isGiven: !isSearched,
@@ -214,7 +247,7 @@ export function createSitemapDiscovery(
     if (!isStopped) await save(seen);
     // From here on what its sitemaps say is of today; a single one that was given says nothing of the others.
     if (!isStopped && record.trouble === null && isSearched) parts.readSitemaps.add(start.host);
-    return record.hits > hitsBefore ? 'sitemap' : isPage ? 'page' : 'none';
+    return hits > 0 ? 'sitemap' : isPage ? 'page' : 'none';
   }
 
   function add({ entry, sitemap }: FoundEntry, { batch }: Seen): void {
@@ -263,8 +296,9 @@ export function createSitemapDiscovery(
     return depth !== 'given' || known.sitemaps.includes(start.fetchUrl);
   }
 
-  function webFor(seen: Seen) {
-    return createSitemapWeb({
+  /** `handed`: the answer of what is asked for first. */
+  function webFor(seen: Seen, handed?: WebAnswer): SitemapWeb {
+    const web = createSitemapWeb({
       retry: parts.policy.retry,
       maxBytes: sitemaps!.maxBytes,
       rulesOf: desk.rulesOf,
@@ -278,6 +312,15 @@ export function createSitemapDiscovery(
         return { refused: 'limit: the run has its pages' };
       },
     });
+    let inHand = handed;
+    return {
+      robots: web.robots,
+      async get(url, foundBy) {
+        const answer = inHand ?? web.get(url, foundBy);
+        inHand = undefined;
+        return answer;
+      },
+    };
   }
 
   function noMorePages(): void {
@@ -301,9 +344,14 @@ export function createSitemapDiscovery(
     },
     begin,
     seeStart({ url, host }, found) {
-      if (typeof found === 'object') pages.see(siteName(host), sitemapLinks(found.body, found.link));
-      feeds.see(url, found === 'feed');
+      if (typeof found === 'object' && 'body' in found)
+        pages.see(siteName(host), sitemapLinks(found.body, found.link));
+      // At depth 0 there may be many more than those that were given.
+      if (!parts.isStartUrl(url) && !feeds.isAwaited(url)) return;
+      if (typeof found === 'object' && 'movedTo' in found) feeds.move(url, found.movedTo);
+      else feeds.see(url, found === 'feed' ? 'unread' : 'none');
     },
+    intakeOf: ({ url, fetchUrl }) => feeds.intakeOf(url, fetchUrl),
     noMorePages,
     stop() {
       isStopped = true;

@@ -102,7 +102,7 @@ export function createCrawlLoop(parts: CrawlParts, discovers: boolean): CrawlLoo
     },
     wakeHost: (host) => desk.wake(host),
     closeHost: (host, state, reason) => desk.close(host, state, reason),
-    onStart: sitemaps === null ? null : sitemaps.seeStart,
+    starts: sitemaps,
   };
   const depths = createDepthPasser({ store, clock, wakeHost: (host) => desk.wake(host), onTime: wake });
   const others = watchOthers(store, clock, look);
@@ -344,7 +344,7 @@ export function createCrawlLoop(parts: CrawlParts, discovers: boolean): CrawlLoo
     const refused = host.lease.closed?.reason ?? mayAskHost(host)?.reason;
     if (refused !== undefined) return lookup.done({ refused, mayPass: true });
     const { url, maxBytes, onPiece, method = 'GET' } = lookup;
-    const exchange = await exchangeWith(host, around, url, method, null, maxBytes, undefined, onPiece);
+    const exchange = await exchangeWith(host, around, url, method, null, maxBytes, undefined, { onPiece });
     logRequest(host, around, exchange, 'sitemap', null, null);
     // A block or the end of the lease came in the last moment.
     if (exchange.outcome.failure === 'not-sent') host.lookups.unshift(lookup);

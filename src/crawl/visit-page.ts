@@ -3,11 +3,10 @@
  * another one (HEAD then GET, a check of a 304, a retry, a redirect) is queued and takes a slot of its own later.
  */
 import type { KnownBy } from '../change/visit-record.ts';
-import type { ResponseHead } from '../fetch/fetcher.ts';
+import type { Outcome, ResponseHead } from '../fetch/fetcher.ts';
 import type { Candidate, Claim } from '../frontier/candidate.ts';
 import { PAGE_STATES, type PageState } from '../frontier/page-state.ts';
 import { essenceOf } from '../parse/mime-type.ts';
-import { isSitemapType } from '../sitemap/find-entries.ts';
 import type { Settlement } from '../store/port.ts';
 import type { ActiveHost, PageTurn } from './active-host.ts';
 import { compareWithStored } from './compare-visit.ts';
@@ -19,6 +18,7 @@ import { bareSettlement, type PageSettlement, queuedAgain, wasRead } from './pag
 import type { CrawlParts } from './parts.ts';
 import { settlementOf } from './settle-answer.ts';
 import { conditionsOf, sparedSettlement } from './spare-visit.ts';
+import { type FeedIntake, isFeedHead } from './start-feeds.ts';
 import { tellPage } from './tell-page.ts';
 
 export interface VisitSurroundings extends CrawlParts, ExchangeSurroundings {
@@ -26,8 +26,8 @@ export interface VisitSurroundings extends CrawlParts, ExchangeSurroundings {
   closeHost: (host: ActiveHost, state: PageState, reason: string) => Promise<void>;
   /** Pages were queued for this host. */
   wakeHost: (host: string) => void;
-  /** Hears of each answer at depth 0 that decides; null when nobody wants to. */
-  onStart: SitemapDiscovery['seeStart'] | null;
+  /** Hears of each answer at depth 0 that decides, and reads feeds among them; null when nobody wants to. */
+  starts: Pick<SitemapDiscovery, 'seeStart' | 'intakeOf'> | null;
   budget: { take(host: ActiveHost): void; giveBack(host: ActiveHost): void };
 }
 
@@ -40,6 +40,7 @@ export async function visitPage(host: ActiveHost, turn: PageTurn, around: VisitS
     claim.last === null || turn.check !== undefined
       ? undefined
       : conditionsOf(claim, host.lease.state, around);
+  const feed = claim.depth === 0 && around.starts !== null ? around.starts.intakeOf(claim) : null;
   const exchange = await exchangeWith(
     host,
     around,
@@ -48,13 +49,15 @@ export async function visitPage(host: ActiveHost, turn: PageTurn, around: VisitS
     claim,
     undefined,
     conditions,
+    feed ?? undefined,
   );
   const { outcome } = exchange;
-  const answer = judgeAnswer(outcome, {
+  let answer = judgeAnswer(outcome, {
     maxBodyBytes: around.limits.maxBodyBytes,
     retryRefused: around.policy.retryRefused,
   });
-  const next = nextTurn(turn, answer, exchange, around);
+  if (feed !== null && !isHead) answer = await readAsFeed(feed, answer, outcome);
+  const next = nextTurn(turn, answer, exchange, around, feed);
   if (next !== null) {
     logRequest(host, around, exchange, turn.method, claim.pageId, null);
     outcome.body?.release();
@@ -63,8 +66,8 @@ export async function visitPage(host: ActiveHost, turn: PageTurn, around: VisitS
     around.placed(host);
     return;
   }
-  if (around.onStart !== null && claim.depth === 0 && DECIDED.has(answer.kind))
-    around.onStart(claim, startAnswer(answer, exchange, around));
+  if (around.starts !== null && claim.depth === 0 && DECIDED.has(answer.kind))
+    around.starts.seeStart(claim, startAnswer(claim, answer, exchange, around));
   let settlement = settlementOf(claim, isHead ? decidedByHead(answer, exchange) : answer, exchange, around);
   let unkept: { error: unknown } | null = null;
   // From parsing to settling nothing is awaited, unless copies are made: other pages are parsed into the same buffers.
@@ -100,21 +103,39 @@ export async function visitPage(host: ActiveHost, turn: PageTurn, around: VisitS
   }
 }
 
-const DECIDED: ReadonlySet<Answer['kind']> = new Set(['page', 'not-modified', 'redirect', 'final']);
+const DECIDED: ReadonlySet<Answer['kind']> = new Set(['page', 'not-modified', 'redirect', 'final', 'feed']);
 
-function startAnswer(answer: Answer, { outcome }: Exchange, { policy }: VisitSurroundings): StartAnswer {
+/** What was taken from the body says what it is; where nothing was, the answer stands. */
+async function readAsFeed(feed: FeedIntake, answer: Answer, outcome: Outcome): Promise<Answer> {
+  const kind = await feed.finish(outcome);
+  if (kind === undefined || answer.kind === 'unasked') return answer;
+  if (kind !== null) return { kind: 'feed', reason: `sitemap: ${kind}, read for what it names` };
+  return answer.kind === 'page' ? refusedType(outcome) : answer;
+}
+
+function startAnswer(
+  { fetchUrl }: Claim,
+  answer: Answer,
+  { outcome }: Exchange,
+  { policy, normalizer }: VisitSurroundings,
+): StartAnswer {
   const { head, body } = outcome;
   if (answer.kind === 'page' && body !== null)
     return { body: body.bytes.subarray(0, body.length), link: head!.link };
-  const type = head?.status === 200 ? essenceOf(head.contentType) : null;
-  return type !== null && !policy.wantsType(type) && isSitemapType(type) ? 'feed' : 'other';
+  if (answer.kind === 'redirect') {
+    const target = normalizer.normalize(answer.location, fetchUrl);
+    return target === null ? 'other' : { movedTo: target.url };
+  }
+  return outcome.bodyRefused && isFeedHead(head, policy.wantsType) ? 'feed' : 'other';
 }
 
 /** A page that HEAD does not leave to GET is of a type we do not want. */
 function decidedByHead(answer: Answer, { outcome }: Exchange): Answer {
-  if (answer.kind !== 'page') return answer;
-  const reason = `type: ${outcome.head?.contentType ?? 'none'}`;
-  return { kind: 'final', state: 'ContentMismatch', reason };
+  return answer.kind === 'page' ? refusedType(outcome) : answer;
+}
+
+function refusedType({ head }: Outcome): Answer {
+  return { kind: 'final', state: 'ContentMismatch', reason: `type: ${head?.contentType ?? 'none'}` };
 }
 
 function isComplete({ found, body, facts }: PageSettlement): boolean {
@@ -145,8 +166,11 @@ function nextTurn(
   answer: Answer,
   { outcome, isConditional }: Exchange,
   around: VisitSurroundings,
+  feed: FeedIntake | null,
 ): PageTurn | null {
-  if (method === 'HEAD' && leavesItToGet(answer, outcome.head, around)) return { claim, method: 'GET' };
+  const isFeed = outcome.head !== null && feed?.wants(outcome.head) === true;
+  if (method === 'HEAD' && (isFeed || leavesItToGet(answer, outcome.head, around)))
+    return { claim, method: 'GET' };
   if (answer.kind !== 'not-modified' || check !== undefined || !wasRead(claim.last)) return null;
   // A 304 that nobody asked for may be a cache's mistake; one that was asked for is checked now and then.
   if (!isConditional) return { claim, method: 'GET', check: 'unasked' };

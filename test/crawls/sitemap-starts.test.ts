@@ -1,7 +1,7 @@
 // Start URLs that may be sitemaps or pages: by their names, by what they answer, and by hosts without a scheme.
 import { describe, expect, it } from 'vitest';
 import type { SitemapEvent } from '../../src/report/events.ts';
-import { answer } from '../web/fake-web.ts';
+import { answer, type Handler } from '../web/fake-web.ts';
 import { robotsNaming, sitemapOf } from '../web/sitemap-pages.ts';
 import { asked, page, useBench } from './crawl-site.ts';
 
@@ -77,16 +77,138 @@ describe('a start URL that is a sitemap or a feed by what it answers', () => {
     expect(summary.status).toBe('completed');
     expect(file.page('/news')).toMatchObject({ state: 'Processed', depth: 1 });
     expect(file.page('/named').state).toBe('Processed');
-    expect(web.requestsTo(path)).toHaveLength(2);
+    expect(web.requestsTo(path)).toHaveLength(1);
     expect(events).toContainEqual(
       expect.objectContaining({ type: 'sitemap', url: web.url(path), found_by: 'given', kind: 'urlset' }),
     );
-    // What is remembered spares the second request; what is not there any more takes no page with it.
+    const row = { state: 'Processed', reason: 'sitemap: urlset, read for what it names', status_code: 200 };
+    expect(file.page(path)).toMatchObject(row);
     await bench.crawl(file, web.url(path), BOTH);
-    expect(web.requestsTo(path)).toHaveLength(3);
+    expect(web.requestsTo(path)).toHaveLength(2);
+    expect(file.page(path)).toMatchObject(row);
+    // What is not there any more takes no page with it.
     isDown = true;
     await bench.crawl(file, web.url(path), { ...BOTH, sitemapCacheHours: 0 });
     expect(file.rows("SELECT page_id FROM visits WHERE known_by = 'orphan'")).toEqual([]);
+  });
+});
+
+describe('a feed that is asked for as a page', () => {
+  const RSS = 'application/rss+xml; charset=utf-8';
+  const rss =
+    (...paths: string[]): Handler =>
+    (exchange) => {
+      const items = paths.map((path) => `<item><link>${exchange.url(path, exchange.host)}</link></item>`);
+      const body = `<rss version="2.0"><channel><title>f</title>${items.join('')}</channel></rss>`;
+      answer(exchange, { headers: { 'content-type': RSS, etag: '"1"' }, body });
+    };
+  const news = { '/news': page('news') };
+
+  it('is no page of those that were wanted, and no change', async () => {
+    const web = await bench.web({ pages: { '/feed': rss('/news'), ...news } });
+    const file = bench.file();
+    for (const round of [1, 2]) {
+      const maxPages = round === 1 ? 1 : null;
+      const { summary } = await bench.crawl(file, web.url('/feed'), { ...BOTH, maxPages, mode: 'smart' });
+      expect(summary).toMatchObject({ status: 'completed', pages: 1, failed: 0 });
+      expect(file.page('/feed')).toMatchObject({
+        state: 'Processed',
+        reason: 'sitemap: rss, read for what it names',
+      });
+      expect(web.requestsTo('/feed')).toHaveLength(round);
+    }
+    expect(
+      file.rows("SELECT v.page_id FROM visits v JOIN pages p ON p.id = v.page_id WHERE p.url LIKE '%feed'"),
+    ).toEqual([]);
+  });
+
+  it.each([
+    ['a redirect', { '/feed': { status: 301, headers: { location: '/feed/rss' } } }],
+    [
+      'two',
+      {
+        '/feed': { status: 302, headers: { location: '/f' } },
+        '/f': { status: 301, headers: { location: '/feed/rss' } },
+      },
+    ],
+  ])('is read behind %s', async (_, hops) => {
+    const web = await bench.web({ pages: { ...hops, '/feed/rss': rss('/news'), ...news } });
+    const file = bench.file();
+    await bench.crawl(file, web.url('/feed'), BOTH);
+    expect(web.requestsTo('/feed/rss')).toHaveLength(1);
+    expect(file.page('/feed/rss').reason).toBe('sitemap: rss, read for what it names');
+    expect(file.page('/feed').state).toBe('Processed');
+    expect(file.page('/news').state).toBe('Processed');
+  });
+
+  it('is read where its host was given without a scheme', async () => {
+    const web = await bench.web({ pages: { '/feed': rss('/news'), ...news } });
+    const file = bench.file();
+    await bench.crawl(file, `127.0.0.1:${web.port}/feed`, { ...BOTH, retries: 0 });
+    expect(web.requestsTo('/feed')).toHaveLength(1);
+    expect(file.page('/news').state).toBe('Processed');
+  });
+
+  it('is asked for by one HEAD and one GET where HEAD goes first', async () => {
+    const web = await bench.web({ pages: { '/feed': rss('/news'), ...news } });
+    const file = bench.file();
+    await bench.crawl(file, web.url('/feed'), { ...BOTH, headFirst: true });
+    expect(web.requestsTo('/feed').map(({ method }) => method)).toEqual(['HEAD', 'GET']);
+    expect(file.page('/news').state).toBe('Processed');
+  });
+
+  it('may be longer than a page may', async () => {
+    const paths = Array.from({ length: 200 }, (_, n) => `/news/${n}`);
+    const web = await bench.web({ pages: { '/feed': rss(...paths), '/news/*': page('news') } });
+    const file = bench.file();
+    await bench.crawl(file, web.url('/feed'), { ...BOTH, maxBodyBytes: 2000 });
+    expect(file.rows("SELECT id FROM pages WHERE url LIKE '%/news/%'")).toHaveLength(200);
+    expect(web.requestsTo('/feed')).toHaveLength(1);
+  });
+
+  it('is read on one connection, though another host has to be asked whether it vouches', async () => {
+    const web = await bench.web({
+      hosts: 2,
+      pages: {
+        '/feed': (exchange) =>
+          answer(exchange, {
+            headers: { 'content-type': RSS },
+            body: `<rss><channel><item><link>${exchange.url('/there', 1)}</link></item><item><link>${exchange.url('/news', 0)}</link></item></channel></rss>`,
+          }),
+        ...news,
+      },
+    });
+    const file = bench.file();
+    const { summary } = await bench.crawl(file, web.url('/feed'), { ...BOTH, concurrency: 1, perHost: 1 });
+    expect(summary.status).toBe('completed');
+    expect(file.page('/news').state).toBe('Processed');
+  });
+
+  it('is asked for again when it breaks off before anything could be read', async () => {
+    const web = await bench.web({
+      pages: {
+        '/feed': (exchange) => {
+          if (exchange.nth > 1) return rss('/news')(exchange);
+          exchange.response.writeHead(200, { 'content-type': RSS, 'content-length': '1000' });
+          exchange.response.write('<?xml', () => exchange.response.destroy());
+        },
+        ...news,
+      },
+    });
+    const file = bench.file();
+    await bench.crawl(file, web.url('/feed'), BOTH);
+    expect(web.requestsTo('/feed')).toHaveLength(2);
+    expect(file.page('/feed').reason).toBe('sitemap: rss, read for what it names');
+    expect(file.page('/news').state).toBe('Processed');
+  });
+
+  it('is a type that nobody wants where it is other XML', async () => {
+    const headers = { 'content-type': 'application/xml' };
+    const web = await bench.web({ pages: { '/data': { headers, body: '<invoice><no>1</no></invoice>' } } });
+    const file = bench.file();
+    await bench.crawl(file, web.url('/data'), { ...BOTH, sitemapPaths: [] });
+    expect(web.requestsTo('/data')).toHaveLength(1);
+    expect(file.page('/data')).toMatchObject({ state: 'ContentMismatch', reason: 'type: application/xml' });
   });
 });
 

@@ -4,8 +4,9 @@ import { loadConfig } from '../config/load-config.ts';
 import { applyProjectSettings } from '../crawl/apply-project-settings.ts';
 import { EXIT_CODES, sumiError } from '../errors.ts';
 import type { Column } from '../report/render-table.ts';
+import type { ListedEntry } from '../sitemap/entry-words.ts';
 import type { SitemapReport } from '../sitemap/find-entries.ts';
-import type { ListedEntry, StoredListing } from '../sitemap/lookup/keep-entries.ts';
+import type { StoredListing } from '../sitemap/lookup/keep-entries.ts';
 import { listSitemap } from '../sitemap/lookup/list-sitemap.ts';
 import { addOptionFlags, flagsGiven } from './options-to-flags.ts';
 import { readWholeNumber } from './read-command.ts';
@@ -17,9 +18,7 @@ Examples:
   sumi sitemap https://example.com/sitemap_index.xml        this one, and those it names
   sumi sitemap example.com --format csv > urls.csv          every column
   sumi sitemap example.com --db site.db                     kept, and given from there for sitemap-cache-hours
-  sumi sitemap example.com --db site.db --fresh             read again all the same
-What is given from the store has each lastmod as a day or in UTC, and null for what is not kept: kind, images, videos, news
-and alternates.`;
+  sumi sitemap example.com --db site.db --fresh             read again all the same`;
 
 interface SitemapRow extends Pick<ListedEntry['entry'], 'images' | 'videos' | 'news' | 'alternates'> {
   url: string;
@@ -27,7 +26,7 @@ interface SitemapRow extends Pick<ListedEntry['entry'], 'images' | 'videos' | 'n
   changefreq: string | null;
   priority: number | null;
   sitemap: string;
-  /** This, and the rest of what is not kept, is null where the entry is of the store. */
+  /** This, images, videos, news and alternates are null where an older version kept the entry. */
   kind: string | null;
   /** The lastmod as a moment; null where it is no date. */
   lastmod_at: string | null;

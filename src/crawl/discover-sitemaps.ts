@@ -8,6 +8,7 @@
  */
 import type { Candidate } from '../frontier/candidate.ts';
 import { PAGE_STATES } from '../frontier/page-state.ts';
+import { wordsOf } from '../sitemap/entry-words.ts';
 import {
   type FoundEntry,
   findEntries,
@@ -250,7 +251,7 @@ export function createSitemapDiscovery(
     return hits > 0 ? 'sitemap' : isPage ? 'page' : 'none';
   }
 
-  function add({ entry, sitemap }: FoundEntry, { batch }: Seen): void {
+  function add({ entry, sitemap, kind }: FoundEntry, { batch }: Seen): void {
     const found = parts.normalizer.normalize(entry.url);
     if (found === null || batch.has(found.url)) return;
     const { lastmodAt: lastmod, changefreq, priority } = entry;
@@ -262,6 +263,7 @@ export function createSitemapDiscovery(
       changefreq,
       priority,
       sitemap,
+      ...wordsOf(entry, kind, found.url),
     });
   }
 

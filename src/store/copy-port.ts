@@ -189,6 +189,8 @@ export const COPY_TABLES = {
     first_seen: 'integer',
     last_seen: 'integer',
     lost_run: 'run',
+    lastmod_text: 'text',
+    details: 'text',
   },
   discovery: {
     host_id: 'host',

@@ -304,6 +304,10 @@ export interface SitemapFinding {
   /** As written, 0 to 1. */
   priority: number | null;
   sitemap: string;
+  /** The date in the sitemap's own words. */
+  lastmodText: string | null;
+  /** What else it says of the page, as JSON (`src/sitemap/entry-words.ts`). */
+  details: string | null;
 }
 
 /** How the pages of a host were found when it was looked at last. */

@@ -143,7 +143,12 @@ export interface ChangeFilter {
 
 export interface SitemapEntryRow {
   url: string;
+  /** The newest that any sitemap gave. */
   lastmod: string | null;
+  /** As it was read last, in the sitemap's own words. */
+  lastmod_text: string | null;
+  /** What else the sitemap says, as JSON; null where an older version kept the entry. */
+  details: string | null;
   changefreq: string | null;
   priority: number | null;
   sitemap: string;

@@ -50,18 +50,38 @@ describe('what sumi sitemap remembers', () => {
     expect(web.requestsTo('/s.xml')).toHaveLength(5);
   });
 
-  it('is null where the store does not know what the sitemap said', async () => {
+  it('is every word of an entry: from the store the same comes as from the site, in each format', async () => {
     const { web, run } = await start({
+      robots: robotsNaming(['/sitemap.xml', '/feed']),
       pages: {
         '/sitemap.xml': ({ response, url }) =>
-          void response.end(`<urlset xmlns:image="http://www.google.com/schemas/sitemap-image/1.1"><url>
-            <loc>${url('/a')}</loc><image:image><image:loc>${url('/a.png')}</image:loc></image:image></url></urlset>`),
+          void response.end(`<urlset xmlns:image="http://www.google.com/schemas/sitemap-image/1.1"
+            xmlns:video="http://www.google.com/schemas/sitemap-video/1.1"
+            xmlns:news="http://www.google.com/schemas/sitemap-news/0.9" xmlns:xhtml="http://www.w3.org/1999/xhtml">
+            <url><loc>${url('/a/?z=1&amp;b=2')}</loc><lastmod>2024-05-06T07:08+02:00</lastmod>
+              <image:image><image:loc>${url('/a.png')}</image:loc></image:image>
+              <video:video><video:title>V</video:title></video:video>
+              <news:news><news:title>N</news:title></news:news>
+              <xhtml:link rel="alternate" hreflang="de" href="${url('/de')}"/></url>
+            <url><loc>${url('/b')}</loc><lastmod>2024-05-06</lastmod><priority>0.3</priority></url>
+            <url><loc>${url('/c')}</loc><lastmod>2024</lastmod><changefreq>daily</changefreq></url>
+            <url><loc>${url('/d')}</loc><lastmod>2024-05-06T00:00:00Z</lastmod></url>
+            <url><loc>${url('/e')}</loc><lastmod>last week</lastmod></url>
+            <url><loc>${url('/f')}</loc></url></urlset>`),
+        '/feed': ({ response, url }) =>
+          void response.end(
+            `<rss><channel><item><link>${url('/g')}</link><pubDate>Mon, 06 May 2024 05:08:00 +0200</pubDate></item></channel></rss>`,
+          ),
       },
     });
-    const [first] = rowsIn((await run(web.origin, ...DB, ...JSON_ROWS)).stdout);
-    expect(first).toMatchObject({ images: [web.url('/a.png')], videos: [], alternates: [], kind: 'urlset' });
-    const [second] = rowsIn((await run(web.origin, ...DB, ...JSON_ROWS)).stdout);
-    expect(second).toMatchObject({ images: null, videos: null, alternates: null, kind: null });
+    const listed = async (...args: string[]) => (await run(web.origin, ...args)).stdout;
+    const formats = ['table', 'json', 'jsonl', 'csv'];
+    for (const format of formats) {
+      const read = await listed('--format', format);
+      expect(read).toContain('2024-05-06T07:08+02:00');
+      expect(await listed('--format', format, ...DB)).toBe(read);
+    }
+    expect(web.requestsTo('/sitemap.xml')).toHaveLength(formats.length + 1);
   });
 });
 

@@ -269,6 +269,8 @@ async function keepMore(store: Store, clock: FakeClock, pageIds: number[]): Prom
     changefreq: lastmod === null ? null : 'weekly',
     priority: lastmod === null ? null : 0.75,
     sitemap: url('sitemap.xml'),
+    lastmodText: lastmod === null ? null : '2025-12-31',
+    details: lastmod === null ? '{}' : '{"kind":"atom"}',
   });
   await store.saveEntries([named('dead', Date.UTC(2025, 11, 31)), named('listed', null)], clock.now());
   const sitemaps = [url('sitemap.xml'), url('news.xml')];

@@ -83,8 +83,10 @@ export function describeReadHistory(asked: () => ReadSide): void {
         first_seen: '2026-01-01T00:01:01.000Z',
         last_seen: '2026-01-01T00:01:01.000Z',
         page_id: dead.id,
+        lastmod_text: '2025-12-31',
+        details: '{"kind":"atom"}',
       },
-      expect.objectContaining({ url: url('listed'), lastmod: null, priority: null }),
+      expect.objectContaining({ url: url('listed'), lastmod: null, priority: null, lastmod_text: null }),
     ]);
     expect(await listed(asked().sitemapEntries({ host: 'a.test', limit: 1 }))).toEqual(entries.slice(0, 1));
     expect(await listed(asked().sitemapEntries({ host: 'b.test' }))).toEqual([]);

@@ -11,22 +11,14 @@ import { projectOf, storedOptions } from '../../crawl/prepare-run.ts';
 import { PAGE_STATES } from '../../frontier/page-state.ts';
 import { openReadSide } from '../../store/open-store.ts';
 import type { SitemapFinding } from '../../store/port.ts';
-import type { DiscoveryRow, ReadSide, SitemapEntryRow, StoredRun } from '../../store/read-side.ts';
+import type { DiscoveryRow, ReadSide, StoredRun } from '../../store/read-side.ts';
 import { isUnfinished, LOOKUP_NOTES } from '../../store/unfinished-run.ts';
+import { type ListedEntry, listedEntry, wordsOf } from '../entry-words.ts';
 import type { FoundEntry, SitemapReport, Trouble } from '../find-entries.ts';
 import { siteOf } from '../foreign-hosts.ts';
-import { CHANGE_FREQUENCIES, type SitemapEntry } from '../sitemap-outcome.ts';
 
 const ENTRIES_AT_ONCE = 256;
 const REASON = 'sitemap: listed, not crawled yet';
-
-/** What the store does not keep of an entry, and of the sitemap it came from, is null. */
-export interface ListedEntry {
-  entry: { [Name in keyof SitemapEntry]: SitemapEntry[Name] | (Name extends Unkept ? null : never) };
-  sitemap: string;
-  kind: FoundEntry['kind'] | null;
-}
-type Unkept = 'images' | 'videos' | 'news' | 'alternates';
 
 export interface StoredListing {
   checkedAt: number;
@@ -59,7 +51,7 @@ export async function openKeeper(config: Config, parts: CrawlParts, given: Start
   let isGivenOne = false;
   let unfinished: StoredRun | null = null;
 
-  function add({ entry, sitemap }: FoundEntry): void {
+  function add({ entry, sitemap, kind }: FoundEntry): void {
     const found = normalizer.normalize(entry.url);
     if (found === null || batch.has(found.url)) return;
     record!.entries++;
@@ -76,7 +68,7 @@ export async function openKeeper(config: Config, parts: CrawlParts, given: Start
       reason: REASON,
       onlyNofollow: false,
     };
-    batch.set(url, { candidate, lastmod, changefreq, priority, sitemap });
+    batch.set(url, { candidate, lastmod, changefreq, priority, sitemap, ...wordsOf(entry, kind, url) });
   }
 
   async function flush(): Promise<void> {
@@ -160,24 +152,4 @@ async function* storedEntries(
   for await (const row of side.sitemapEntries({ project }))
     if (row.last_seen >= checked_at && (sites.has(siteOf(row.url)) || sites.has(siteOf(row.sitemap))))
       yield [listedEntry(row)];
-}
-
-function listedEntry({ url, lastmod, changefreq, priority, sitemap }: SitemapEntryRow): ListedEntry {
-  const frequency = CHANGE_FREQUENCIES.find((known) => known === changefreq) ?? null;
-  return {
-    sitemap,
-    kind: null,
-    entry: {
-      url,
-      // Most sitemaps give a day: told as they told it.
-      lastmod: lastmod?.replace(/T00:00:00\.000Z$/, '') ?? null,
-      lastmodAt: lastmod === null ? null : Date.parse(lastmod),
-      changefreq: frequency,
-      priority,
-      images: null,
-      videos: null,
-      news: null,
-      alternates: null,
-    },
-  };
 }

@@ -13,14 +13,9 @@ import { systemClock } from '../../primitives/clock.ts';
 import { createReport } from '../../report/report.ts';
 import { openStore } from '../../store/open-store.ts';
 import type { Store } from '../../store/port.ts';
+import type { ListedEntry } from '../entry-words.ts';
 import { findEntries, type SitemapReport } from '../find-entries.ts';
-import {
-  type EntryKeeper,
-  type ListedEntry,
-  type LookEnd,
-  openKeeper,
-  type StoredListing,
-} from './keep-entries.ts';
+import { type EntryKeeper, type LookEnd, openKeeper, type StoredListing } from './keep-entries.ts';
 import { openPoliteWeb, type PoliteWeb } from './polite-web.ts';
 
 export interface SitemapListener {

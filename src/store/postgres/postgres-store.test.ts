@@ -205,6 +205,8 @@ describe('two workers on one run', () => {
       changefreq: null,
       priority: null,
       sitemap: 'https://a.test/sitemap.xml',
+      lastmodText: null,
+      details: null,
     }));
     const [here, there] = await Promise.all([
       first.saveEntries(findings, clock.now()),

@@ -22,7 +22,7 @@ export function createSitemapReader(sql: Sql) {
     if (project !== undefined) add('u.project_id = (SELECT id FROM project WHERE name = ?)', project);
     if (host !== undefined) add('e.host_id = (SELECT id FROM host WHERE name = ?)', host);
     const text = `SELECT u.url, ${iso('e.lastmod')} AS lastmod, e.changefreq, e.priority, e.sitemap,
-        ${iso('e.first_seen')} AS first_seen, ${iso('e.last_seen')} AS last_seen, e.page_id
+        ${iso('e.first_seen')} AS first_seen, ${iso('e.last_seen')} AS last_seen, e.page_id, e.lastmod_text, e.details
       FROM sitemap_entry e JOIN url u ON u.id = e.page_id AND u.host_id = e.host_id
       WHERE ${conditions.join(' AND ')} ORDER BY e.page_id LIMIT $2`;
     let left = filter.limit ?? Number.POSITIVE_INFINITY;

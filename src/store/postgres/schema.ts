@@ -397,6 +397,8 @@ export const MIGRATIONS: readonly string[] = [
   ORPHANS,
   // What kept some of a host's sitemaps from being read whole.
   'ALTER TABLE discovery ADD COLUMN trouble text;',
+  // The words of the sitemap itself, so that they can be told again.
+  'ALTER TABLE sitemap_entry ADD COLUMN lastmod_text text, ADD COLUMN details text;',
 ];
 export const SCHEMA_VERSION = MIGRATIONS.length;
 

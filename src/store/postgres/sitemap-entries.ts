@@ -102,13 +102,14 @@ function shorterPaths(
 }
 
 const PUT_ENTRIES = `
-WITH r AS (SELECT * FROM ${recordset(1, 'i int, h int, l bigint, c text, p float8, s text', 'r')}),
+WITH r AS (SELECT * FROM ${recordset(1, 'i int, h int, l bigint, c text, p float8, s text, t text, d text', 'r')}),
   old AS (SELECT e.page_id, e.lastmod FROM r JOIN sitemap_entry e ON e.page_id = r.i AND e.host_id = r.h),
-  put AS (INSERT INTO sitemap_entry AS e (page_id, host_id, lastmod, changefreq, priority, sitemap, first_seen, last_seen)
-    SELECT i, h, l, c, p, s, $2, $2 FROM r ORDER BY h, i
+  put AS (INSERT INTO sitemap_entry AS e (page_id, host_id, lastmod, changefreq, priority, sitemap, first_seen, last_seen,
+      lastmod_text, details)
+    SELECT i, h, l, c, p, s, $2, $2, t, d FROM r ORDER BY h, i
     ON CONFLICT (page_id, host_id) DO UPDATE SET lastmod = greatest(e.lastmod, excluded.lastmod),
       changefreq = excluded.changefreq, priority = excluded.priority, sitemap = excluded.sitemap,
-      last_seen = excluded.last_seen, lost_run = NULL)
+      last_seen = excluded.last_seen, lost_run = NULL, lastmod_text = excluded.lastmod_text, details = excluded.details)
 SELECT page_id AS id, lastmod FROM old`;
 
 /** Answers the dates that were stored before. */
@@ -124,6 +125,8 @@ async function putEntries(
     c: finding.changefreq,
     p: finding.priority,
     s: finding.sitemap,
+    t: finding.lastmodText,
+    d: finding.details,
   }));
   const values = [rowsJson(rows), Math.round(now)];
   const old = await ask<{ id: number; lastmod: number | null }>(tx, PUT_ENTRIES, values);

@@ -9,11 +9,15 @@ const WITH_METADATA = 2;
 const WITH_HISTORY = 4;
 const WITH_ORPHANS = 5;
 const WITH_TROUBLE = 6;
+const WITH_WORDS = 7;
+const WORDS = 'NULL AS lastmod_text, NULL AS details';
 
 export function showAsCurrent(db: Database): void {
   const version = db.pragma('user_version', { simple: true }) as number;
   const make = (tables: string) => db.exec(tables.replaceAll('CREATE TABLE', 'CREATE TEMP TABLE'));
   if (version < WITH_ORPHANS) make(ORPHAN_TABLE);
+  if (version >= WITH_HISTORY && version < WITH_WORDS)
+    db.exec(`CREATE TEMP VIEW sitemap_entry AS SELECT t.*, ${WORDS} FROM main.sitemap_entry t`);
   if (version >= WITH_TROUBLE) return;
   if (version >= WITH_HISTORY) {
     db.exec('CREATE TEMP VIEW discovery AS SELECT t.*, NULL AS trouble FROM main.discovery t');
@@ -21,6 +25,8 @@ export function showAsCurrent(db: Database): void {
   }
   make(CHANGE_TABLES);
   db.exec('ALTER TABLE temp.discovery ADD COLUMN trouble TEXT');
+  for (const column of ['lastmod_text', 'details'])
+    db.exec(`ALTER TABLE temp.sitemap_entry ADD COLUMN ${column} TEXT`);
   for (const [table, columns] of Object.entries(CHANGE_COLUMNS)) {
     const added = Object.entries(columns).map(([name, value]) => `${value} AS ${name}`);
     if (table === 'run' && version < WITH_METADATA) added.push('NULL AS metadata');

@@ -21,7 +21,8 @@ export function createSitemapReader(db: Database) {
     const { project = null, host = null } = filter;
     // CROSS JOIN pins the table of the keyset as the outer loop, as in read-side.ts.
     const read = db.prepare(
-      `SELECT u.url, e.lastmod, e.changefreq, e.priority, e.sitemap, e.first_seen, e.last_seen, e.page_id
+      `SELECT u.url, e.lastmod, e.changefreq, e.priority, e.sitemap, e.first_seen, e.last_seen, e.page_id,
+         e.lastmod_text, e.details
        FROM sitemap_entry e CROSS JOIN url u ON u.id = e.page_id
        WHERE e.page_id > @after AND (@project IS NULL OR u.project_id = (SELECT id FROM project WHERE name = @project))
          AND (@host IS NULL OR u.host_id = (SELECT id FROM host WHERE name = @host))

@@ -333,6 +333,8 @@ ${HISTORY_OF_LOG}
   ORPHAN_TABLE,
   // What kept some of a host's sitemaps from being read whole.
   'ALTER TABLE discovery ADD COLUMN trouble TEXT;',
+  // The words of the sitemap itself, so that they can be told again.
+  'ALTER TABLE sitemap_entry ADD COLUMN lastmod_text TEXT; ALTER TABLE sitemap_entry ADD COLUMN details TEXT;',
 ];
 
 export const SCHEMA_VERSION = MIGRATIONS.length;

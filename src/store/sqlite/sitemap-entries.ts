@@ -9,11 +9,12 @@ export function createSitemaps(session: Session, offers: Offers) {
   const dateOf = db.prepare('SELECT lastmod FROM sitemap_entry WHERE page_id = ?').pluck();
   // Several sitemaps may name a page: the newest date is the page's, the rest is as read last.
   const put = db.prepare(
-    `INSERT INTO sitemap_entry (page_id, lastmod, changefreq, priority, sitemap, first_seen, last_seen)
-     VALUES (?, ?, ?, ?, ?, ?, ?)
+    `INSERT INTO sitemap_entry (page_id, lastmod, changefreq, priority, sitemap, first_seen, last_seen,
+       lastmod_text, details)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
      ON CONFLICT DO UPDATE SET lastmod = max(COALESCE(lastmod, excluded.lastmod), COALESCE(excluded.lastmod, lastmod)),
        changefreq = excluded.changefreq, priority = excluded.priority, sitemap = excluded.sitemap,
-       last_seen = excluded.last_seen, lost_run = NULL`,
+       last_seen = excluded.last_seen, lost_run = NULL, lastmod_text = excluded.lastmod_text, details = excluded.details`,
   );
   const readDiscovery = db.prepare(
     `SELECT method, checked_at, entries, sitemaps, trouble FROM discovery
@@ -23,15 +24,17 @@ export function createSitemaps(session: Session, offers: Offers) {
 
   return {
     saveEntries(findings: readonly SitemapFinding[], now: number): { pageId: number; isNewer: boolean }[] {
-      const answers = findings.map(({ candidate, lastmod, changefreq, priority, sitemap }) => {
-        const knownBefore = session.known.size;
-        const pageId = offers.offer(candidate, null);
-        // A page that was not known has no entry.
-        const isNew = session.known.size > knownBefore;
-        const stored = isNew ? null : (dateOf.get(pageId) as number | null | undefined);
-        put.run(pageId, lastmod, changefreq, priority, sitemap, now, now);
-        return { pageId, isNewer: lastmod !== null && !(stored != null && stored >= lastmod) };
-      });
+      const answers = findings.map(
+        ({ candidate, lastmod, changefreq, priority, sitemap, lastmodText, details }) => {
+          const knownBefore = session.known.size;
+          const pageId = offers.offer(candidate, null);
+          // A page that was not known has no entry.
+          const isNew = session.known.size > knownBefore;
+          const stored = isNew ? null : (dateOf.get(pageId) as number | null | undefined);
+          put.run(pageId, lastmod, changefreq, priority, sitemap, now, now, lastmodText, details);
+          return { pageId, isNewer: lastmod !== null && !(stored != null && stored >= lastmod) };
+        },
+      );
       session.window.count();
       return answers;
     },

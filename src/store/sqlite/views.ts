@@ -139,7 +139,8 @@ CREATE VIEW page_changes AS
 
 CREATE VIEW sitemap_entries AS
   SELECT e.page_id AS id, e.page_id, u.url, ${iso('e.lastmod')} AS lastmod, e.changefreq, e.priority, e.sitemap,
-    ${iso('e.first_seen')} AS first_seen, ${iso('e.last_seen')} AS last_seen, u.project_id
+    ${iso('e.first_seen')} AS first_seen, ${iso('e.last_seen')} AS last_seen, u.project_id,
+    e.lastmod_text, e.details
   FROM sitemap_entry e JOIN url u ON u.id = e.page_id;
 
 CREATE VIEW discovery_status AS

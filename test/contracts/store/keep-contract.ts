@@ -58,7 +58,14 @@ export function describeKeeping(harness: () => StoreHarness): void {
     await first.visit(held, seen(100));
     logVisit(first, held, x, 100 * DAY);
     await first.store.release(held);
-    const entry = { lastmod: DAY, changefreq: null, priority: null, sitemap: url('s.xml') };
+    const entry = {
+      lastmod: DAY,
+      changefreq: null,
+      priority: null,
+      sitemap: url('s.xml'),
+      lastmodText: null,
+      details: null,
+    };
     await first.store.saveEntries([{ candidate: candidate('x'), ...entry }], now());
     await first.store.saveDiscovery('a.test', {
       method: 'sitemap',

@@ -189,6 +189,8 @@ export function describeOrphans(harness: () => StoreHarness): void {
         changefreq: null,
         priority: null,
         sitemap: url('sitemap.xml'),
+        lastmodText: null,
+        details: null,
       });
       await first.store.saveEntries(['linked', 'listed', 'stays'].map(entry), now());
       const read = (
@@ -325,6 +327,8 @@ export function describeOrphans(harness: () => StoreHarness): void {
         changefreq: null,
         priority: null,
         sitemap: url('sitemap.xml'),
+        lastmodText: null,
+        details: null,
       };
       await third.store.saveEntries([entry], now());
       await orphansOf(third);

@@ -11,7 +11,9 @@ function finding(
   lastmod: number | null = null,
   more: Partial<SitemapFinding> = {},
 ): SitemapFinding {
-  return { candidate: candidate(path), lastmod, changefreq: null, priority: null, sitemap: SITEMAP, ...more };
+  const words = { lastmodText: null, details: null };
+  const entry = { lastmod, changefreq: null, priority: null, sitemap: SITEMAP, ...words };
+  return { candidate: candidate(path), ...entry, ...more };
 }
 
 export function describeSitemaps(harness: () => StoreHarness): void {
@@ -53,6 +55,22 @@ export function describeSitemaps(harness: () => StoreHarness): void {
       await store.flush();
       expect(await harness().read('SELECT lastmod FROM sitemap_entries')).toEqual([
         { lastmod: '1970-01-07T00:00:00.000Z' },
+      ]);
+    });
+
+    it('keeps the words of the sitemap that was read last, whatever the newest date is', async () => {
+      const { store } = await beginRun(harness());
+      const save = (lastmod: number, lastmodText: string, details: string | null) =>
+        store.saveEntries([finding('x', lastmod, { lastmodText, details })], now());
+      await save(6 * DAY, '1970-01-07', null);
+      await save(5 * DAY, '1970-01-06T01:00:00+01:00', '{"kind":"rss"}');
+      await store.flush();
+      expect(await harness().read('SELECT lastmod, lastmod_text, details FROM sitemap_entries')).toEqual([
+        {
+          lastmod: '1970-01-07T00:00:00.000Z',
+          lastmod_text: '1970-01-06T01:00:00+01:00',
+          details: '{"kind":"rss"}',
+        },
       ]);
     });
 

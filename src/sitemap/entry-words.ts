@@ -1,0 +1,80 @@
+/**
+ * What a sitemap says of a page in its own words, for keeping and for telling again as it was read: the date as written,
+ * and as JSON whatever no column has: the address where the page's identity is another, the kind of sitemap unless it is a
+ * urlset, images, videos, news, alternates. Nearly all entries have nothing of that kind.
+ */
+
+import { parseLastmod } from './parse-lastmod.ts';
+import { CHANGE_FREQUENCIES, type SitemapEntry, type SitemapKind } from './sitemap-outcome.ts';
+
+export interface EntryWords {
+  lastmodText: string | null;
+  /** Null: nobody kept it. */
+  details: string | null;
+}
+
+/** What was not kept is null. */
+export interface ListedEntry {
+  entry: { [Name in keyof SitemapEntry]: SitemapEntry[Name] | (Name extends Unkept ? null : never) };
+  sitemap: string;
+  kind: SitemapKind | null;
+}
+type Unkept = 'images' | 'videos' | 'news' | 'alternates';
+
+export interface KeptEntry {
+  /** Of the page: its identity. */
+  url: string;
+  /** The newest date that any sitemap gave, in UTC. */
+  lastmod: string | null;
+  lastmod_text: string | null;
+  changefreq: string | null;
+  priority: number | null;
+  sitemap: string;
+  details: string | null;
+}
+
+interface Details extends Partial<Pick<SitemapEntry, 'url' | Unkept>> {
+  kind?: SitemapKind;
+}
+
+const PLAIN = '{}';
+const NOTHING_MORE: Pick<SitemapEntry, Unkept> = { images: [], videos: [], news: null, alternates: [] };
+const NOT_KEPT = { images: null, videos: null, news: null, alternates: null };
+
+/** `identity`: the URL of its page. */
+export function wordsOf(entry: SitemapEntry, kind: SitemapKind, identity: string): EntryWords {
+  const { url, lastmod: lastmodText, images, videos, news, alternates } = entry;
+  const isPlain = url === identity && kind === 'urlset' && news === null;
+  if (isPlain && images.length + videos.length + alternates.length === 0)
+    return { lastmodText, details: PLAIN };
+  const details: Details = {};
+  if (url !== identity) details.url = url;
+  if (kind !== 'urlset') details.kind = kind;
+  if (images.length > 0) details.images = images;
+  if (videos.length > 0) details.videos = videos;
+  if (news !== null) details.news = news;
+  if (alternates.length > 0) details.alternates = alternates;
+  return { lastmodText, details: JSON.stringify(details) };
+}
+
+export function listedEntry(row: KeptEntry): ListedEntry {
+  const { details, sitemap, priority, changefreq } = row;
+  const known = details === null || details === PLAIN ? {} : (JSON.parse(details) as Details);
+  const { url = row.url, kind = 'urlset', ...more } = known;
+  // One that was kept by an older version has its day, or its moment in UTC.
+  const lastmod = row.lastmod_text ?? (details === null ? shownDate(row.lastmod) : null);
+  const frequency = changefreq === null ? null : CHANGE_FREQUENCIES.find((one) => one === changefreq);
+  const words = {
+    url,
+    lastmod,
+    lastmodAt: lastmod === null ? null : parseLastmod(lastmod),
+    changefreq: frequency ?? null,
+    priority,
+  };
+  if (details === null) return { sitemap, kind: null, entry: { ...words, ...NOT_KEPT } };
+  return { sitemap, kind, entry: { ...words, ...NOTHING_MORE, ...more } };
+}
+
+function shownDate(moment: string | null): string | null {
+  return moment?.replace(/T00:00:00\.000Z$/, '') ?? null;
+}

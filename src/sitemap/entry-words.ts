@@ -38,8 +38,8 @@ interface Details extends Partial<Pick<SitemapEntry, 'url' | Unkept>> {
 }
 
 const PLAIN = '{}';
-const NOTHING_MORE: Pick<SitemapEntry, Unkept> = { images: [], videos: [], news: null, alternates: [] };
-const NOT_KEPT = { images: null, videos: null, news: null, alternates: null };
+const NO_DETAILS: Details = {};
+const NONE: readonly never[] = [];
 
 /** `identity`: the URL of its page. */
 export function wordsOf(entry: SitemapEntry, kind: SitemapKind, identity: string): EntryWords {
@@ -59,20 +59,26 @@ export function wordsOf(entry: SitemapEntry, kind: SitemapKind, identity: string
 
 export function listedEntry(row: KeptEntry): ListedEntry {
   const { details, sitemap, priority, changefreq } = row;
-  const known = details === null || details === PLAIN ? {} : (JSON.parse(details) as Details);
-  const { url = row.url, kind = 'urlset', ...more } = known;
+  const known: Details = details === null || details === PLAIN ? NO_DETAILS : JSON.parse(details);
   // One that was kept by an older version has its day, or its moment in UTC.
   const lastmod = row.lastmod_text ?? (details === null ? shownDate(row.lastmod) : null);
-  const frequency = changefreq === null ? null : CHANGE_FREQUENCIES.find((one) => one === changefreq);
-  const words = {
-    url,
-    lastmod,
-    lastmodAt: lastmod === null ? null : parseLastmod(lastmod),
-    changefreq: frequency ?? null,
-    priority,
+  const frequency = changefreq === null ? undefined : CHANGE_FREQUENCIES.find((one) => one === changefreq);
+  const none = details === null ? null : NONE;
+  return {
+    sitemap,
+    kind: details === null ? null : (known.kind ?? 'urlset'),
+    entry: {
+      url: known.url ?? row.url,
+      lastmod,
+      lastmodAt: lastmod === null ? null : parseLastmod(lastmod),
+      changefreq: frequency ?? null,
+      priority,
+      images: known.images ?? none,
+      videos: known.videos ?? none,
+      news: known.news ?? null,
+      alternates: known.alternates ?? none,
+    },
   };
-  if (details === null) return { sitemap, kind: null, entry: { ...words, ...NOT_KEPT } };
-  return { sitemap, kind, entry: { ...words, ...NOTHING_MORE, ...more } };
 }
 
 function shownDate(moment: string | null): string | null {

@@ -14,6 +14,8 @@ export interface OpenStoreOptions {
   onFailure: (error: unknown) => void;
   /** How long a shared store that does not answer is waited for. */
   patienceMs?: number;
+  /** What a file's pages may take in memory, where less will do than for a crawl. */
+  cacheKib?: number;
 }
 
 const DEFAULT_PATIENCE_MS = 300_000;
@@ -24,7 +26,8 @@ export async function openStore(options: OpenStoreOptions): Promise<Store> {
     return openPostgresStore({ ...options, patienceMs: options.patienceMs ?? DEFAULT_PATIENCE_MS });
   }
   const { openSqliteStore } = await import('./sqlite/sqlite-store.ts');
-  return openSqliteStore({ path: options.address, clock: options.clock, onFailure: options.onFailure });
+  const { address: path, clock, onFailure, cacheKib } = options;
+  return openSqliteStore({ path, clock, onFailure, cacheKib });
 }
 
 /** For a worker that looks for runs to take part in; null for a file, which has room for one crawler only. */

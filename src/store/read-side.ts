@@ -341,7 +341,12 @@ export interface ReadSide {
   /** By run, then by page. */
   changes(filter: ChangeFilter): AsyncIterable<ChangeRow>;
   ledger(runId: number): Promise<LedgerRow[]>;
-  sitemapEntries(filter: { project?: string; host?: string; limit?: number }): AsyncIterable<SitemapEntryRow>;
+  /** Some at a time, never none. */
+  sitemapEntries(filter: {
+    project?: string;
+    host?: string;
+    limit?: number;
+  }): AsyncIterable<SitemapEntryRow[]>;
   discoveries(filter: { project?: string }): Promise<DiscoveryRow[]>;
   /** Pages that were visited, or wait to be for the first time, in batches by id. */
   revisitPages(projectId: number, pageId?: number): AsyncIterable<readonly RevisitPage[]>;

@@ -169,12 +169,14 @@ export class PlanBook {
    * that was gone before and is named all the same is spoken for.
    */
   async readSignals(side: ReadSide, project: string, since: number, now: number): Promise<void> {
-    for await (const { page_id, lastmod, last_seen } of side.sitemapEntries({ project })) {
-      const page = this.pageOf(page_id);
-      const isNamed = page !== -1 && Date.parse(last_seen) > this.plan.lastVisit(page);
-      if (isNamed && this.plan.isGone(page)) this.#recall(page_id, false);
-      const date = lastmod === null ? Number.NaN : Date.parse(lastmod);
-      if (!Number.isNaN(date)) this.signal(page_id, date, since, now);
+    for await (const rows of side.sitemapEntries({ project })) {
+      for (const { page_id, lastmod, last_seen } of rows) {
+        const page = this.pageOf(page_id);
+        const isNamed = page !== -1 && Date.parse(last_seen) > this.plan.lastVisit(page);
+        if (isNamed && this.plan.isGone(page)) this.#recall(page_id, false);
+        const date = lastmod === null ? Number.NaN : Date.parse(lastmod);
+        if (!Number.isNaN(date)) this.signal(page_id, date, since, now);
+      }
     }
   }
 

@@ -149,7 +149,11 @@ async function* storedEntries(
   { host, checked_at, sitemaps }: DiscoveryRow,
 ): AsyncGenerator<ListedEntry[]> {
   const sites = new Set([host.replace(/^www\./, ''), ...(JSON.parse(sitemaps) as string[]).map(siteOf)]);
-  for await (const row of side.sitemapEntries({ project }))
-    if (row.last_seen >= checked_at && (sites.has(siteOf(row.url)) || sites.has(siteOf(row.sitemap))))
-      yield [listedEntry(row)];
+  for await (const rows of side.sitemapEntries({ project })) {
+    const entries: ListedEntry[] = [];
+    for (const row of rows)
+      if (row.last_seen >= checked_at && (sites.has(siteOf(row.url)) || sites.has(siteOf(row.sitemap))))
+        entries.push(listedEntry(row));
+    if (entries.length > 0) yield entries;
+  }
 }

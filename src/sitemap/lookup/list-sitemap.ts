@@ -18,6 +18,8 @@ import { findEntries, type SitemapReport } from '../find-entries.ts';
 import { type EntryKeeper, type LookEnd, openKeeper, type StoredListing } from './keep-entries.ts';
 import { openPoliteWeb, type PoliteWeb } from './polite-web.ts';
 
+const CACHE_KIB = 1024;
+
 export interface SitemapListener {
   onSitemap: (report: SitemapReport) => void;
   /** A host is another worker's for now. */
@@ -42,6 +44,8 @@ export async function* listSitemap(
     clock: systemClock,
     onFailure,
     patienceMs: config.storePatience * 1000,
+    // Entries are written one behind another, and hardly anything is read.
+    cacheKib: CACHE_KIB,
   });
   try {
     const parts = wire(config, store, given, normalizer);

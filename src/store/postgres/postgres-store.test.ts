@@ -218,7 +218,7 @@ describe('two workers on one run', () => {
     const side = await openPostgresReadSide(address);
     try {
       const urls: string[] = [];
-      for await (const { url } of side.sitemapEntries({})) urls.push(url);
+      for await (const rows of side.sitemapEntries({})) urls.push(...rows.map(({ url }) => url));
       expect(urls).toHaveLength(9000);
       expect(new Set(urls).size).toBe(9000);
       expect((await first.counts()).waiting).toBe(9001);

@@ -11,7 +11,7 @@ export function createSitemapReader(sql: Sql) {
     project?: string;
     host?: string;
     limit?: number;
-  }): AsyncGenerator<SitemapEntryRow> {
+  }): AsyncGenerator<SitemapEntryRow[]> {
     const conditions = ['e.page_id > $1'];
     const values: unknown[] = [];
     const add = (condition: string, value: unknown) => {
@@ -29,7 +29,7 @@ export function createSitemapReader(sql: Sql) {
     for (let after = 0; left > 0; ) {
       const size = Math.min(BATCH, left);
       const rows = await ask<SitemapEntryRow>(sql, text, [after, size, ...values]);
-      yield* rows;
+      if (rows.length > 0) yield rows;
       if (rows.length < size) return;
       after = rows[rows.length - 1].page_id;
       left -= rows.length;

@@ -21,6 +21,8 @@ export interface Offers {
   offerAll(candidates: readonly Candidate[], referrerId: number | null): number[];
   lower(pageId: number, depth: number): void;
   lowerDepths(budget: number): string[] | null;
+  /** Pages that were not known have ids behind it. */
+  readonly lastId: number;
   /** Writes the rows that were offered but not written yet. */
   flush(): void;
 }
@@ -162,6 +164,9 @@ export function createOffers(session: Session, waiting: WaitingPages): Offers {
     offerAll,
     lower,
     lowerDepths,
+    get lastId() {
+      return lastId;
+    },
     flush: write.flush,
   };
 }

@@ -18,11 +18,12 @@ const CACHE_KIB = 32 * 1024;
 const PAGE_BYTES = 8192;
 const CHECKPOINT_BYTES = 4 * 1024 * 1024;
 
-export function openForWriting(path: string): Database {
+export function openForWriting(path: string, cacheKib = CACHE_KIB): Database {
   if (path !== ':memory:') refuseUnusable(path, true);
   const db = openFile(path, false);
   try {
     refuseForeign(db, path);
+    db.pragma(`cache_size = -${cacheKib}`);
     takeWriteLock(db, path);
     return db;
   } catch (error) {
@@ -127,7 +128,6 @@ function takeWriteLock(db: Database, path: string): void {
     db.pragma('journal_mode = WAL');
   }
   db.pragma('synchronous = NORMAL');
-  db.pragma(`cache_size = -${CACHE_KIB}`);
   db.pragma(`wal_autocheckpoint = ${CHECKPOINT_BYTES / PAGE_BYTES}`); // small, so that no commit stalls the loop for long
   db.pragma('temp_store = MEMORY');
   try {

@@ -2,7 +2,7 @@
 import type { Database } from 'better-sqlite3';
 import type { DiscoveryRow, SitemapEntryRow } from '../read-side.ts';
 
-const BATCH = 1000;
+const BATCH = 256;
 
 type StoredEntry = Omit<SitemapEntryRow, 'lastmod' | 'first_seen' | 'last_seen'> & {
   lastmod: number | null;
@@ -10,14 +10,40 @@ type StoredEntry = Omit<SitemapEntryRow, 'lastmod' | 'first_seen' | 'last_seen'>
   last_seen: number;
 };
 
-const iso = (time: number) => new Date(time).toISOString();
+/** Many have the same times. */
+const isoTimes = new Map<number, string>();
+const MOST_TIMES = 1024;
+
+function iso(time: number): string {
+  let text = isoTimes.get(time);
+  if (text === undefined) {
+    text = new Date(time).toISOString();
+    if (isoTimes.size < MOST_TIMES) isoTimes.set(time, text);
+  }
+  return text;
+}
+
+function shown(row: StoredEntry): SitemapEntryRow {
+  return {
+    url: row.url,
+    lastmod: row.lastmod === null ? null : iso(row.lastmod),
+    changefreq: row.changefreq,
+    priority: row.priority,
+    sitemap: row.sitemap,
+    first_seen: iso(row.first_seen),
+    last_seen: iso(row.last_seen),
+    page_id: row.page_id,
+    lastmod_text: row.lastmod_text,
+    details: row.details,
+  };
+}
 
 export function createSitemapReader(db: Database) {
   async function* entriesOf(filter: {
     project?: string;
     host?: string;
     limit?: number;
-  }): AsyncGenerator<SitemapEntryRow> {
+  }): AsyncGenerator<SitemapEntryRow[]> {
     const { project = null, host = null } = filter;
     // CROSS JOIN pins the table of the keyset as the outer loop, as in read-side.ts.
     const read = db.prepare(
@@ -32,13 +58,7 @@ export function createSitemapReader(db: Database) {
     for (let after = 0; left > 0; ) {
       const size = Math.min(BATCH, left);
       const rows = read.all({ after, project, host, size }) as StoredEntry[];
-      for (const row of rows)
-        yield {
-          ...row,
-          lastmod: row.lastmod === null ? null : iso(row.lastmod),
-          first_seen: iso(row.first_seen),
-          last_seen: iso(row.last_seen),
-        };
+      if (rows.length > 0) yield rows.map(shown);
       if (rows.length < size) return;
       after = rows[rows.length - 1].page_id;
       left -= rows.length;

@@ -1,4 +1,5 @@
 /** Sitemap entries by page, and how the pages of each host were found. */
+import type { Database, Statement } from 'better-sqlite3';
 import type { HostDiscovery, SitemapFinding } from '../port.ts';
 import { discoveryOf, type StoredDiscovery } from '../visit-rows.ts';
 import type { Offers } from './offers.ts';
@@ -7,34 +8,36 @@ import type { Session } from './session.ts';
 export function createSitemaps(session: Session, offers: Offers) {
   const { db } = session;
   const dateOf = db.prepare('SELECT lastmod FROM sitemap_entry WHERE page_id = ?').pluck();
-  // Several sitemaps may name a page: the newest date is the page's, the rest is as read last.
-  const put = db.prepare(
-    `INSERT INTO sitemap_entry (page_id, lastmod, changefreq, priority, sitemap, first_seen, last_seen,
-       lastmod_text, details)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
-     ON CONFLICT DO UPDATE SET lastmod = max(COALESCE(lastmod, excluded.lastmod), COALESCE(excluded.lastmod, lastmod)),
-       changefreq = excluded.changefreq, priority = excluded.priority, sitemap = excluded.sitemap,
-       last_seen = excluded.last_seen, lost_run = NULL, lastmod_text = excluded.lastmod_text, details = excluded.details`,
-  );
+  const write = createEntryWriter(db);
   const readDiscovery = db.prepare(
     `SELECT method, checked_at, entries, sitemaps, trouble FROM discovery
      WHERE project_id = ? AND host_id = (SELECT id FROM host WHERE name = ?)`,
   );
   const putDiscovery = db.prepare('INSERT OR REPLACE INTO discovery VALUES (?, ?, ?, ?, ?, ?, ?)');
 
+  function storedDate(pageId: number): number | null {
+    if (write.isPending(pageId)) write.flush();
+    return (dateOf.get(pageId) as number | null | undefined) ?? null;
+  }
+
   return {
     saveEntries(findings: readonly SitemapFinding[], now: number): { pageId: number; isNewer: boolean }[] {
-      const answers = findings.map(
-        ({ candidate, lastmod, changefreq, priority, sitemap, lastmodText, details }) => {
-          const knownBefore = session.known.size;
-          const pageId = offers.offer(candidate, null);
-          // A page that was not known has no entry.
-          const isNew = session.known.size > knownBefore;
-          const stored = isNew ? null : (dateOf.get(pageId) as number | null | undefined);
-          put.run(pageId, lastmod, changefreq, priority, sitemap, now, now, lastmodText, details);
-          return { pageId, isNewer: lastmod !== null && !(stored != null && stored >= lastmod) };
-        },
+      // Those that were not known have no entry yet; they get their ids in order.
+      let lastId = offers.lastId;
+      const pageIds = offers.offerAll(
+        findings.map(({ candidate }) => candidate),
+        null,
       );
+      const answers = findings.map((finding, i) => {
+        const pageId = pageIds[i];
+        const isNew = pageId > lastId;
+        if (isNew) lastId = pageId;
+        const { lastmod } = finding;
+        const stored = isNew ? null : storedDate(pageId);
+        write.add(pageId, finding, now);
+        return { pageId, isNewer: lastmod !== null && !(stored !== null && stored >= lastmod) };
+      });
+      write.flush();
       session.window.count();
       return answers;
     },
@@ -49,6 +52,62 @@ export function createSitemaps(session: Session, offers: Offers) {
       const values = [method, checkedAt, entries, JSON.stringify(sitemaps), trouble];
       putDiscovery.run(session.projectId, hostId, ...values);
       session.window.commit();
+    },
+  };
+}
+
+/** So many rows to a statement, as many as there are: the more, the less each costs. */
+const SIZES = [64, 8, 1];
+const OWN_VALUES = 6;
+
+/** Writes rows several to a statement, what they share (the sitemap, the time) bound once. */
+function createEntryWriter(db: Database) {
+  const statements = new Map<number, Statement>();
+  const pending = new Set<number>();
+  const common = { sitemap: '', now: 0 };
+  let gathered: unknown[] = [];
+
+  // Several sitemaps may name a page: the newest date is the page's, the rest is as read last.
+  function statementFor(rows: number): Statement {
+    let statement = statements.get(rows);
+    if (statement === undefined) {
+      statement = db.prepare(
+        `INSERT INTO sitemap_entry (page_id, lastmod, changefreq, priority, lastmod_text, details, sitemap, first_seen, last_seen)
+         VALUES ${Array(rows).fill('(?, ?, ?, ?, ?, ?, @sitemap, @now, @now)').join(', ')}
+         ON CONFLICT DO UPDATE SET lastmod = max(COALESCE(lastmod, excluded.lastmod), COALESCE(excluded.lastmod, lastmod)),
+           changefreq = excluded.changefreq, priority = excluded.priority, sitemap = excluded.sitemap,
+           last_seen = excluded.last_seen, lost_run = NULL, lastmod_text = excluded.lastmod_text, details = excluded.details`,
+      );
+      statements.set(rows, statement);
+    }
+    return statement;
+  }
+
+  function flush(): void {
+    let from = 0;
+    for (const size of SIZES) {
+      const count = size * OWN_VALUES;
+      for (; from + count <= gathered.length; from += count)
+        statementFor(size).run(
+          count === gathered.length ? gathered : gathered.slice(from, from + count),
+          common,
+        );
+    }
+    gathered = [];
+    pending.clear();
+  }
+
+  return {
+    flush,
+    isPending: (pageId: number) => pending.has(pageId),
+    add(pageId: number, finding: SitemapFinding, now: number): void {
+      const { lastmod, changefreq, priority, sitemap, lastmodText, details } = finding;
+      if (sitemap !== common.sitemap || now !== common.now) flush();
+      common.sitemap = sitemap;
+      common.now = now;
+      gathered.push(pageId, lastmod, changefreq, priority, lastmodText, details);
+      pending.add(pageId);
+      if (gathered.length === SIZES[0] * OWN_VALUES) flush();
     },
   };
 }

@@ -36,11 +36,13 @@ export interface SqliteStoreOptions {
   clock: Clock;
   /** Hears of an error that no call can answer for (a commit by the timer). */
   onFailure: (error: unknown) => void;
+  /** What pages of the file may take in memory; as much as a crawl needs unless said. */
+  cacheKib?: number;
 }
 
 export async function openSqliteStore(options: SqliteStoreOptions): Promise<Store> {
   const { path } = options;
-  const db = openForWriting(path);
+  const db = openForWriting(path, options.cacheKib);
   const hasher = createUrlHasher(secretKey(db));
   const guard = createFailureGuard(db, path);
   const session = openSession(db, hasher, options, guard);

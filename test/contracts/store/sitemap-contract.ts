@@ -92,6 +92,31 @@ export function describeSitemaps(harness: () => StoreHarness): void {
       ]);
     });
 
+    it('keeps each of a long list beside its own sitemap, new pages and known ones', async () => {
+      const { store } = await beginRun(harness());
+      await store.saveEntries([finding('7', 9 * DAY), finding('150', 1 * DAY)], now());
+      const sitemaps = [SITEMAP, url('other.xml')];
+      const list = Array.from({ length: 200 }, (_, i) =>
+        finding(`${i}`, 5 * DAY, { sitemap: sitemaps[i < 90 ? 0 : i % 2], priority: (i % 10) / 10 }),
+      );
+      const answers = await store.saveEntries(
+        [...list, finding('199', 6 * DAY, { sitemap: SITEMAP })],
+        now(),
+      );
+      expect(answers.flatMap(({ isNewer }, i) => (isNewer ? [] : [i]))).toEqual([7]);
+      expect(answers[200].pageId).toBe(answers[199].pageId);
+      await store.flush();
+      const rows = await harness().read(
+        'SELECT page_id, sitemap, priority FROM sitemap_entries ORDER BY page_id',
+      );
+      const wanted = list.map(({ sitemap, priority }, i) => ({
+        page_id: answers[i].pageId,
+        sitemap: i === 199 ? SITEMAP : sitemap,
+        priority: i === 199 ? null : priority,
+      }));
+      expect(rows).toEqual(wanted.sort((a, b) => a.page_id - b.page_id));
+    });
+
     it('takes an entry that stands twice in one list', async () => {
       const { store } = await beginRun(harness());
       const answers = await store.saveEntries(

@@ -72,8 +72,10 @@ export class ActiveHost implements Schedulable {
   readonly gates = new Map<string, Promise<RobotsAnswer>>();
   /** Turns that were given and are not over: their pages are asked for, read or settled. */
   openTurns = 0;
-  /** Something asynchronous about the host (a claim, its robots.txt) must end first. */
-  isWaiting = false;
+  /** Its pages are being claimed. */
+  isClaiming = false;
+  /** Its first robots.txt, or that of too many pages, must come first. */
+  isGated = false;
   /** No page waits in the store, as far as is known. */
   isDrained = false;
   /** Monotonic time of the earliest retry when nothing else waits. */
@@ -85,6 +87,11 @@ export class ActiveHost implements Schedulable {
     this.lease = lease;
     this.pace = pace;
     this.isOutOfBudget = isOutOfBudget;
+  }
+
+  /** Something asynchronous about the host must end first. Two may be under way: neither ends the other. */
+  get isWaiting(): boolean {
+    return this.isClaiming || this.isGated;
   }
 
   readyAt(): number {

@@ -294,7 +294,7 @@ export function createHostDesk(parts: CrawlParts, around: DeskSurroundings): Hos
       ask: runErrand,
       pause,
     });
-    host.isWaiting = false;
+    host.isGated = false;
     host.turns.unshift(...host.parked.splice(0));
     if ('rules' in answer) {
       host.robots.set(origin, answer);
@@ -395,7 +395,7 @@ export function createHostDesk(parts: CrawlParts, around: DeskSurroundings): Hos
     openGate(host, turn, origin) {
       host.parked.push(turn);
       // The first robots.txt of a host holds all its pages; that of a further origin only its own, up to a number.
-      host.isWaiting = host.robots.size === 0 || host.parked.length >= MAX_PARKED;
+      host.isGated = host.robots.size === 0 || host.parked.length >= MAX_PARKED;
       if (!host.gates.has(origin)) learnRobots(host, origin).catch(onFailure);
     },
     rulesOf,

@@ -266,12 +266,12 @@ export function createCrawlLoop(parts: CrawlParts, discovers: boolean): CrawlLoo
   }
 
   async function claimPage(host: ActiveHost): Promise<PageTurn | null> {
-    host.isWaiting = true;
+    host.isClaiming = true;
     const { pace } = host;
     const count = pace.delayMs > 0 ? 1 : Math.min(CLAIMS_AT_ONCE, pace.perHost, slots.total);
     host.isDrained = true; // a page queued while we ask takes this back
     const { claims, nextRetryAt } = await claimToAsk(host, count);
-    host.isWaiting = false;
+    host.isClaiming = false;
     if (claims.length === 0) {
       if (nextRetryAt !== null) {
         host.isDrained = false;

@@ -4,6 +4,9 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { configOfRun } from '../../src/cli/stored-config.ts';
 import { loadConfig } from '../../src/config/load-config.ts';
 import { type CrawlHandle, joinCrawl, startCrawl } from '../../src/crawl/start-crawl.ts';
+import { systemClock } from '../../src/primitives/clock.ts';
+import { openStore } from '../../src/store/open-store.ts';
+import type { Store } from '../../src/store/port.ts';
 import { connect, disconnect } from '../../src/store/postgres/connection.ts';
 import { sharedPostgres } from '../servers/shared-postgres.ts';
 import { answer, type Exchange } from '../web/fake-web.ts';
@@ -43,6 +46,37 @@ async function useStore() {
       return handle;
     },
   };
+}
+
+describe('a store that takes its time', () => {
+  it('has no path guessed while it hands out a page, though robots.txt has come', async () => {
+    const web = await bench.web({ pages: { '/': page('home'), '/sitemap.xml': sitemapOf('/') } });
+    const file = bench.file();
+    const store = await openStore({ address: file.path, clock: systemClock, onFailure: () => {} });
+    const robots: { came?: () => void } = {};
+    const robotsCame = new Promise<void>((resolve) => {
+      robots.came = resolve;
+    });
+    const saveRobots: Store['saveRobots'] = async (...values) => {
+      await store.saveRobots(...values);
+      robots.came!();
+    };
+    const claim: Store['claim'] = async (...request) => {
+      const claimed = await store.claim(...request);
+      await robotsCame;
+      // A guess would come by now.
+      await Promise.race([web.asked('/sitemap.xml'), turns(500)]);
+      return claimed;
+    };
+    const own = { ...store, claim, saveRobots };
+    await bench.crawl(file, web.origin, { discover: ['sitemap', 'links'] }, { store: own });
+    expect(asked(web)).toEqual(['/', '/sitemap.xml']);
+  });
+});
+
+/** Of the event loop. */
+async function turns(count: number): Promise<void> {
+  for (let turn = 0; turn < count; turn++) await new Promise((resolve) => setImmediate(resolve));
 }
 
 describe('sitemaps with two workers on one run', () => {

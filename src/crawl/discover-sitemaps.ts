@@ -78,6 +78,10 @@ interface Seen {
   isCut: boolean;
   /** Looks that were not spared, by what they asked for. */
   depths: Set<Look['depth']>;
+  /** Sitemaps that were read, by address. */
+  read: Set<string>;
+  /** Start URLs that may be sitemaps, while they are asked for as pages. */
+  reading: Map<string, Promise<void>>;
   /** Not offered yet, by identity: one that is named twice counts once, where both are in hand. */
   batch: Map<string, SitemapFinding>;
 }
@@ -135,16 +139,18 @@ export function createSitemapDiscovery(
       record: new LookRecord(clock.now(), sitemaps === null ? null : await store.discovery(host)),
       isCut: false,
       depths: new Set(),
+      read: new Set(),
+      reading: new Map(),
       batch: new Map(),
     };
     // Beside the looks: what comes is read while it comes.
-    const reading = sitemaps === null ? [] : startPagesOf(host).map((start) => readFeed(start, seen));
+    if (sitemaps !== null) for (const start of startPagesOf(host)) awaitFeed(start, seen);
     const waiting = [...looks];
     for (let look = waiting.shift(); look !== undefined; look = waiting.shift()) {
       const { start: given, depth, isFeed } = look;
       const start = given.isBare ? await withScheme(given) : given;
       if (given.isBare && depth !== 'given') {
-        if (sitemaps !== null && isPageUrl({ ...start, isBare: false })) reading.push(readFeed(start, seen));
+        if (sitemaps !== null && isPageUrl({ ...start, isBare: false })) awaitFeed(start, seen);
         await offer(start);
       }
       const found = sitemaps === null || isStopped ? 'none' : await discover({ start, depth, isFeed }, seen);
@@ -159,7 +165,7 @@ export function createSitemapDiscovery(
       }
       if (isStopped) return;
     }
-    await Promise.all(reading);
+    await Promise.all(seen.reading.values());
     if (seen.depths.size > 0 && !isStopped) await remember(host, seen);
   }
 
@@ -167,6 +173,10 @@ export function createSitemapDiscovery(
   function startPagesOf(host: string): StartUrl[] {
     const isPage = (start: StartUrl) => start.host === host && isPageUrl({ ...start, isBare: false });
     return startUrls.filter((start) => isPage(start) && !isOfferedLater(parts, start)).slice(0, MOST_AWAITED);
+  }
+
+  function awaitFeed(start: StartUrl, seen: Seen): void {
+    seen.reading.set(start.fetchUrl, readFeed(start, seen));
   }
 
   /** A start URL that was asked for as a page and answers as feeds or sitemaps do. */
@@ -225,6 +235,10 @@ export function createSitemapDiscovery(
     const entries = findEntries(start.fetchUrl, {
       web: webFor(seen, handed?.answer),
       onKind: handed?.hear,
+      async wasRead(url) {
+        await seen.reading.get(url);
+        return seen.read.has(url);
+      },
       known: isSearched ? (known?.sitemaps.filter((url) => !given.has(url)) ?? []) : [],
       paths: isSearched ? sitemaps!.paths : [],
       maxBytes: sitemaps!.maxBytes,
@@ -234,6 +248,7 @@ export function createSitemapDiscovery(
         isPage ||= found.isPage && !isFeed && depth === 'given' && found.foundBy === 'given';
         if (found.kind !== null) {
           hits++;
+          seen.read.add(found.url);
           if (found.foundBy === 'given') handed?.hear(found.kind);
         }
         if (!isPage) note(found, seen);

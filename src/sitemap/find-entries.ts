@@ -86,6 +86,8 @@ export interface FindOptions {
   isSiteWanted?: () => Promise<boolean>;
   /** Hears what the given address is as soon as an entry of it was read, before anybody else is asked anything. */
   onKind?: (kind: SitemapKind) => void;
+  /** Whether another search of the same site has read this one, and it is a sitemap: then it is not read again. */
+  wasRead?: (url: string) => Promise<boolean>;
   /** Nothing else than the start is looked at, whatever it is called. */
   isGiven?: boolean;
 }
@@ -219,6 +221,10 @@ class SitemapWalk {
         return;
       }
       this.#seen.add(named.url);
+      if (named.foundBy !== 'given' && (await this.#options.wasRead?.(named.url)) === true) {
+        this.hits++;
+        continue;
+      }
       const answer = await this.#options.web.get(named.url, named.foundBy);
       if ('refused' in answer) {
         this.#tellRefusal(named, answer);

@@ -104,6 +104,17 @@ describe('a feed that is asked for as a page', () => {
     };
   const news = { '/news': page('news') };
 
+  it('is read once where robots.txt names it too, and then nothing is guessed', async () => {
+    const web = await bench.web({
+      robots: robotsNaming(['/feed']),
+      pages: { '/feed': rss('/news'), ...news },
+    });
+    const file = bench.file();
+    await bench.crawl(file, web.url('/feed'), BOTH);
+    expect(asked(web)).toEqual(['/feed', '/news']);
+    expect(file.rows('SELECT entries FROM discovery_status')).toEqual([{ entries: 1 }]);
+  });
+
   it('is no page of those that were wanted, and no change', async () => {
     const web = await bench.web({ pages: { '/feed': rss('/news'), ...news } });
     const file = bench.file();
@@ -267,6 +278,17 @@ describe('a guess that fails for now', () => {
     // It may be there another time.
     expect(file.rows('SELECT method FROM discovery_status')).toEqual([]);
   });
+});
+
+it('is read once where it is given and robots.txt names it', async () => {
+  const web = await bench.web({
+    robots: robotsNaming(['/given.xml']),
+    pages: { '/given.xml': sitemapOf('/news'), '/': page('home'), '/news': page('news') },
+  });
+  const file = bench.file();
+  await bench.crawl(file, [web.url('/given.xml'), web.url('/')], BOTH);
+  expect(inOrder(asked(web))).toEqual(['/', '/given.xml', '/news']);
+  expect(file.rows('SELECT entries FROM discovery_status')).toEqual([{ entries: 1 }]);
 });
 
 it('stays a sitemap when it cannot be read for once', async () => {

@@ -106,7 +106,9 @@ export function createSitemapDiscovery(
   const { desk } = around;
   /** Whoever gave them has them read: that one is there says nothing of the site's own. */
   const given = new Set([...startUrls, ...(sitemaps?.feeds ?? [])].map(({ fetchUrl }) => fetchUrl));
-  const pages = createAwaited<readonly string[]>([], around.onChange);
+  // Of a start page that nobody read here another worker may have.
+  const unread = store.isShared ? null : [];
+  const pages = createAwaited<readonly string[] | null>(unread, around.onChange);
   const { wantsType } = parts.policy;
   const feeds = createStartFeeds({ maxBytes: sitemaps?.maxBytes ?? 0, wantsType, onWait: around.onChange });
   let [isStopped, isCut] = [false, false];
@@ -183,6 +185,7 @@ export function createSitemapDiscovery(
   async function readFeed(start: StartUrl, seen: Seen): Promise<void> {
     const look: Look = { start, depth: 'given', isFeed: true };
     for (let found = await feeds.of(start.url); found !== 'none'; found = await feeds.of(start.url)) {
+      if (found === 'unasked') return readUnasked(start, seen);
       const handed = found === 'unread' ? undefined : found;
       try {
         const isRead = !isStopped && (await discover({ ...look, handed }, seen)) === 'sitemap';
@@ -196,6 +199,12 @@ export function createSitemapDiscovery(
         handed?.hear(null);
       }
     }
+  }
+
+  /** Another worker may have asked for it, and said to nobody that it is a feed. Many of them are not worth as many requests. */
+  async function readUnasked(start: StartUrl, seen: Seen): Promise<void> {
+    if (isStopped || !store.isShared || seen.reading.size > 1) return;
+    await discover({ start, depth: 'given' }, seen).catch(around.onFailure);
   }
 
   async function offer(start: StartUrl): Promise<void> {
@@ -363,6 +372,8 @@ export function createSitemapDiscovery(
     seeStart({ url, host }, found) {
       if (typeof found === 'object' && 'body' in found)
         pages.see(siteName(host), sitemapLinks(found.body, found.link));
+      // One that is no page names none.
+      if (parts.isStartUrl(url) && (found === 'feed' || found === 'other')) pages.see(siteName(host), []);
       // At depth 0 there may be many more than those that were given.
       if (!parts.isStartUrl(url) && !feeds.isAwaited(url)) return;
       if (typeof found === 'object' && 'movedTo' in found) feeds.move(url, found.movedTo);

@@ -19,8 +19,8 @@ export interface HandedFeed {
   hear: (kind: SitemapKind | null) => void;
 }
 
-/** unread: it answers as a feed does, and its body was not taken. none: it is no feed, or will not be asked. */
-export type StartFeed = HandedFeed | 'unread' | 'none';
+/** unread: it answers as a feed does, and its body was not taken. none: it is no feed. unasked: it is not asked for here any more. */
+export type StartFeed = HandedFeed | 'unread' | 'none' | 'unasked';
 
 /** Takes the body of a start URL where it is a feed's. */
 export interface FeedIntake extends BodyTaker {
@@ -107,7 +107,7 @@ export function createStartFeeds({ maxBytes, wantsType, onWait }: StartFeedsOpti
 
     /** No more pages are asked for. */
     giveUp(): void {
-      for (const url of [...waiting.keys()]) tell(url, 'none');
+      for (const url of [...waiting.keys()]) tell(url, 'unasked');
     },
   };
 }

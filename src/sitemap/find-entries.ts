@@ -80,8 +80,8 @@ export interface FindOptions {
   paths: readonly string[];
   maxBytes: number;
   onSitemap: (report: SitemapReport) => void;
-  /** The sitemaps that the site's page names, of whoever reads that page anyway; else it is asked for. */
-  pageLinks?: () => Promise<readonly string[]>;
+  /** The sitemaps that the site's page names, of whoever reads that page anyway; else, or when that is null, it is asked for. */
+  pageLinks?: () => Promise<readonly string[] | null>;
   /** The start is a page: whether its site is to be searched. Else it is. */
   isSiteWanted?: () => Promise<boolean>;
   /** Hears what the given address is as soon as an entry of it was read, before anybody else is asked anything. */
@@ -157,13 +157,16 @@ export async function* findEntries(start: string, options: FindOptions): AsyncGe
     yield* walk.read([resolve(path)], 'path');
     if (walk.hits > 0) return;
   }
-  if (options.pageLinks !== undefined) {
-    yield* walk.read((await options.pageLinks()).map(resolve), 'link');
-    return;
+  let page = home;
+  if (options.pageLinks === undefined) {
+    yield* walk.read(links, 'link');
+    if (walk.hits > 0) return;
+  } else {
+    const named = await options.pageLinks();
+    if (named !== null) return yield* walk.read(named.map(resolve), 'link');
+    page = start;
   }
-  yield* walk.read(links, 'link');
-  if (walk.hits > 0) return;
-  links = yield* walk.readPage(home, 'link');
+  links = yield* walk.readPage(page, 'link');
   yield* walk.read(links, 'link');
 }
 
@@ -221,10 +224,7 @@ class SitemapWalk {
         return;
       }
       this.#seen.add(named.url);
-      if (named.foundBy !== 'given' && (await this.#options.wasRead?.(named.url)) === true) {
-        this.hits++;
-        continue;
-      }
+      if (await this.#wasRead(named)) continue;
       const answer = await this.#options.web.get(named.url, named.foundBy);
       if ('refused' in answer) {
         this.#tellRefusal(named, answer);
@@ -237,11 +237,18 @@ class SitemapWalk {
     }
   }
 
+  async #wasRead({ url, foundBy }: Pick<Named, 'url' | 'foundBy'>): Promise<boolean> {
+    if (foundBy === 'given' || (await this.#options.wasRead?.(url)) !== true) return false;
+    this.hits++;
+    return true;
+  }
+
   /** The page may be a sitemap itself; else what it names is answered. */
   async *readPage(page: string, foundBy: 'given' | 'link'): AsyncGenerator<FoundEntry[], Resolved[]> {
     const isTried = !looksLikeSitemap(page);
     const named: Named = { url: page, foundBy, depth: 0, from: [], isTried };
     this.#seen.add(page);
+    if (await this.#wasRead(named)) return [];
     const answer = await this.#options.web.get(page, foundBy);
     if ('refused' in answer) {
       this.#tellRefusal(named, answer);

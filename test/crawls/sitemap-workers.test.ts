@@ -39,6 +39,17 @@ async function useStore() {
       open.push(handle);
       return handle;
     },
+    /** As above, with some verbs of the store in other words. */
+    async beginWith(url: string, verbs: (own: Store) => Partial<Store>) {
+      const own = await openStore({ address: store, clock: systemClock, onFailure: () => {} });
+      const handle = await startCrawl({
+        config,
+        startUrls: [url],
+        extensions: { store: { ...own, ...verbs(own) } },
+      });
+      open.push(handle);
+      return handle;
+    },
     async join(runId: number) {
       const configOf = (run: { config: string }) => configOfRun(run, { store, leaseSeconds: 5 });
       const handle = await joinCrawl({ runId, worker: config, configOf });
@@ -118,6 +129,37 @@ describe('sitemaps with two workers on one run', () => {
     const again = await store.begin(web.origin);
     await again.finished;
     expect(asked(web).filter((path) => path.endsWith('.xml'))).toHaveLength(3);
+  });
+
+  it.each([
+    ['by its link', '/', []],
+    ['because it is one', '/feed', []],
+    ['because it is one, beside what robots.txt names', '/feed', ['/a.xml']],
+  ])('are found by a start page that the other one read, %s', async (_, start, named) => {
+    const web = await bench.web({
+      robots: robotsNaming(named),
+      pages: {
+        '/': `<title>home</title><link rel="sitemap" href="/by-link.xml">`,
+        '/by-link.xml': sitemapOf('/named'),
+        '/feed': sitemapOf('/named'),
+        '/a.xml': sitemapOf('/other'),
+        '/named': page('named'),
+        '/other': page('other'),
+      },
+    });
+    const store = await useStore();
+    const isRead = web.asked(start);
+    const first = await store.beginWith(web.url(start), (own) => ({
+      lease: async (...request) => isRead.then(() => own.lease(...request)),
+      leaseHost: async (...request) => isRead.then(() => own.leaseHost(...request)),
+    }));
+    const second = await store.join(first.runId);
+    expect(second).not.toBeNull();
+    await Promise.all([first.finished, second?.finished]);
+    expect(asked(web)).toContain('/named');
+    expect(await store.rows('SELECT method, entries, trouble FROM discovery_status')).toEqual([
+      { method: 'sitemap', entries: 1 + named.length, trouble: null },
+    ]);
   });
 
   it('are not saved of a look that Ctrl-C ended, though others go on with the run', async () => {

@@ -11,6 +11,7 @@ const PAGE: PastPage = {
   canonical: 'https://a.example/ink',
   noindex: false,
   nofollow: false,
+  robotsOther: '',
   structuredData: '{"@type":"Product","name":"Ink","offers":{"price":"9.99"}}',
   text: 'Ink is a liquid that people write with since long ago',
   links: ['https://a.example/', 'https://a.example/pens', 'https://b.example/'],
@@ -44,6 +45,7 @@ describe('what changed', () => {
     ['description', { description: 'Other' }, 'What ink is', 'Other'],
     ['canonical', { canonical: 'https://a.example/inks' }, 'https://a.example/ink', 'https://a.example/inks'],
     ['robots', { noindex: true }, 'index, follow', 'noindex, follow'],
+    ['robots', { robotsOther: 'noarchive' }, 'index, follow', 'index, follow, noarchive'],
     ['status', { statusCode: 203 }, '200', '203'],
   ] as const)('is the %s, before and after', (name, after, was, is) => {
     expect(compare({}, after)).toEqual({

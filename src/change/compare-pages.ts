@@ -94,8 +94,9 @@ function isAnswerWithContent(status: number | null): boolean {
 
 const textOfStatus = (status: number | null) => (status === null ? null : String(status));
 
-function textOfRobots({ noindex, nofollow }: PastPage): string {
-  return `${noindex ? 'noindex' : 'index'}, ${nofollow ? 'nofollow' : 'follow'}`;
+function textOfRobots({ noindex, nofollow, robotsOther }: PastPage): string {
+  const other = robotsOther ? `, ${robotsOther}` : '';
+  return `${noindex ? 'noindex' : 'index'}, ${nofollow ? 'nofollow' : 'follow'}${other}`;
 }
 
 /**

@@ -43,6 +43,7 @@ describe('the hash of what else can change', () => {
     canonical: null,
     noindex: false,
     nofollow: false,
+    robotsOther: '',
     structuredData: null,
   };
 
@@ -68,6 +69,7 @@ describe('the hash of what else can change', () => {
       facetHash({ ...facets, structuredData: 'D' }, LINKS),
       facetHash({ ...facets, noindex: true }, LINKS),
       facetHash({ ...facets, nofollow: true }, LINKS),
+      facetHash({ ...facets, robotsOther: 'noarchive' }, LINKS),
       redirectHash(301, 'links'),
       redirectHash(302, 'links'),
     ].map((hash) => Buffer.from(hash).toString('hex'));

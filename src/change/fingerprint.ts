@@ -23,6 +23,7 @@ export interface Facets {
   canonical: string | null;
   noindex: boolean;
   nofollow: boolean;
+  robotsOther: string;
   structuredData: string | null;
 }
 
@@ -37,11 +38,11 @@ const LINKS_AT = 24;
 
 /** The last eight bytes are the links' own, so that one can see whether they are the same. */
 export function facetHash(facets: Facets, links: LinkDigest): Uint8Array {
-  const { title, h1, description, canonical, noindex, nofollow, structuredData } = facets;
+  const { title, h1, description, canonical, noindex, nofollow, robotsOther, structuredData } = facets;
   // A field that is absent differs from an empty one; no text holds the marks, which are folded away as white space.
   const text =
     `${title ?? '\x00'}\x1f${h1 ?? '\x00'}\x1f${description ?? '\x00'}\x1f${canonical ?? '\x00'}\x1f` +
-    `${structuredData ?? '\x00'}\x1f${noindex ? 1 : 0}${nofollow ? 1 : 0}`;
+    `${structuredData ?? '\x00'}\x1f${noindex ? 1 : 0}${nofollow ? 1 : 0}${robotsOther}`;
   const hash = crypto.hash('sha256', text, 'buffer');
   hash.writeInt32LE(links.sum, LINKS_AT);
   hash.writeInt32LE(links.bits, LINKS_AT + 4);

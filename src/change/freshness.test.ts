@@ -21,6 +21,7 @@ function visit(more: Partial<LastVisit> = {}): LastVisit {
     sitemapDate: null,
     changeFrequency: 0,
     changesDetected: 0,
+    xRobotsTag: null,
     ...more,
   };
 }

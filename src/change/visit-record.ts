@@ -87,6 +87,8 @@ export interface PastPage {
   canonical: string | null;
   noindex: boolean;
   nofollow: boolean;
+  /** What else it asks of robots; null where it was read by a version that did not keep it. */
+  robotsOther: string | null;
   structuredData: string | null;
   text: string | null;
   /** Identities of the pages it links to. */

@@ -90,7 +90,9 @@ function hasKeptLinks({ facts, claim, redirect }: PageSettlement): boolean {
 }
 
 /** The same body may come with another X-Robots-Tag, or be read by a crawler of another name. */
-function hasOtherFacets({ facetHash }: PageFacts, last: LastVisit): boolean {
+function hasOtherFacets({ facetHash, textHash, xRobotsTag }: PageFacts, last: LastVisit): boolean {
+  // A picture or a document has no facets but what its head says of robots.
+  if (textHash === null && last.textHash === null && xRobotsTag !== last.xRobotsTag) return true;
   return facetHash !== null && last.facetHash !== null && !isSameHash(facetHash, last.facetHash);
 }
 
@@ -112,7 +114,8 @@ export async function compareWithStored(
   const change = past === null ? null : findChange(past, found, facts, last);
   if (change === null) {
     settlement.visit!.outcome = past === null ? 'new' : 'unchanged';
-    settlement.visit!.knownBy = past === null ? 'content' : 'text';
+    const knownBy = isSameBody(facts, last) ? 'hash' : 'text';
+    settlement.visit!.knownBy = past === null ? 'content' : knownBy;
     return;
   }
   settlement.change = change;
@@ -130,7 +133,8 @@ function findChange(past: PastPage, found: FoundPage, facts: PageFacts, last: La
   const before: PastPage = {
     ...past,
     statusCode: statusBefore(last, found.statusCode),
-    // Read by a version that did not keep it: nothing is known of it.
+    // Read by a version that did not keep them: nothing is known of them.
+    robotsOther: past.robotsOther ?? found.robotsOther,
     structuredData: last.facetHash === null ? found.structuredData : past.structuredData,
   };
   const change = comparePages(before, found);

@@ -50,6 +50,7 @@ export function redirected(
     canonical: null,
     noindex: false,
     nofollow: false,
+    robotsOther: '',
     structuredData: null,
     text: null,
     links: [],

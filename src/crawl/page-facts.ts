@@ -4,7 +4,8 @@ import { contentHash, facetHash, linkDigest, simhashInteger } from '../change/fi
 import { atArrival } from '../change/freshness.ts';
 import type { Outcome, ResponseHead } from '../fetch/fetcher.ts';
 import { parseHttpDate } from '../parse/http-date.ts';
-import type { ParsedPage } from '../parse/parsed-page.ts';
+import type { ParsedPage, RobotsDirectives } from '../parse/parsed-page.ts';
+import { addRobotsHeader } from '../parse/robots-directives.ts';
 import type { PageFacts, PageTouch } from '../store/port.ts';
 
 /** Our clock is preferred when the server's is further off than this. */
@@ -19,11 +20,22 @@ export function fillFacts(facts: PageFacts, page: ParsedPage, baseUrl: string): 
   facts.canonical = page.canonical === null ? null : (resolveUrl(page.canonical, baseUrl) ?? page.canonical);
   facts.noindex = page.robots.noindex;
   facts.nofollow = page.robots.nofollow;
+  facts.robotsOther = page.robots.other;
   facts.wordCount = page.wordCount;
   facts.simhash = simhashInteger(page.simhashHigh, page.simhashLow);
   facts.structuredData = page.structuredData;
   facts.textHash = contentHash(page.text);
   facts.facetHash = facetHash(facts, linkDigest(page.links, page.baseHref));
+}
+
+/** What the head asks of robots for a body that cannot ask itself: a picture, a document. */
+export function fillRobots(facts: PageFacts, agentToken: string): void {
+  if (facts.xRobotsTag === null) return;
+  const robots: RobotsDirectives = { noindex: false, nofollow: false, other: '' };
+  addRobotsHeader(facts.xRobotsTag, agentToken, robots);
+  facts.noindex = robots.noindex;
+  facts.nofollow = robots.nofollow;
+  facts.robotsOther = robots.other;
 }
 
 /** What an answer's head says of a page that it does not show. */
@@ -54,6 +66,8 @@ export function factsOf(outcome: Outcome, nowMs: number): PageFacts {
     canonical: null,
     noindex: false,
     nofollow: false,
+    robotsOther: '',
+    xRobotsTag: head?.xRobotsTag ?? null,
     wordCount: null,
     contentHash: null,
     simhash: null,

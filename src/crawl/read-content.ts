@@ -19,7 +19,7 @@ export function readContent(parse: ContentParser, input: ContentInput): ParsedPa
     lang: null,
     canonical: null,
     baseHref: null,
-    robots: { noindex: false, nofollow: false },
+    robots: { noindex: false, nofollow: false, other: '' },
     refresh: null,
     structuredData: null,
     charset: 'utf-8',

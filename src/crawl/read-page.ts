@@ -4,7 +4,7 @@
  */
 import type { FoundPage } from '../change/compare-pages.ts';
 import { contentHash } from '../change/fingerprint.ts';
-import type { Claim } from '../frontier/candidate.ts';
+import type { Claim, LastVisit } from '../frontier/candidate.ts';
 import { essenceOf } from '../parse/mime-type.ts';
 import type { ParsedPage } from '../parse/parsed-page.ts';
 import type { PageFacts } from '../store/port.ts';
@@ -12,7 +12,7 @@ import { compareHashes, isSameBody, touchOf, visitOf } from './compare-visit.ts'
 import type { Exchange } from './exchange.ts';
 import { redirected } from './follow-redirect.ts';
 import { keepBody } from './keep-body.ts';
-import { factsOf, fillFacts, resolveUrl } from './page-facts.ts';
+import { factsOf, fillFacts, fillRobots, resolveUrl } from './page-facts.ts';
 import { bareSettlement, type PageSettlement } from './page-settlement.ts';
 import type { CrawlParts } from './parts.ts';
 import { readContent } from './read-content.ts';
@@ -29,8 +29,7 @@ export function readPage(claim: Claim, { outcome }: Exchange, around: CrawlParts
   facts.contentHash = contentHash(bytes);
   const settlement = bareSettlement(claim, 'Processed', null);
   settlement.countsAsPage = true;
-  // What the head says of robots is no part of the body.
-  if (isSameBody(facts, claim.last) && head.xRobotsTag === null && around.modes.mode !== 'full') {
+  if (around.modes.mode !== 'full' && isSameBody(facts, claim.last) && asksNothing(facts, claim.last)) {
     settlement.touch = touchOf(facts);
     settlement.visit = visitOf('unchanged', 'hash', facts, claim.last);
     return settlement;
@@ -44,7 +43,9 @@ export function readPage(claim: Claim, { outcome }: Exchange, around: CrawlParts
   const isPage =
     essence === null || HTML_TYPES.has(essence) || essence === 'text/plain' || bytes.length === 0;
   if (ownParser === undefined && !isPage) {
-    settlement.body = keepBody(facts, bytes, around.bodies);
+    fillRobots(facts, around.agentToken);
+    if (!(facts.noindex && around.policy.respectNoindex))
+      settlement.body = keepBody(facts, bytes, around.bodies);
     compareHashes(settlement, describeBare);
     return settlement;
   }
@@ -65,6 +66,11 @@ export function readPage(claim: Claim, { outcome }: Exchange, around: CrawlParts
   fillFacts(facts, page, baseUrl);
   fillSettlement(settlement, page, baseUrl, bytes, around);
   return settlement;
+}
+
+/** What the head says of robots, or said the last time, is no part of the body. */
+function asksNothing({ xRobotsTag }: PageFacts, last: LastVisit | null): boolean {
+  return xRobotsTag === null && last!.xRobotsTag === null;
 }
 
 /** A meta refresh without a pause, to another page, is a redirect. */
@@ -109,7 +115,8 @@ function fillSettlement(
 
 /** What was found, in the words of what is stored. */
 function describe(facts: PageFacts, text: string | null, links: string[]): FoundPage {
-  const { statusCode, title, h1, description, canonical, noindex, nofollow, structuredData } = facts;
+  const { statusCode, title, h1, description, canonical, noindex, nofollow, robotsOther, structuredData } =
+    facts;
   return {
     statusCode,
     title,
@@ -118,6 +125,7 @@ function describe(facts: PageFacts, text: string | null, links: string[]): Found
     canonical,
     noindex,
     nofollow,
+    robotsOther,
     structuredData,
     text,
     links,

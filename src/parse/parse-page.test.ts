@@ -54,7 +54,7 @@ describe('a parsed page', () => {
   });
 
   it('keeps nothing of the page before', () => {
-    parseHtml(PAGE, 'text/html', 'noindex');
+    parseHtml(PAGE, 'text/html', 'noindex, noarchive');
     const page = parseHtml('<p>x');
     expect(page).toMatchObject({
       title: null,
@@ -64,14 +64,20 @@ describe('a parsed page', () => {
       canonical: null,
       baseHref: null,
       refresh: null,
-      robots: { noindex: false, nofollow: false },
+      robots: { noindex: false, nofollow: false, other: '' },
       wordCount: 1,
     });
     expect(page.links.count).toBe(0);
   });
 
   it('adds X-Robots-Tag to what the page says', () => {
-    expect(parseHtml('<p>x', 'text/html', 'nofollow').robots).toEqual({ noindex: false, nofollow: true });
+    expect(
+      parseHtml('<meta name=robots content="nosnippet">x', 'text/html', 'nofollow, noarchive').robots,
+    ).toEqual({
+      noindex: false,
+      nofollow: true,
+      other: 'noarchive, nosnippet',
+    });
   });
 
   it('is text without links when it is plain text', () => {

@@ -46,7 +46,7 @@ export function createPageParser(textMode: TextMode = 'main'): PageParser {
     lang: null,
     canonical: null,
     baseHref: null,
-    robots: { noindex: false, nofollow: false },
+    robots: { noindex: false, nofollow: false, other: '' },
     refresh: null,
     structuredData: null,
     charset: 'utf-8',
@@ -72,6 +72,7 @@ export function createPageParser(textMode: TextMode = 'main'): PageParser {
     page.refresh = null;
     page.structuredData = null;
     page.robots.noindex = page.robots.nofollow = false;
+    page.robots.other = '';
     if (input.agentToken !== agentToken) {
       agentToken = input.agentToken;
       agentBytes = Buffer.from(agentToken.toLowerCase());

@@ -30,6 +30,8 @@ export interface LinkList {
 export interface RobotsDirectives {
   noindex: boolean;
   nofollow: boolean;
+  /** Whatever else is asked (noarchive, max-snippet:20), sorted, with commas between; empty for nothing. */
+  other: string;
 }
 
 export interface ParsedPage {

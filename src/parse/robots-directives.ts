@@ -1,21 +1,46 @@
 /**
- * What a page asks of robots, in X-Robots-Tag headers and meta robots: noindex, nofollow and none. Directives for
- * another agent (`otherbot: noindex`) do not count; those for all and for us add up. Anything else is passed over.
+ * What a page asks of robots, in X-Robots-Tag headers and meta robots: noindex, nofollow and none, which are obeyed, and
+ * whatever else is said, as one text to be compared. Directives for another agent (`otherbot: noindex`) do not count; those
+ * for all and for us add up. Costs nothing on pages that ask for nothing.
  */
 
 import type { RobotsDirectives } from './parsed-page.ts';
 
 /** Directives that take a value after a colon, and so look like an agent's name. */
 const WITH_VALUE = new Set(['unavailable_after', 'max-snippet', 'max-image-preview', 'max-video-preview']);
+/** What is obeyed, and what holds anyway: neither is anything else. */
+const PLAIN = new Set(['', 'noindex', 'nofollow', 'none', 'all', 'index', 'follow']);
+const EXPIRY = 'unavailable_after';
+/** Longer lists are nobody's directives. */
+const MOST_OTHER_CHARS = 500;
 
-function addDirective(directive: string, into: RobotsDirectives): void {
+function obey(directive: string, into: RobotsDirectives): void {
   if (directive === 'noindex' || directive === 'none') into.noindex = true;
   if (directive === 'nofollow' || directive === 'none') into.nofollow = true;
 }
 
+/** From what stood between commas, as a set: order and repeats mean nothing. */
+function addOthers(parts: readonly string[], into: RobotsDirectives): void {
+  const others = into.other === '' ? [] : into.other.split(', ');
+  for (const part of parts) {
+    const text = part.replace(/\s*:\s*/g, ':').trim();
+    // A date has spaces and commas of its own.
+    if (text.startsWith(EXPIRY)) others.push(text);
+    else if (/^\d/.test(text) && others.at(-1)?.startsWith(EXPIRY)) others.push(`${others.pop()} ${text}`);
+    else others.push(...text.split(/\s+/).filter((directive) => !PLAIN.has(directive)));
+  }
+  into.other = [...new Set(others)].sort().join(', ').slice(0, MOST_OTHER_CHARS);
+}
+
 /** Adds the directives of a meta robots content. */
 export function addRobotsContent(content: string, into: RobotsDirectives): void {
-  for (const directive of content.toLowerCase().split(/[\s,]+/)) addDirective(directive, into);
+  const text = content.toLowerCase();
+  let hasOthers = false;
+  for (const directive of text.split(/[\s,]+/)) {
+    obey(directive, into);
+    if (!PLAIN.has(directive)) hasOthers = true;
+  }
+  if (hasOthers) addOthers(text.split(','), into);
 }
 
 /**
@@ -23,16 +48,20 @@ export function addRobotsContent(content: string, into: RobotsDirectives): void 
  * to the next name, as where headers were joined cannot be seen any more.
  */
 export function addRobotsHeader(header: string, agentToken: string, into: RobotsDirectives): void {
-  const ours = agentToken.toLowerCase();
+  const agent = agentToken.toLowerCase();
+  const ours: string[] = [];
   let isOurs = true;
   for (const part of header.toLowerCase().split(',')) {
     const colon = part.indexOf(':');
     const before = colon < 0 ? '' : part.slice(0, colon).trim();
     let directive = part.trim();
     if (colon >= 0 && !WITH_VALUE.has(before) && /^[^\s]+$/.test(before)) {
-      isOurs = before === ours || before === '*';
+      isOurs = before === agent || before === '*';
       directive = part.slice(colon + 1).trim();
     }
-    if (isOurs) addDirective(directive, into);
+    if (!isOurs) continue;
+    obey(directive, into);
+    if (!PLAIN.has(directive)) ours.push(directive);
   }
+  if (ours.length > 0) addOthers(ours, into);
 }

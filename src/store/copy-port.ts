@@ -133,6 +133,8 @@ export const COPY_TABLES = {
     wire_bytes: 'integer',
     change_frequency: 'real',
     changes_detected: 'integer',
+    robots_other: 'text',
+    x_robots_tag: 'text',
   },
   page_text: { page_id: 'page', host_id: 'host', text: 'text' },
   link_set: {

@@ -148,6 +148,10 @@ export interface PageFacts {
   canonical: string | null;
   noindex: boolean;
   nofollow: boolean;
+  /** What else the page asks of robots: sorted, with commas between; empty for nothing. */
+  robotsOther: string;
+  /** X-Robots-Tag as sent. */
+  xRobotsTag: string | null;
   wordCount: number | null;
   contentHash: Uint8Array | null;
   simhash: bigint | null;

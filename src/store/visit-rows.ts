@@ -149,6 +149,7 @@ export interface StoredLastVisit {
   etag: string | null;
   last_modified: string | null;
   cache_control: string | null;
+  x_robots_tag: string | null;
   wire_bytes: number;
   sitemap_date: number | null;
   change_frequency: number;
@@ -168,6 +169,7 @@ export function lastVisitOf(row: StoredLastVisit): LastVisit | null {
     etag: row.etag,
     lastModified: row.last_modified,
     cacheControl: row.cache_control,
+    xRobotsTag: row.x_robots_tag,
     wireBytes: row.wire_bytes,
     sitemapDate: row.sitemap_date,
     changeFrequency: row.change_frequency,

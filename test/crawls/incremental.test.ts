@@ -260,9 +260,11 @@ describe('an incremental run', () => {
     await bench.crawl(file, web.url('/'), INCREMENTAL);
     expect(outcomes(file)).toEqual({ '/': 'unchanged hash' });
     tag = null;
-    await bench.crawl(file, web.url('/'), { mode: 'full' });
+    await bench.crawl(file, web.url('/'), INCREMENTAL);
     expect(changedParts(file)).toEqual({ '/': 'robots' });
     expect(file.page('/').noindex).toBe(0);
+    await bench.crawl(file, web.url('/'), INCREMENTAL);
+    expect(outcomes(file)).toEqual({ '/': 'unchanged hash' });
   });
 
   it('does not take noise for change, with validators or without', async () => {

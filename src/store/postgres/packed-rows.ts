@@ -36,6 +36,8 @@ export const FACTS: Columns = [
   ['wire_bytes', 'int8'],
   ['change_frequency', 'float8'],
   ['changes_detected', 'int4'],
+  ['robots_other', 'text'],
+  ['x_robots_tag', 'text'],
 ];
 
 /** What was read of a page. */
@@ -73,6 +75,8 @@ export function factsRow(hostId: number, runId: number, facts: PageFacts, settle
     wire_bytes: facts.wireBytes,
     change_frequency: changeFrequency,
     changes_detected: changesDetected,
+    robots_other: facts.robotsOther,
+    x_robots_tag: facts.xRobotsTag,
   };
 }
 

@@ -399,6 +399,9 @@ export const MIGRATIONS: readonly string[] = [
   'ALTER TABLE discovery ADD COLUMN trouble text;',
   // The words of the sitemap itself, so that they can be told again.
   'ALTER TABLE sitemap_entry ADD COLUMN lastmod_text text, ADD COLUMN details text;',
+  // What a page asks of robots beside noindex and nofollow: NULL where it was read before this was kept.
+  `ALTER TABLE fetched ADD COLUMN robots_other text;
+ALTER TABLE fetched ADD COLUMN x_robots_tag text;`,
 ];
 export const SCHEMA_VERSION = MIGRATIONS.length;
 

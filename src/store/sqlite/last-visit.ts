@@ -29,27 +29,28 @@ interface Hashes {
   text: Uint8Array | null;
   facet: Uint8Array | null;
   simhash: bigint | null;
+  xRobotsTag: string | null;
 }
 
 type ReadHashes = (pageId: number) => Hashes;
 
-const NO_HASHES: Hashes = { content: null, text: null, facet: null, simhash: null };
+const NO_HASHES: Hashes = { content: null, text: null, facet: null, simhash: null, xRobotsTag: null };
 
 export function createHashReader({ db, guard }: Pick<Session, 'db' | 'guard'>): ReadHashes {
   // As text: 64 bits do not fit a number.
   const read = db
     .prepare(
-      'SELECT content_hash, text_hash, facet_hash, CAST(simhash AS TEXT) FROM fetched WHERE page_id = ?',
+      'SELECT content_hash, text_hash, facet_hash, CAST(simhash AS TEXT), x_robots_tag FROM fetched WHERE page_id = ?',
     )
     .raw();
-  type Values = [Uint8Array | null, Uint8Array | null, Uint8Array | null, string | null];
+  type Values = [Uint8Array | null, Uint8Array | null, Uint8Array | null, string | null, string | null];
   return (pageId) => {
     if (guard.failure !== null) throw guard.failure;
     try {
       const values = read.get(pageId) as Values | undefined;
       if (values === undefined) return NO_HASHES;
-      const [content, text, facet, simhash] = values;
-      return { content, text, facet, simhash: simhash === null ? null : BigInt(simhash) };
+      const [content, text, facet, simhash, xRobotsTag] = values;
+      return { content, text, facet, simhash: simhash === null ? null : BigInt(simhash), xRobotsTag };
     } catch (error) {
       throw guard.fail(error);
     }
@@ -126,6 +127,10 @@ export class LastVisitView implements LastVisit {
 
   get simhash(): bigint | null {
     return this.#all().simhash;
+  }
+
+  get xRobotsTag(): string | null {
+    return this.#all().xRobotsTag;
   }
 
   #all(): Hashes {

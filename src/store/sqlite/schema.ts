@@ -335,6 +335,9 @@ ${HISTORY_OF_LOG}
   'ALTER TABLE discovery ADD COLUMN trouble TEXT;',
   // The words of the sitemap itself, so that they can be told again.
   'ALTER TABLE sitemap_entry ADD COLUMN lastmod_text TEXT; ALTER TABLE sitemap_entry ADD COLUMN details TEXT;',
+  // What a page asks of robots beside noindex and nofollow: NULL where it was read before this was kept.
+  `ALTER TABLE fetched ADD COLUMN robots_other TEXT;
+ALTER TABLE fetched ADD COLUMN x_robots_tag TEXT;`,
 ];
 
 export const SCHEMA_VERSION = MIGRATIONS.length;

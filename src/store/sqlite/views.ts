@@ -60,7 +60,7 @@ CREATE VIEW pages AS
     ${stateName} AS state, u.reason, f.status_code, f.title, f.h1, f.description AS meta_description,
     NULLIF(u.depth, ${NO_DEPTH}) AS depth,
     u.priority, f.content_type, f.content_length, f.word_count, ${orNull(hash('f.content_hash'))} AS content_hash,
-    f.simhash, f.lang, f.charset, f.canonical, f.noindex, f.nofollow, f.final_url, COALESCE(f.redirect_count, 0) AS redirect_count,
+    f.simhash, f.lang, f.charset, f.canonical, f.noindex, f.nofollow, f.robots_other, f.final_url, COALESCE(f.redirect_count, 0) AS redirect_count,
     f.etag, f.last_modified, f.cache_control, ${iso('f.visited_at')} AS visited_at, f.change,
     COALESCE(f.change_frequency, 0) AS change_frequency, COALESCE(f.changes_detected, 0) AS changes_detected, f.response_ms,
     ${iso('u.discovered_at')} AS discovered_at, u.discovered_run, u.referrer_id, f.error,

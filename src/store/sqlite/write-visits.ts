@@ -10,7 +10,8 @@ import { type Session, writtenWithCommit } from './session.ts';
 
 const FACTS = `page_id, run_id, visited_at, status_code, content_type, content_length, title, h1, description, lang,
   charset, canonical, noindex, nofollow, word_count, content_hash, simhash, etag, last_modified, cache_control, body_key,
-  error, response_ms, text_hash, facet_hash, structured_data, wire_bytes, change, change_frequency, changes_detected`;
+  error, response_ms, text_hash, facet_hash, structured_data, wire_bytes, change, change_frequency, changes_detected,
+  robots_other, x_robots_tag`;
 const VISIT = `run_id, page_id, visited_at, outcome, known_by, status_code, etag, last_modified, content_hash, text_hash,
   simhash_distance, wire_bytes, bytes_saved, duration_ms`;
 
@@ -66,6 +67,8 @@ export function createVisitWriter(session: Session): (settlement: Settlement) =>
       settlement.visit?.outcome ?? null,
       settlement.changeFrequency,
       settlement.changesDetected,
+      facts.robotsOther,
+      facts.xRobotsTag,
     );
   }
 

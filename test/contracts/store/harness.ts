@@ -74,6 +74,8 @@ export function facts(more: Partial<PageFacts> = {}): PageFacts {
     canonical: null,
     noindex: false,
     nofollow: false,
+    robotsOther: '',
+    xRobotsTag: null,
     wordCount: null,
     contentHash: null,
     simhash: null,

@@ -1,8 +1,10 @@
 /** Projects move between stores and stay what they are: SQLite and PostgreSQL, there and back. */
+import { readFileSync } from 'node:fs';
 import Sqlite from 'better-sqlite3';
 import { describe, expect, it } from 'vitest';
 import { COPY_TABLES, type CopyTable } from '../../src/store/copy-port.ts';
 import { openCopySide } from '../../src/store/open-store.ts';
+import { SCHEMA_VERSION } from '../../src/store/sqlite/schema.ts';
 import { asked, useBench } from '../crawls/crawl-site.ts';
 import { sharedPostgres } from '../servers/shared-postgres.ts';
 import { copy, crawlSite, KINDS, ownFacts, useStores } from './copy-bench.ts';
@@ -237,6 +239,22 @@ describe('what is in the target already', () => {
       { not_before: host.not_before + 5, blocked_until: 77, adaptive_ms: 900 },
     ]);
     expect(await robotsThere()).toEqual([{ fetched_at: robots.fetched_at + 9, status: 503 }]);
+  });
+});
+
+describe('the file that is copied', () => {
+  it.each(KINDS)('is the same afterwards to the byte, also one of an older version: to %s', async (kind) => {
+    const { file } = await crawlSite(bench);
+    const db = new Sqlite(file.path);
+    // Opened for crawling, such a file is brought on.
+    db.exec(`DROP VIEW pages; ALTER TABLE fetched DROP COLUMN robots_other; ALTER TABLE fetched DROP COLUMN x_robots_tag;
+      PRAGMA user_version = ${SCHEMA_VERSION - 1}`);
+    db.close();
+    const before = readFileSync(file.path);
+    const to = await newStore(kind);
+    await copy(file.path, to);
+    expect(readFileSync(file.path).equals(before)).toBe(true);
+    expect((await projectFacts(to, 'site')).pages.length).toBeGreaterThan(12);
   });
 });
 

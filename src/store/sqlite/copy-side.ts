@@ -1,6 +1,6 @@
 /**
- * An SQLite file as a side of a copy (copy-port.ts). It is opened as a crawler opens it: the file's write lock keeps
- * crawlers out as long as the copy takes, and a file that one of them has is refused.
+ * An SQLite file as a side of a copy (copy-port.ts). The file's write lock keeps crawlers out as long as the copy takes,
+ * and a file that one of them has is refused. The side that is read is left as it is, of whatever version.
  */
 import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
@@ -37,7 +37,7 @@ import {
   prepareFind,
   prepareRead,
 } from './copy-tables.ts';
-import { openForWriting, storeError } from './open-database.ts';
+import { openAsSource, openForWriting, storeError } from './open-database.ts';
 import { clearPages } from './runs.ts';
 import { createWaitingPages, rebuildWaiting } from './waiting-pages.ts';
 
@@ -47,7 +47,7 @@ export function openSqliteCopySide(
   mostRows = Number.POSITIVE_INFINITY,
 ): CopySide {
   if (role === 'from' && !existsSync(path)) throw sumiError('db-missing', { file: path });
-  const db = openForWriting(path);
+  const db = role === 'from' ? openAsSource(path) : openForWriting(path);
   const told = <T>(work: () => T): T => {
     try {
       return work();
@@ -73,7 +73,7 @@ export function openSqliteCopySide(
     async close() {
       // Whatever is worth keeping was committed; what is open may be half of a batch.
       if (db.inTransaction) db.exec('ROLLBACK');
-      db.prepare("DELETE FROM meta WHERE key = 'holder'").run();
+      if (role === 'to') db.prepare("DELETE FROM meta WHERE key = 'holder'").run();
       db.close();
     },
   };

@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import Sqlite from 'better-sqlite3';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { SumiError } from '../../errors.ts';
-import { openForReading, openForWriting, storeError } from './open-database.ts';
+import { REQUEST_KINDS } from '../port.ts';
+import { openAsSource, openForReading, openForWriting, storeError } from './open-database.ts';
 import { MIGRATIONS, SCHEMA_VERSION } from './schema.ts';
 
 let folder: string;
@@ -166,6 +167,44 @@ describe('opening for writing', () => {
       });
     }
     first.close();
+  });
+});
+
+describe('opening as the source of a copy', () => {
+  it.each(Array.from({ length: SCHEMA_VERSION }, (_, i) => i + 1))(
+    'shows what this version has and leaves the file to the byte as it was: version %d',
+    (version) => {
+      makeOfVersion(
+        version,
+        `INSERT INTO project (id, name, created_at) VALUES (1, 'old', 0);
+         INSERT INTO run (project_id, started_at, status, config_hash, config) VALUES (1, 5000, 'completed', 'h', '{}');
+         INSERT INTO request (run_id, host_id, page_id, kind, slot_at, sent_at, ended_at, delay_ms, per_host, status_code, wire_bytes)
+           VALUES (1, 1, 7, ${REQUEST_KINDS.indexOf('GET')}, 0, 5001, 5002, 0, 1, 200, 9)`,
+      );
+      const before = readFileSync(path);
+      const db = openAsSource(path);
+      expect(db.prepare('SELECT robots_other FROM fetched').all()).toEqual([]);
+      // Files without a history get theirs from the request log.
+      expect(db.prepare('SELECT count(*) FROM visit').pluck().get()).toBe(version < 4 ? 1 : 0);
+      db.close();
+      expect(readFileSync(path).equals(before)).toBe(true);
+    },
+  );
+
+  it('keeps crawlers out until it is closed, and is kept out by them', () => {
+    openForWriting(path).close();
+    const source = openAsSource(path);
+    expect(codeOf(() => openForWriting(path))).toBe('db-locked');
+    expect(codeOf(() => openForReading(path))).toBe('none');
+    source.close();
+    const crawler = openForWriting(path);
+    expect(codeOf(() => openAsSource(path))).toBe('db-locked');
+    crawler.close();
+  });
+
+  it('refuses what is not ours', () => {
+    makeWith('CREATE TABLE theirs (x)');
+    expect(codeOf(() => openAsSource(path))).toBe('db-foreign');
   });
 });
 

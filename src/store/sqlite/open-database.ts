@@ -32,6 +32,26 @@ export function openForWriting(path: string, cacheKib = CACHE_KIB): Database {
   }
 }
 
+/**
+ * For a copy of what it holds: shown as this version has it, and left as it is, because the transaction in which it is
+ * brought on is never committed. Whoever has the file keeps us out, and we him, until it is closed.
+ */
+export function openAsSource(path: string): Database {
+  refuseUnusable(path, true);
+  const db = openFile(path, false);
+  try {
+    refuseForeign(db, path);
+    db.pragma(`cache_size = -${CACHE_KIB}`);
+    db.pragma('temp_store = MEMORY');
+    lock(db, path);
+    migrate(db, path);
+    return db;
+  } catch (error) {
+    db.close();
+    throw storeError(error, path);
+  }
+}
+
 export function openForReading(path: string): Database {
   refuseUnusable(path, false);
   const db = openFile(path, true);
@@ -130,16 +150,20 @@ function takeWriteLock(db: Database, path: string): void {
   db.pragma('synchronous = NORMAL');
   db.pragma(`wal_autocheckpoint = ${CHECKPOINT_BYTES / PAGE_BYTES}`); // small, so that no commit stalls the loop for long
   db.pragma('temp_store = MEMORY');
-  try {
-    db.exec('BEGIN IMMEDIATE');
-  } catch (error) {
-    throw holderError(db, path) ?? storeError(error, path);
-  }
+  lock(db, path);
   migrate(db, path);
   db.pragma(`application_id = ${APPLICATION_ID}`);
   db.prepare("INSERT OR REPLACE INTO meta VALUES ('holder', ?)").run(process.pid);
   db.exec('COMMIT; BEGIN IMMEDIATE');
   db.pragma('busy_timeout = 5000');
+}
+
+function lock(db: Database, path: string): void {
+  try {
+    db.exec('BEGIN IMMEDIATE');
+  } catch (error) {
+    throw holderError(db, path) ?? storeError(error, path);
+  }
 }
 
 /** The crawler that has the file, if it lives: its process id stands in the file while it crawls. */

@@ -453,6 +453,9 @@ export interface Store {
    *  - Only pages in state Processed, and never start URLs (depth 0).
    *  - Links of a page to itself, and of pages that are DeadLink or Gone, lead nowhere; redirects of such neither. Those of
    *    a start URL still lead where they led: one that is gone for an hour must not take its whole site with it.
+   *  - What leads to a page has to be reached itself, from a start URL or an entry of a sitemap: pages that only lead to each other
+   *    are orphans, with all that only they lead to. In a project that is too large for what the run did (`mostWalked`) any page
+   *    that is left leads somewhere, and orphans that are back lead on.
    *  - An entry that was not seen from `since` on is lost, for hosts whose sitemaps were all read whole since (discovery
    *    says sitemap without trouble, checked then or later): it is marked (`lost_run`) and leads nowhere until a sitemap
    *    names it again.

@@ -2,11 +2,13 @@
  * Pages that nothing leads to any more, at the end of a run. Those of earlier runs are back when a page that this run
  * read, or a sitemap, leads to them. Who may have lost the last link is found first, from what
  * this run itself noted: removed links, pages that vanished, redirects that lead elsewhere, entries no longer named. Only
- * if there is one, all links are looked through, once.
+ * if there is one, a walk from the start URLs and the entries of sitemaps says who is still reached; where the project is too large for
+ * what the run did, all links are looked through, once, for whoever is still led to.
  */
 import type { TransactionSql } from 'postgres';
 import { PAGE_STATES } from '../../frontier/page-state.ts';
 import { partsNumber } from '../change-parts.ts';
+import { mostWalked, PageSet } from '../page-set.ts';
 import { knownByNumber, outcomeNumber, redirectBefore, returnedChange } from '../visit-rows.ts';
 import { ask, recordset, rowsJson, type Session, transaction } from './session.ts';
 
@@ -40,7 +42,8 @@ export async function markOrphans(session: Session, since: number, now: number):
 async function findOrphans(tx: TransactionSql, session: Session, since: number): Promise<LonelyPage[]> {
   const candidates = await findCandidates(tx, session, since);
   if (candidates.size === 0) return [];
-  const pages = await ask<LonelyPage>(tx, STILL_THERE, [[...candidates], session.projectId, session.runId]);
+  const pages = await stillThere(tx, session, [...candidates]);
+  if (pages.length > 0 && (await mayWalk(tx, session))) return walkToLost(tx, session, pages);
   const ids = pages.map(({ i }) => i);
   const led = new Set<number>();
   for (const text of [BY_REDIRECT, BY_ENTRY, BY_LINK]) {
@@ -49,6 +52,68 @@ async function findOrphans(tx: TransactionSql, session: Session, since: number):
     for (const { id } of await ask<{ id: number }>(tx, text, [left, session.projectId])) led.add(id);
   }
   return pages.filter(({ i }) => !led.has(i));
+}
+
+function stillThere(tx: TransactionSql, { projectId, runId }: Session, ids: number[]): Promise<LonelyPage[]> {
+  return ask<LonelyPage>(tx, STILL_THERE, [ids, projectId, runId]);
+}
+
+const VISITS = 'SELECT count(*)::int AS count FROM visit WHERE run_id = $1';
+const LINKING = `
+SELECT count(*)::int AS count FROM (SELECT 1 FROM link_set l JOIN url u ON ${ofPage('l')} WHERE u.project_id = $1 LIMIT $2) x`;
+
+async function mayWalk(tx: TransactionSql, { projectId, runId }: Session): Promise<boolean> {
+  const [visits] = await ask<{ count: number }>(tx, VISITS, [runId]);
+  const limit = mostWalked(visits.count);
+  const [pages] = await ask<{ count: number }>(tx, LINKING, [projectId, limit + 1]);
+  return pages.count <= limit;
+}
+
+const ROOTS = `
+SELECT u.id FROM url u WHERE u.project_id = $1 AND (u.depth = 0
+  OR EXISTS (SELECT 1 FROM sitemap_entry e WHERE ${ofPage('e')} AND e.lost_run IS NULL))`;
+const LED_BY = `
+SELECT DISTINCT j.id FROM unnest($1::int[]) AS p(id) JOIN url u ON u.id = p.id
+LEFT JOIN fetched f ON ${ofPage('f')} LEFT JOIN link_set l ON ${ofPage('l')}
+CROSS JOIN LATERAL unnest(l.targets || f.redirect_to) AS j(id)
+WHERE u.project_id = $2 AND ${LEADS} AND j.id IS NOT NULL`;
+/** Few, so that they are looked up one by one whatever the size of the tables. */
+const EXPANDED_AT_ONCE = 1000;
+
+/** Who of these is not reached any more, and whoever only such pages lead to. */
+async function walkToLost(
+  tx: TransactionSql,
+  session: Session,
+  pages: readonly LonelyPage[],
+): Promise<LonelyPage[]> {
+  const lost = new Set(pages.map(({ i }) => i));
+  const reached = new PageSet();
+  const walk = async (from: Iterable<number>, onPage: (id: number) => void) => {
+    let next: number[] = [];
+    const reach = (id: number) => {
+      if (!reached.add(id)) return;
+      onPage(id);
+      next.push(id);
+    };
+    for (const id of from) reach(id);
+    // Level by level: what is lost here is mostly linked from somewhere near.
+    while (next.length > 0 && lost.size > 0) {
+      const level = next;
+      next = [];
+      for (let at = 0; at < level.length && lost.size > 0; at += EXPANDED_AT_ONCE) {
+        const some = level.slice(at, at + EXPANDED_AT_ONCE);
+        for (const { id } of await ask<{ id: number }>(tx, LED_BY, [some, session.projectId])) reach(id);
+      }
+    }
+  };
+  const roots = await ask<{ id: number }>(tx, ROOTS, [session.projectId]);
+  await walk(
+    roots.map(({ id }) => id),
+    (id) => lost.delete(id),
+  );
+  const cutOff: number[] = [];
+  await walk(new Set(lost), (id) => cutOff.push(id));
+  return stillThere(tx, session, cutOff);
 }
 
 const OF_ORPHANS = `
@@ -63,14 +128,22 @@ SELECT DISTINCT j.id FROM visit v JOIN url u ON ${ofPage('v')}
 LEFT JOIN fetched f ON ${ofPage('f')} LEFT JOIN link_set l ON ${ofPage('l')}
 CROSS JOIN LATERAL unnest(l.targets || f.redirect_to) AS j(id)
 WHERE v.run_id IN ${RECENT} AND v.outcome IN (${NEW}, ${CHANGED}) AND ${LEADS}
-  AND j.id = ANY($2::int[]) AND j.id <> u.id`;
+  AND j.id = ANY($2::int[]) AND u.id <> ALL($2::int[])`;
 
 async function findReturned(tx: TransactionSql, session: Session): Promise<LonelyPage[]> {
   const orphans = await ask<LonelyPage & { named: boolean }>(tx, ALL_ORPHANS, [session.projectId]);
   if (orphans.length === 0) return [];
   const led = await ask<{ id: number }>(tx, LED_TO, [session.projectId, orphans.map(({ i }) => i)]);
-  const ids = new Set(led.map(({ id }) => id));
-  return orphans.filter(({ i, named }) => named || ids.has(i)).map(({ i, h }) => ({ i, h }));
+  const all = new Set(orphans.map(({ i }) => i));
+  const returned = new Set(led.map(({ id }) => id));
+  for (const { i, named } of orphans) if (named) returned.add(i);
+  // One that is back leads on.
+  for (let from = [...returned]; from.length > 0; ) {
+    const next = await ask<{ id: number }>(tx, LED_BY, [from, session.projectId]);
+    from = next.map(({ id }) => id).filter((id) => all.has(id) && !returned.has(id));
+    for (const id of from) returned.add(id);
+  }
+  return orphans.filter(({ i }) => returned.has(i)).map(({ i, h }) => ({ i, h }));
 }
 
 interface LonelyPage {

@@ -1,11 +1,13 @@
 /**
  * Orphans: pages that nothing leads to any more. Those of earlier runs are back when a page that this run read, or a
  * sitemap, leads to them. Then who may have become one in this run (a link, a redirect or an
- * entry was lost), which is mostly nobody and cheap to say; then one pass over all links and redirects of the project
- * strikes out whoever is still led to. See port.ts for the rules.
+ * entry was lost), which is mostly nobody and cheap to say; then a walk from the start URLs and the entries of sitemaps
+ * says who is still reached. Where the project is too large for what the run did, one pass over all links and redirects
+ * strikes out whoever is still led to, by whomever. See port.ts for the rules.
  */
 import { PAGE_STATES } from '../../frontier/page-state.ts';
 import { partsNumber } from '../change-parts.ts';
+import { mostWalked, PageSet } from '../page-set.ts';
 import { knownByNumber, outcomeNumber, redirectBefore, returnedChange } from '../visit-rows.ts';
 import { unpackNumbers } from './pack-links.ts';
 import type { Session } from './session.ts';
@@ -32,8 +34,10 @@ export function markOrphans(session: Session, since: number, now: number): numbe
   addLostTargets(session, lost);
   addLostEntries(session, lost, since);
   dropUnfit(session, lost);
-  if (lost.size > 0) dropRedirected(session, lost);
-  if (lost.size > 0) dropLinked(session, lost);
+  if (lost.size > 0) {
+    if (mayWalk(session)) walkToLost(session, lost);
+    else dropLed(session, lost);
+  }
   tell(session, lost, now);
   keepGone(session);
   return lost.size;
@@ -55,18 +59,84 @@ function findReturned({ db, projectId }: Session): Set<number> {
        LEFT JOIN link_set l ON l.page_id = v.page_id LEFT JOIN fetched f ON f.page_id = v.page_id
      WHERE v.run_id IN ${RECENT} AND v.outcome IN (${NEW}, ${CHANGED}) AND ${LEADS}`,
   );
-  for (const { page_id, targets, redirect_to } of read.iterate(project) as Iterable<Leading>) {
-    const led = targets === null ? [] : unpackNumbers(targets);
-    for (const id of redirect_to === null ? led : [...led, redirect_to])
-      if (id !== page_id && orphans.has(id)) returned.add(id);
-  }
+  for (const row of read.iterate(project) as Iterable<Leading & { page_id: number }>)
+    if (!orphans.has(row.page_id)) for (const id of ledBy(row)) if (orphans.has(id)) returned.add(id);
+  // One that is back leads on: a set grows while it is gone through.
+  const expand = prepareExpand(db, projectId);
+  for (const page of returned) for (const id of expand(page)) if (orphans.has(id)) returned.add(id);
   return returned;
 }
 
 interface Leading {
-  page_id: number;
   targets: string | null;
   redirect_to: number | null;
+}
+
+function ledBy({ targets, redirect_to }: Leading): number[] {
+  const led = targets === null ? [] : unpackNumbers(targets);
+  if (redirect_to !== null) led.push(redirect_to);
+  return led;
+}
+
+/** Where a page leads. */
+function prepareExpand(db: Session['db'], projectId: number): (pageId: number) => number[] {
+  const read = db.prepare(
+    `SELECT l.targets, f.redirect_to FROM url u LEFT JOIN link_set l ON l.page_id = u.id
+       LEFT JOIN fetched f ON f.page_id = u.id
+     WHERE u.id = ? AND u.project_id = ? AND ${LEADS}`,
+  );
+  return (pageId) => {
+    const row = read.get(pageId, projectId) as Leading | undefined;
+    return row === undefined ? [] : ledBy(row);
+  };
+}
+
+function mayWalk({ db, projectId, runId }: Session): boolean {
+  const visits = db.prepare('SELECT count(*) FROM visit WHERE run_id = ?').pluck().get(runId) as number;
+  const limit = mostWalked(visits);
+  const pages = db
+    .prepare(
+      `SELECT count(*) FROM (SELECT 1 FROM link_set l CROSS JOIN url u ON u.id = l.page_id
+         WHERE u.project_id = ? LIMIT ?)`,
+    )
+    .pluck()
+    .get(projectId, limit + 1) as number;
+  return pages <= limit;
+}
+
+/** Leaves in the set who is not reached any more, and adds whoever only such pages lead to. */
+function walkToLost(session: Session, lost: Set<number>): void {
+  const { db, projectId } = session;
+  const expand = prepareExpand(db, projectId);
+  const reached = new PageSet();
+  const roots = db
+    .prepare(
+      `SELECT u.id FROM url u WHERE u.project_id = ? AND (u.depth = 0
+         OR EXISTS (SELECT 1 FROM sitemap_entry e WHERE e.page_id = u.id AND e.lost_run IS NULL))`,
+    )
+    .pluck()
+    .all(projectId) as number[];
+  // Level by level: what is lost here is mostly linked from somewhere near.
+  const walk = (from: Iterable<number>, onPage: (id: number) => void) => {
+    let next: number[] = [];
+    const reach = (id: number) => {
+      if (!reached.add(id)) return;
+      onPage(id);
+      next.push(id);
+    };
+    for (const id of from) reach(id);
+    while (next.length > 0 && lost.size > 0) {
+      const level = next;
+      next = [];
+      for (const id of level) for (const target of expand(id)) reach(target);
+    }
+  };
+  walk(roots, (id) => lost.delete(id));
+  const cutOff = new Set<number>();
+  walk(new Set(lost), (id) => cutOff.add(id));
+  for (const id of lost) cutOff.delete(id);
+  dropUnfit(session, cutOff);
+  for (const id of cutOff) lost.add(id);
 }
 
 /** In the line of its visit, or in one of its own where there was none. */
@@ -165,6 +235,12 @@ function dropUnfit({ db, projectId, runId }: Session, lost: Set<number>): void {
     .pluck();
   for (const page of lost)
     if (isFit.get({ page, project: projectId, run: runId }) === undefined) lost.delete(page);
+}
+
+/** Strikes out whoever a page leads to, whether that one is reached or not. */
+function dropLed(session: Session, lost: Set<number>): void {
+  dropRedirected(session, lost);
+  if (lost.size > 0) dropLinked(session, lost);
 }
 
 function dropRedirected({ db, projectId }: Session, lost: Set<number>): void {

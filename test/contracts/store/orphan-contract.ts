@@ -159,6 +159,44 @@ export function describeOrphans(harness: () => StoreHarness): void {
       expect(await orphansOf(back)).toEqual(['b']);
     });
 
+    it('takes pages that only lead to each other for lost, with all that only they lead to', async () => {
+      const first = await readSite({
+        start: ['island', 'kept'],
+        island: ['shore', 'start', 'kept'],
+        shore: ['island', 'way'],
+        way: [],
+        end: ['island'],
+        kept: [],
+      });
+      const second = await revisit(first, {
+        start: named(['kept']),
+        way: (claim) => redirecting(claim, candidate('end')),
+      });
+      expect(await orphansOf(second)).toEqual(['end', 'island', 'shore', 'way']);
+      // They are none that lead anywhere, whatever is new in them.
+      const third = await revisit(second, { shore: named(['island', 'way', 'start']) });
+      expect(await orphansOf(third)).toEqual([]);
+      expect(await toldOf(third, 'shore')).toBe('changed content; gone');
+      const fourth = await revisit(third, { kept: named(['shore']) });
+      expect(await orphansOf(fourth)).toEqual([]);
+      for (const name of ['end', 'island', 'shore'])
+        expect(await toldOf(fourth, name)).toBe('changed orphan, status orphan 200; changed');
+    });
+
+    it('takes pages that a sitemap names for a beginning, with all that they lead to', async () => {
+      const first = await readSite({ start: ['a', 'b'], a: ['b'], b: ['a', 'c'], c: [] });
+      const entry = {
+        candidate: candidate('b'),
+        lastmod: null,
+        changefreq: null,
+        priority: null,
+        sitemap: url('sitemap.xml'),
+      };
+      await first.store.saveEntries([entry], now());
+      const second = await revisit(first, { start: named([]) });
+      expect(await orphansOf(second)).toEqual([]);
+    });
+
     it('spares a page that a redirect leads to, until it leads elsewhere', async () => {
       const first = await readSite({ start: ['moved', 'target'], moved: [], target: [] });
       const second = await revisit(first, {

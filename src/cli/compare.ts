@@ -177,11 +177,13 @@ function listOf(
       rows: limited(difference),
     })),
     showsRun: false,
-    emptyText:
-      counts.unvisited === 0
-        ? 'Nothing differs.'
-        : `Nothing differs in what was visited after run ${first.run}.`,
+    emptyText: emptyText(first, counts),
   };
+}
+
+function emptyText({ run, pages }: RunRow, { unchanged, unvisited }: ToldDifferences['counts']): string {
+  if (unvisited > 0) return `Nothing differs in what was visited after run ${run}.`;
+  return unchanged === 0 && pages > 0 ? 'No visits are kept: their history was cleared.' : 'Nothing differs.';
 }
 
 async function* firstOf<Row>(rows: AsyncIterable<Row>, limit: number | undefined): AsyncGenerator<Row> {

@@ -174,11 +174,15 @@ function pageCell(url: string, title: string | null): Content {
   ];
 }
 
-export function drawChanging({ changing }: ChangeFigures): Markup {
+export function drawChanging({ changing }: ChangeFigures, isCleared: boolean): Markup {
   return card(
     { id: 'changing', title: 'Most changing pages', note: 'By the changes that visits found.' },
     changing.length === 0
-      ? tag('p', { class: 'empty' }, 'No page has been seen to change yet.')
+      ? tag(
+          'p',
+          { class: 'empty' },
+          isCleared ? 'No changes are kept.' : 'No page has been seen to change yet.',
+        )
       : table(
           [
             { title: 'page' },

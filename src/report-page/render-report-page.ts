@@ -5,6 +5,7 @@
  */
 import { fillPage } from '../primitives/self-contained-page.ts';
 import { printable, showBytes, showCount, showMany } from '../report/terminal-text.ts';
+import type { ChangeFigures } from '../store/change-figures.ts';
 import { drawBandwidth, drawFreshness, drawOutcomes, showShare } from './change-cards.ts';
 import { drawHeatMap } from './draw-heat-map.ts';
 import { type FreshnessCurve, freshnessCurve, shareOf } from './freshness-curve.ts';
@@ -38,9 +39,13 @@ export async function renderReportPage(facts: ReportFacts): Promise<string> {
   });
 }
 
-function describe({ figures: { buckets, runs }, madeAt, version }: ReportFacts): Content {
-  const span =
-    buckets === null ? 'no visits yet' : `${showMany(runs, 'run')} since ${showDay(buckets.start)}`;
+/** Pages were read, and no line of it is left. */
+const isCleared = ({ buckets, visited }: ChangeFigures) => buckets === null && visited > 0;
+
+function describe({ figures, madeAt, version }: ReportFacts): Content {
+  const { buckets, runs } = figures;
+  const none = isCleared(figures) ? 'no visits are kept' : 'no visits yet';
+  const span = buckets === null ? none : `${showMany(runs, 'run')} since ${showDay(buckets.start)}`;
   return `${span} · written ${showMoment(madeAt)} UTC by sumi ${version}`;
 }
 
@@ -87,7 +92,13 @@ function drawCards(facts: ReportFacts, curve: FreshnessCurve): Content {
           tag(
             'section',
             { class: 'card wide' },
-            tag('p', { class: 'empty' }, 'There is no history yet: nothing was visited.'),
+            tag(
+              'p',
+              { class: 'empty' },
+              isCleared(figures)
+                ? 'No visits are kept: their history was cleared.'
+                : 'There is no history yet: nothing was visited.',
+            ),
           ),
         ]
       : [
@@ -99,7 +110,7 @@ function drawCards(facts: ReportFacts, curve: FreshnessCurve): Content {
   return [
     ...overTime,
     tag('div', { class: 'stack' }, drawStatuses(figures), drawErrors(state, run !== null)),
-    drawChanging(figures),
+    drawChanging(figures, isCleared(figures)),
     drawSlowest(figures),
     drawStates(state),
     drawResponses(figures),

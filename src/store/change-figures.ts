@@ -310,7 +310,8 @@ async function readCounts({ ask, dialect, asked }: Question) {
     `SELECT v.outcome, v.known_by, count(*) AS visits, sum(v.wire_bytes) AS bytes, sum(v.bytes_saved) AS saved
      FROM visit v WHERE ${asked} GROUP BY v.outcome, v.known_by ORDER BY v.outcome, v.known_by`,
   );
-  const isAsked = `CASE WHEN ${NOT_ASKED} THEN 0 ELSE 1 END`;
+  // An orphan that was visited has its answer in the same line.
+  const isAsked = `CASE WHEN v.status_code IS NULL AND ${NOT_ASKED} THEN 0 ELSE 1 END`;
   const statuses = await ask(
     `SELECT v.status_code AS status, ${isAsked} AS asked, count(*) AS visits FROM visit v WHERE ${asked}
      GROUP BY v.status_code, ${isAsked} ORDER BY 2 DESC, COALESCE(v.status_code, 0)`,

@@ -152,7 +152,9 @@ it('says that the history of the first run was cleared', async () => {
   const kept = await run('compare', '1', '3', '--db', copy);
   expect(kept.stderr).toBe('');
   expect((await run('forget', '--older-than', '0d', '--yes', '--db', copy)).code).toBe(0);
-  const { code, stderr } = await run('compare', '1', '3', '--db', copy);
+  const { code, stderr, stdout } = await run('compare', '1', '3', '--db', copy);
   expect(code).toBe(0);
+  expect(stdout).toContain('No visits are kept: their history was cleared.');
+  expect(stdout).not.toContain('Nothing differs');
   expect(stderr).toMatch(/^The history of run 1 was cleared \(sumi forget, --keep-history\)/);
 });

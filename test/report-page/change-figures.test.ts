@@ -247,8 +247,8 @@ for (const [store, fill] of [
           ledger.map((row) => [row.outcome, row.known_by, row.visits, row.bytes, row.saved].join(' ')).sort(),
         );
         const statuses = await filled.ask(
-          `SELECT status_code, known_by IN ('freshness', 'lastmod', 'orphan') AS spared, count(*) AS visits FROM visits
-           GROUP BY 1, 2`,
+          `SELECT status_code, status_code IS NULL AND known_by IN ('freshness', 'lastmod', 'orphan') AS spared,
+             count(*) AS visits FROM visits GROUP BY 1, 2`,
         );
         expect(
           figures.statuses.map(({ status, isAsked, visits }) => [status, !isAsked, visits].join(' ')).sort(),

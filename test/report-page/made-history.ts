@@ -175,7 +175,9 @@ export function makeHistory(plan: HistoryPlan): MadeHistory {
         ? { ...base, outcome: 'failed', knownBy: 'network', status: null, durationMs: null }
         : { ...base, outcome: 'failed', knownBy: 'status', status: bad[1], wireBytes: 300 };
     if (run === page.until)
-      return { ...base, outcome: 'gone', knownBy: 'status', status: 410, wireBytes: 200 };
+      return page.id % 2 === 0
+        ? { ...base, outcome: 'gone', knownBy: 'status', status: 410, wireBytes: 200 }
+        : { ...base, outcome: 'gone', knownBy: 'orphan', status: 200, wireBytes: page.bytes };
     if (run === page.from)
       return { ...base, outcome: 'new', knownBy: 'content', status: 200, wireBytes: page.bytes };
     if (random.next() < 0.004)

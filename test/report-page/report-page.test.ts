@@ -224,6 +224,13 @@ describe('the report page', () => {
     expect(await page.textContent('#changing')).toContain('No page has been seen to change yet');
   });
 
+  it('says so where the history was cleared', async () => {
+    const shop = await factsOf({ ...SHOP, sections: [], runs: 1 });
+    const { page } = await open({ ...shop, figures: { ...shop.figures, visited: 12, known: 15 } });
+    expect(await page.textContent('main')).toContain('No visits are kept: their history was cleared.');
+    expect(await page.textContent('body')).not.toContain('yet');
+  });
+
   it('shows a single first run: everything new, nothing to compare', async () => {
     const { page } = await open(await factsOf({ ...SHOP, runs: 1, sections: [['a', 30, 0]] }, 1));
     expect(await page.title()).toBe('Run 1 of shop.example');

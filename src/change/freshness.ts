@@ -6,6 +6,7 @@ import type { LastVisit } from '../frontier/candidate.ts';
 
 /** A visit that lies further ahead than a server's clock may be off says that a clock was set back. */
 const MAX_SKEW_MS = 15 * 60 * 1000;
+const MOST_SECONDS = 2 ** 31;
 /** Enough changes of a host to judge its sitemap by, and the share of them that may come unannounced. */
 const ANNOUNCED_AT_LEAST = 20;
 const UNANNOUNCED_UNDER = 0.02;
@@ -19,9 +20,9 @@ export function freshForMs(cacheControl: string | null): number {
     const [name, value = ''] = part.split('=', 2).map((text) => text.trim());
     if (name === 'no-cache' || name === 'no-store') return 0;
     if (name !== 'max-age' && name !== 's-maxage') continue;
-    const digits = /^"?(\d{1,10})"?$/.exec(value);
-    // Section 4.2.1: a number that cannot be read means not fresh.
-    const given = digits === null ? 0 : Number(digits[1]);
+    const digits = /^"?(\d+)"?$/.exec(value);
+    // Section 4.2.1: a number that cannot be read means not fresh. Section 1.2.2: one that is too large means very long.
+    const given = digits === null ? 0 : Math.min(Number(digits[1]), MOST_SECONDS);
     if (name === 's-maxage') shared = Math.min(shared, given);
     else own ??= given;
   }
@@ -36,8 +37,9 @@ export function freshForMs(cacheControl: string | null): number {
 export function atArrival(cacheControl: string | null, age: string | null): string | null {
   if (cacheControl === null || age === null || !/^\d{1,10}$/.test(age)) return cacheControl;
   return cacheControl.replace(
-    /((?:max-age|s-maxage)\s*=\s*"?)(\d{1,10})/gi,
-    (_, name: string, seconds: string) => `${name}${Math.max(0, Number(seconds) - Number(age))}`,
+    /((?:max-age|s-maxage)\s*=\s*"?)(\d+)/gi,
+    (_, name: string, seconds: string) =>
+      `${name}${Math.max(0, Math.min(Number(seconds), MOST_SECONDS) - Number(age))}`,
   );
 }
 

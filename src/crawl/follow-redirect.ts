@@ -70,8 +70,9 @@ function leadsNowhere(claim: Claim, facts: PageFacts, reason: string): PageSettl
   const settlement = { ...bareSettlement(claim, 'Failed', reason), countsAsPage: true };
   facts.error = reason;
   settlement.visit = visitOf('failed', 'status', facts, claim.last);
-  // What was read before stays.
-  if (wasRead(claim.last)) settlement.touch = touchOf(facts);
+  // What was read before stays, with the validators it came with.
+  if (wasRead(claim.last))
+    settlement.touch = { ...touchOf(facts), etag: null, lastModified: null, cacheControl: null };
   else settlement.facts = facts;
   return settlement;
 }

@@ -47,16 +47,19 @@ export function queuedAgain(claim: Claim, requeue: NonNullable<Settlement['reque
   return { ...bareSettlement(claim, 'Queued', null), requeue };
 }
 
-/** Some visit of it got an answer that was read, or that led on. */
+/** Some visit of it got an answer that was read, or that led on: not one of a type that is refused, or a redirect to nowhere. */
 export function wasRead(last: LastVisit | null): last is LastVisit {
-  if (last === null) return false;
   // Hashes last: a store may have to read them.
-  return wasAnswered(last) || last.hasBody || last.facetHash !== null;
+  return last !== null && (last.hasBody || last.facetHash !== null);
 }
 
-/** The last visit got the page, or where it is. A 304 that nobody asked for is a failure. */
-export function wasAnswered({ statusCode }: LastVisit): boolean {
-  return statusCode !== null && statusCode >= 200 && statusCode < 400 && statusCode !== 304;
+/**
+ * The last visit got the page, or where it is. A 304 that nobody asked for is a failure, and so is a redirect that left what
+ * was read before: one that leads somewhere takes its place.
+ */
+export function wasAnswered({ statusCode, hasBody }: LastVisit): boolean {
+  if (statusCode === null || statusCode < 200 || statusCode === 304) return false;
+  return statusCode < 300 || (statusCode < 400 && !hasBody);
 }
 
 /** The last visit found it gone. */

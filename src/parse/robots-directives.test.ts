@@ -61,6 +61,10 @@ describe('whatever else is asked', () => {
     );
   });
 
+  it('holds nothing that a database would not', () => {
+    expect(content('noarchive\0')).toBe('noarchive\ufffd');
+  });
+
   it('hides no directive that is obeyed', () => {
     const directives = { noindex: false, nofollow: false, other: '' };
     addRobotsContent('max-snippet:20 noindex, unavailable_after: 25 Jun 2031 nofollow', directives);

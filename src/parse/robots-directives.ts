@@ -23,7 +23,11 @@ function obey(directive: string, into: RobotsDirectives): void {
 function addOthers(parts: readonly string[], into: RobotsDirectives): void {
   const others = into.other === '' ? [] : into.other.split(', ');
   for (const part of parts) {
-    const text = part.replace(/\s*:\s*/g, ':').trim();
+    // As HTML has it, and as databases keep it.
+    const text = part
+      .replaceAll('\0', '\ufffd')
+      .replace(/\s*:\s*/g, ':')
+      .trim();
     // A date has spaces and commas of its own.
     if (text.startsWith(EXPIRY)) others.push(text);
     else if (/^\d/.test(text) && others.at(-1)?.startsWith(EXPIRY)) others.push(`${others.pop()} ${text}`);

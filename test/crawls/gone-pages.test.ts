@@ -196,6 +196,54 @@ describe('a visit that fails', () => {
     expect(outcomes(file)['/a']).toBe('unchanged 304');
     expect(file.page('/a')).toMatchObject({ state: 'Processed', status_code: 200, error: null });
   });
+
+  it.each([
+    ['a redirect to itself', { location: '/a' }],
+    ['a redirect to nowhere', { location: 'mailto:somebody@example.com' }],
+    ['a redirect without a target', {}],
+  ])('leaves its validators too when it is %s', async (_, where: Record<string, string>) => {
+    let isWell = true;
+    const site = createChangingPages({ '/': { links: ['/a'] }, '/a': { validators: 'etag' } });
+    const inner = site.pages['/a'];
+    const web = await bench.web({
+      pages: {
+        ...site.pages,
+        '/a': (exchange) => {
+          if (!isWell) answer(exchange, { status: 301, headers: { etag: '"error"', ...where } });
+          else if (typeof inner === 'function') inner(exchange);
+        },
+      },
+    });
+    const file = bench.file();
+    await bench.crawl(file, web.url('/'));
+    const { etag } = file.page('/a');
+    isWell = false;
+    await bench.crawl(file, web.url('/'), INCREMENTAL);
+    expect(outcomes(file)['/a']).toBe('failed status');
+    expect(file.page('/a').etag).toBe(etag);
+    isWell = true;
+    await bench.crawl(file, web.url('/'), { mode: 'full' });
+    expect(outcomes(file)['/a']).toBe('unchanged hash');
+  });
+
+  it('reads nothing: a page that never was read is not gone when it is not found', async () => {
+    let status = 200;
+    const web = await bench.web({
+      pages: {
+        '/': page('home', '/file', '/odd'),
+        '/file': (exchange) =>
+          answer(exchange, { status, headers: { 'content-type': 'application/zip' }, body: 'PK' }),
+        '/odd': (exchange) => answer(exchange, { status: status === 200 ? 301 : status }),
+      },
+    });
+    const file = bench.file();
+    await bench.crawl(file, web.url('/'));
+    expect(outcomes(file)).toMatchObject({ '/file': 'failed status', '/odd': 'failed status' });
+    status = 404;
+    const { summary } = await bench.crawl(file, web.url('/'), INCREMENTAL);
+    expect(summary).toMatchObject({ gone: 0, failed: 2 });
+    expect(web.requestsTo('/file')).toHaveLength(2);
+  });
 });
 
 describe('a redirect', () => {

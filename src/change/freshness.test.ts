@@ -1,6 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import type { LastVisit } from '../frontier/candidate.ts';
-import { announcesChanges, atArrival, freshForMs, isFresh, isOlderThanVisit } from './freshness.ts';
+import {
+  announcesChanges,
+  atArrival,
+  freshForMs,
+  isFresh,
+  isNewerThanVisit,
+  isOlderThanVisit,
+  isOverBefore,
+} from './freshness.ts';
 
 const NOW = Date.UTC(2026, 5, 1);
 const HOUR = 3_600_000;
@@ -102,6 +110,22 @@ describe('a date in a sitemap', () => {
     expect(isOlderThanVisit(visit(), NOW)).toBe(false);
     expect(isOlderThanVisit(visit({ sitemapDate: 0, statusCode: 500 }), NOW)).toBe(false);
     expect(isOlderThanVisit(visit({ sitemapDate: 0, visitedAt: NOW + HOUR }), NOW)).toBe(false);
+  });
+
+  it('that names a day only spares nothing that was visited before that day was over everywhere', () => {
+    const day = Date.UTC(2026, 0, 5);
+    const visited = (hours: number) => visit({ sitemapDate: day, visitedAt: day + hours * HOUR });
+    expect(isOlderThanVisit(visited(10), day + 20 * HOUR)).toBe(false);
+    expect(isOlderThanVisit(visited(35), day + 40 * HOUR)).toBe(false);
+    expect(isOlderThanVisit(visited(37), day + 40 * HOUR)).toBe(true);
+    expect(isOverBefore(day + 1, day + 2)).toBe(true);
+  });
+
+  it('is newer than the visit when it lies between that and now', () => {
+    expect(isNewerThanVisit(visit({ sitemapDate: NOW - HOUR / 2 }), NOW)).toBe(true);
+    expect(isNewerThanVisit(visit({ sitemapDate: NOW - 2 * HOUR }), NOW)).toBe(false);
+    expect(isNewerThanVisit(visit({ sitemapDate: NOW + 24 * HOUR }), NOW)).toBe(false);
+    expect(isNewerThanVisit(visit(), NOW)).toBe(false);
   });
 
   it('is trusted after twenty changes that were announced, and hardly one that was not', () => {

@@ -7,6 +7,9 @@ import type { LastVisit } from '../frontier/candidate.ts';
 /** A visit that lies further ahead than a server's clock may be off says that a clock was set back. */
 const MAX_SKEW_MS = 15 * 60 * 1000;
 const MOST_SECONDS = 2 ** 31;
+const DAY_MS = 24 * 60 * 60 * 1000;
+/** From its beginning in Greenwich to its end in the last zone, which is twelve hours behind. */
+const DAY_EVERYWHERE_MS = 36 * 60 * 60 * 1000;
 /** Enough changes of a host to judge its sitemap by, and the share of them that may come unannounced. */
 const ANNOUNCED_AT_LEAST = 20;
 const UNANNOUNCED_UNDER = 0.02;
@@ -49,10 +52,21 @@ export function isFresh(last: LastVisit, now: number, maxMs: number): boolean {
   return age >= -MAX_SKEW_MS && age < Math.min(freshForMs(last.cacheControl), maxMs);
 }
 
-/** The sitemap gives a date, and it is not newer than the last visit. */
+/** The sitemap gives a date, and nothing that it may mean is later than the last visit. */
 export function isOlderThanVisit(last: LastVisit, now: number): boolean {
   const { sitemapDate, visitedAt } = last;
-  return isWell(last) && sitemapDate !== null && sitemapDate < visitedAt && visitedAt <= now + MAX_SKEW_MS;
+  if (sitemapDate === null || !isWell(last)) return false;
+  return isOverBefore(sitemapDate, visitedAt) && visitedAt <= now + MAX_SKEW_MS;
+}
+
+/** A date at midnight is a day, most of all, and that of the site: it ends when it has ended everywhere. */
+export function isOverBefore(sitemapDate: number, visitedAt: number): boolean {
+  return (sitemapDate % DAY_MS === 0 ? sitemapDate + DAY_EVERYWHERE_MS : sitemapDate) < visitedAt;
+}
+
+/** The sitemap says that the page was modified since; a date that is still to come says nothing. */
+export function isNewerThanVisit({ sitemapDate, visitedAt }: LastVisit, now: number): boolean {
+  return sitemapDate !== null && sitemapDate > visitedAt && sitemapDate <= now + MAX_SKEW_MS;
 }
 
 /** Whether a host's sitemap announces its changes, by what was seen of it. */

@@ -3,7 +3,7 @@
  * A page that is spared takes no slot and is told as unchanged; the time of its last visit stays as it is, so that a
  * freshness window is counted from the last answer and never from its own end.
  */
-import { announcesChanges, isFresh, isOlderThanVisit } from '../change/freshness.ts';
+import { announcesChanges, isFresh, isNewerThanVisit, isOlderThanVisit } from '../change/freshness.ts';
 import { conditionsFor } from '../change/validators.ts';
 import type { KnownBy } from '../change/visit-record.ts';
 import { type Claim, CONFIRM_GONE_PRIORITY, type LastVisit } from '../frontier/candidate.ts';
@@ -19,7 +19,9 @@ export function sparedBy(claim: Claim, host: HostState, around: SparingParts): K
   const { trust, clock } = around;
   if (last === null || around.modes.mode !== 'incremental' || isToRead(claim, host, around)) return null;
   const now = clock.now();
-  if (trust.obeysFreshness && isFresh(last, now, trust.maxFreshnessMs)) return 'freshness';
+  // What the site itself announces is newer than what its answer promised.
+  const isAnnounced = trust.lastmod !== 'never' && isNewerThanVisit(last, now);
+  if (trust.obeysFreshness && !isAnnounced && isFresh(last, now, trust.maxFreshnessMs)) return 'freshness';
   // A date that was read before the last visit cannot know of anything after it.
   if (!around.readSitemaps.has(claim.host) || !isOlderThanVisit(last, now)) return null;
   const isTrusted =

@@ -2,6 +2,7 @@
  * Steps 5 to 9 for one page: may we, fetch, parse, compare, settle. One call makes at most one request; whatever needs
  * another one (HEAD then GET, a check of a 304, a retry, a redirect) is queued and takes a slot of its own later.
  */
+import { isOverBefore } from '../change/freshness.ts';
 import type { KnownBy } from '../change/visit-record.ts';
 import type { Outcome, ResponseHead } from '../fetch/fetcher.ts';
 import type { Candidate, Claim } from '../frontier/candidate.ts';
@@ -203,7 +204,7 @@ function learnOfHost(
   const { sitemapDate, visitedAt } = claim.last!;
   if (sitemapDate !== null && around.readSitemaps.has(claim.host)) {
     if (sitemapDate > visitedAt) state.announced++;
-    else state.unannounced++;
+    else if (isOverBefore(sitemapDate, visitedAt)) state.unannounced++;
   }
   const now = around.clock.now();
   if (check !== 'spot' || state.distrustedUntil > now) return;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createChangingPages } from '../web/changing-pages.ts';
+import { createChangingPages, type PageLife } from '../web/changing-pages.ts';
 import { answer } from '../web/fake-web.ts';
 import { type CrawlOptions, fastClock, useBench } from './crawl-site.ts';
 import { outcomes, visitsOf } from './history-rows.ts';
@@ -9,11 +9,11 @@ const PAGES = 60;
 const HOUR = 3_600_000;
 
 /** A site whose sitemap gives dates; runs are an hour apart, and what changes does so half an hour before the next. */
-async function datedSite() {
+async function datedSite(life: PageLife = {}, showDate = (time: number) => new Date(time).toISOString()) {
   const paths = Array.from({ length: PAGES }, (_, n) => `/p${n}`);
   const site = createChangingPages({
     '/': { links: paths },
-    ...Object.fromEntries(paths.map((path) => [path, {}])),
+    ...Object.fromEntries(paths.map((path) => [path, life])),
   });
   const began = Date.now();
   const dates = new Map(paths.map((path) => [path, began - 48 * HOUR]));
@@ -29,7 +29,7 @@ async function datedSite() {
       '/sitemap.xml': (exchange) => {
         const entries = paths.map(
           (path) =>
-            `<url><loc>${exchange.url(path)}</loc><lastmod>${new Date(dates.get(path)!).toISOString()}</lastmod></url>`,
+            `<url><loc>${exchange.url(path)}</loc><lastmod>${showDate(dates.get(path)!)}</lastmod></url>`,
         );
         const body = `<?xml version="1.0"?><urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">${entries.join('')}</urlset>`;
         answer(exchange, { headers: { 'content-type': 'application/xml' }, body });
@@ -113,6 +113,32 @@ describe('the dates of a sitemap', () => {
     change('/p59', false);
     await run({ trustLastmod: 'always', spotCheck: 1 });
     expect(outcomes(file)['/p59']).toBe('changed content');
+  });
+
+  it.each([
+    ['learned', true],
+    ['never', false],
+  ] as const)(
+    'that are newer than the visit are heard before Cache-Control is: %s',
+    async (trustLastmod, isAsked) => {
+      const { file, run, change } = await datedSite({ cacheControl: 'max-age=86400' });
+      await run();
+      change('/p58', true);
+      change('/p59', false);
+      await run({ trustLastmod });
+      expect(outcomes(file)).toMatchObject({
+        '/p58': isAsked ? 'changed content' : 'unchanged freshness',
+        '/p59': 'unchanged freshness',
+      });
+    },
+  );
+
+  it('that name a day only do not hide what changed later on that day', async () => {
+    const { file, run, change } = await datedSite({}, (time) => new Date(time).toISOString().slice(0, 10));
+    await run();
+    change('/p59', true);
+    await run({ trustLastmod: 'always' });
+    expect(outcomes(file)).toMatchObject({ '/p58': 'unchanged lastmod', '/p59': 'changed content' });
   });
 
   it('say nothing when they were read before the last visit', async () => {

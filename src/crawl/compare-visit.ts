@@ -134,7 +134,7 @@ function findChange(past: PastPage, found: FoundPage, facts: PageFacts, last: La
     ...past,
     statusCode: statusBefore(last, found.statusCode),
     // Read by a version that did not keep them: nothing is known of them.
-    robotsOther: past.robotsOther ?? found.robotsOther,
+    ...(past.robotsOther === null ? robotsBefore(past, found, facts) : null),
     structuredData: last.facetHash === null ? found.structuredData : past.structuredData,
   };
   const change = comparePages(before, found);
@@ -142,6 +142,12 @@ function findChange(past: PastPage, found: FoundPage, facts: PageFacts, last: La
   if (isRedirect || (past.text !== null && found.text !== null) || !hasOtherText(facts, last)) return change;
   const told = change ?? noChange();
   return told.parts.includes('text') ? told : { ...told, parts: [...told.parts, 'text'] };
+}
+
+/** That version read them from pages only, and no others than these two. */
+function robotsBefore(past: PastPage, found: FoundPage, facts: PageFacts) {
+  const { noindex, nofollow } = facts.textHash === null ? found : past;
+  return { noindex, nofollow, robotsOther: found.robotsOther };
 }
 
 /** For texts that are not kept, by hash: of the main text, or of the whole body where there is no text to read. */

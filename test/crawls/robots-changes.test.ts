@@ -1,4 +1,5 @@
 // What a page asks of robots, as a part of it that changes: in its head, in the answer's head, in every mode.
+import Sqlite from 'better-sqlite3';
 import { describe, expect, it } from 'vitest';
 import { answer } from '../web/fake-web.ts';
 import { useBench } from './crawl-site.ts';
@@ -36,6 +37,28 @@ async function robotsSite() {
   await crawl('full');
   return { now, file, crawl };
 }
+
+describe('a file of a version that kept noindex and nofollow of pages only', () => {
+  it.each(['full', 'incremental'] as const)(
+    'tells nothing as changed that it did not know: %s',
+    async (mode) => {
+      const { now, file, crawl } = await robotsSite();
+      now.meta = 'noarchive';
+      now.page = 'nosnippet';
+      now.document = 'noindex';
+      await crawl('full');
+      const db = new Sqlite(file.path);
+      db.exec('UPDATE fetched SET noindex = 0, robots_other = NULL, x_robots_tag = NULL');
+      db.close();
+      await crawl(mode);
+      expect(outcomes(file)).toEqual({ '/': 'unchanged hash', '/leaflet.pdf': 'unchanged hash' });
+      expect(file.page('/leaflet.pdf').noindex).toBe(1);
+      now.meta = 'noindex';
+      await crawl(mode);
+      expect(changedParts(file)).toEqual({ '/': 'robots' });
+    },
+  );
+});
 
 describe.each(['full', 'incremental'] as const)('directives for robots, in a run of mode %s', (mode) => {
   it.each([

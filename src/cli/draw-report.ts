@@ -15,6 +15,7 @@ export async function drawReport(side: ReadSide, run: StoredRun, isWhole: boolea
     version: PROGRAM_VERSION,
     figures: await side.changeFigures(project.id, isWhole ? null : run.run),
     state: {
+      is_latest: state.is_latest,
       pages_by_state: state.pages_by_state,
       errors: state.errors,
       top_errors: state.top_errors,

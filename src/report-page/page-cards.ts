@@ -69,11 +69,16 @@ function statusKind(status: number | null, isAsked: boolean): string {
   return status >= 300 ? 'unchanged' : 'plain';
 }
 
-export function drawErrors({ errors, top_errors }: ReportFacts['state'], isRun: boolean): Markup {
-  const note = `${showMany(errors, 'page')} in error ${isRun ? 'after the run' : 'now'}, by reason.`;
+/** What is told of a page stands beside it, and the last visit wrote it. */
+const VISITED_SINCE = 'A later run has visited pages again: this is of those it left.';
+
+export function drawErrors({ errors, top_errors, is_latest }: ReportFacts['state'], isRun: boolean): Markup {
+  const some = `${showMany(errors, 'page')} in error ${isRun ? 'after the run' : 'now'}, by reason.`;
+  const found = errors === 0 ? 'No page is in error.' : some;
+  const note = is_latest ? found : `${found} ${VISITED_SINCE}`;
   const shown = top_errors.reduce((sum, { pages }) => sum + pages, 0);
   return card(
-    { id: 'errors', title: 'Errors', note: errors === 0 ? 'No page is in error.' : note },
+    { id: 'errors', title: 'Errors', note },
     ...(errors === 0
       ? []
       : [
@@ -93,14 +98,19 @@ export function drawErrors({ errors, top_errors }: ReportFacts['state'], isRun: 
   );
 }
 
-export function drawStates({ pages_by_state }: ReportFacts['state']): Markup {
+export function drawStates({ pages_by_state, is_latest }: ReportFacts['state']): Markup {
   const bars = Object.entries(pages_by_state).map(([state, count]) => ({
     label: state,
     count,
     tip: `${state}\n${showMany(count, 'page')}`,
   }));
   return card(
-    { id: 'states', title: 'Known pages', note: 'What became of every URL that was found.', size: 'third' },
+    {
+      id: 'states',
+      title: 'Known pages',
+      note: is_latest ? 'What became of every URL that was found.' : VISITED_SINCE,
+      size: 'third',
+    },
     drawBars(bars, ['state', 'pages']),
   );
 }

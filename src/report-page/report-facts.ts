@@ -10,5 +10,5 @@ export interface ReportFacts {
   version: string;
   figures: ChangeFigures;
   /** Pages by state and what went wrong, as the run left them; of the last one where none is asked for. */
-  state: Pick<RunReport, 'pages_by_state' | 'errors' | 'top_errors'>;
+  state: Pick<RunReport, 'is_latest' | 'pages_by_state' | 'errors' | 'top_errors'>;
 }

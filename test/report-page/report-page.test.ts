@@ -224,6 +224,16 @@ describe('the report page', () => {
     expect(await page.textContent('#changing')).toContain('No page has been seen to change yet');
   });
 
+  it('says of an earlier run that later ones have visited its pages again', async () => {
+    const shop = await factsOf(SHOP, 1);
+    const { page } = await open({
+      ...shop,
+      state: { is_latest: false, pages_by_state: {}, errors: 0, top_errors: [] },
+    });
+    for (const id of ['#states', '#errors'])
+      expect(await page.textContent(id)).toContain('A later run has visited pages again');
+  });
+
   it('says so where the history was cleared', async () => {
     const shop = await factsOf({ ...SHOP, sections: [], runs: 1 });
     const { page } = await open({ ...shop, figures: { ...shop.figures, visited: 12, known: 15 } });

@@ -188,6 +188,8 @@ export function describeOrphans(harness: () => StoreHarness): void {
       const entry = {
         candidate: candidate('b'),
         lastmod: null,
+        lastmodText: null,
+        details: null,
         changefreq: null,
         priority: null,
         sitemap: url('sitemap.xml'),

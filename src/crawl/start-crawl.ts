@@ -14,6 +14,7 @@ import { createReport, type Report } from '../report/report.ts';
 import type { BodyStore } from '../store/bodies.ts';
 import { openBodies, openStore } from '../store/open-store.ts';
 import type { Store } from '../store/port.ts';
+import { pausesAtLimit } from '../store/unfinished-run.ts';
 import { extensionFailed, guardExtensions } from './guard-extensions.ts';
 import type { CrawlParts } from './parts.ts';
 import {
@@ -124,6 +125,9 @@ export async function startCrawl(request: CrawlRequest): Promise<CrawlHandle> {
   });
 }
 
+/** Of a run that pauses, whoever takes part in it knows the limit of all pages. */
+const PAUSED: RunRoom = { hostPages: () => Number.POSITIVE_INFINITY, pausesAt: ['limit'] };
+
 /** Null when the run is over, or not yet ready for others. */
 export async function joinCrawl(request: JoinRequest): Promise<CrawlHandle | null> {
   const stage = await openStage(guardExtensions(request.extensions ?? {}), request, request.worker);
@@ -138,7 +142,8 @@ export async function joinCrawl(request: JoinRequest): Promise<CrawlHandle | nul
     const normalizer = wireNormalizer(config);
     const startUrls = readStartUrls(config.startUrls, (text) => normalizer.normalize(text));
     const bodies = await bodiesOf(config, stage.extensions);
-    return wire(stage, { config, startUrls, bodies, normalizer, slots: request.slots });
+    const room = pausesAtLimit(joined) ? PAUSED : undefined;
+    return wire(stage, { config, startUrls, bodies, normalizer, slots: request.slots, room });
   });
   return begin(stage, parts, {
     start: joined,

@@ -18,6 +18,9 @@ import { watchStore } from './watch-store.ts';
 
 const DEPTHS_AT_ONCE = 1024;
 
+/** `paused`: it goes on when there is more room. */
+type RunLeft = LoopEnd | 'paused';
+
 export interface RunWork {
   parts: CrawlParts;
   loop: CrawlLoop;
@@ -108,18 +111,19 @@ export async function workOnRun(work: RunWork): Promise<SummaryEvent> {
 }
 
 /** Where more room is to come, a run that has none is left as an interrupted one, unless nothing can be left of it. */
-async function leftAt(end: LoopEnd, { parts, loop, onLimit }: RunWork): Promise<LoopEnd> {
+async function leftAt(end: LoopEnd, { parts, loop, isJoined, onLimit }: RunWork): Promise<RunLeft> {
   if (end === 'limit' || end === 'room') onLimit();
   if (!parts.room?.pausesAt.includes(end)) return end;
-  if (loop.hasMoreToFind) return 'stopped';
+  // What others have still to find out, only they know.
+  if (loop.hasMoreToFind || isJoined) return 'paused';
   await parts.store.flush();
   // Others may have found some: only the store knows.
   const { waiting } = await parts.store.counts();
-  return waiting === 0 ? 'done' : 'stopped';
+  return waiting === 0 ? 'done' : 'paused';
 }
 
 async function finish(
-  end: LoopEnd,
+  end: RunLeft,
   { parts, start, project, isJoined, isForFinds, onGraph }: RunWork,
   begunAt: number,
   summarize: (status: RunStatus, error: string | null, counts: RunCounts) => SummaryEvent,
@@ -138,11 +142,11 @@ async function finish(
   }
   if (end === 'done') await parts.modes.close();
   // Of pages that were left out, one may lead to what looks lost.
-  const isAllKnown = end === 'done' || (end !== 'stopped' && leftOut === 0);
+  const isAllKnown = end === 'done' || ((end === 'limit' || end === 'room') && leftOut === 0);
   // A first run has nothing to lose.
   if (isAllKnown && start.knownUrls > 0) await store.markOrphans(begunAt, clock.now());
   await saveDepths(parts, project, onGraph);
-  const wanted = isForFinds && end !== 'stopped' ? 'completed' : await statusOf(end, parts, start);
+  const wanted = await statusOf(end, { parts, start, isForFinds });
   const error = wanted === 'failed' ? 'no start URL gave any HTTP answer' : null;
   const status = await store.finish(wanted, clock.now(), error);
   // Before anything of this run could be cleared.
@@ -177,10 +181,13 @@ function leftAs(wanted: RunStatus): RunStatus {
 }
 
 /** A run fails when no start URL gave any answer, to anybody. */
-async function statusOf(end: LoopEnd, parts: CrawlParts, start: RunStart): Promise<RunStatus> {
+async function statusOf(
+  end: RunLeft,
+  { parts, start, isForFinds }: Pick<RunWork, 'parts' | 'start' | 'isForFinds'>,
+): Promise<RunStatus> {
   const { store, report, startUrls, discovery } = parts;
-  if (end === 'stopped') return 'interrupted';
-  if (report.counters.answers > 0 || start.pagesDone > 0) return 'completed';
+  if (end === 'stopped' || end === 'paused') return 'interrupted';
+  if (isForFinds || report.counters.answers > 0 || start.pagesDone > 0) return 'completed';
   // Nobody was to be asked: every start URL is in a list of those to leave alone.
   const isWelcome = (url: NormalizedUrl) =>
     discovery.judge(url, 0, 'link', false, true).state === PAGE_STATES.Queued;

@@ -50,6 +50,7 @@ export interface RunStart {
 export interface JoinedRun extends RunStart {
   project: string;
   config: string;
+  metadata: string | null;
 }
 
 /** The politeness state of a host, shared by all runs and projects of the store. Times are wall milliseconds. */

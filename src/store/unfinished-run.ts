@@ -11,6 +11,15 @@ export function isCrawl({ metadata }: { metadata: string | null }): boolean {
   return metadata === null || (JSON.parse(metadata) as { command?: unknown }).command !== SITEMAP_COMMAND;
 }
 
+/** Of the first crawl of a watch, which is left as an interrupted run at its limit, and goes on when there is room again. */
+export const PAUSING_NOTE = 'watch=first';
+
+/** Whoever takes part in such a run leaves it to whoever began it. */
+export function pausesAtLimit({ metadata }: { metadata: string | null }): boolean {
+  const [name, value] = PAUSING_NOTE.split('=');
+  return metadata !== null && (JSON.parse(metadata) as Record<string, unknown>)[name] === value;
+}
+
 export function isUnfinished(run: { status: string; metadata: string | null }): boolean {
   return (run.status === 'running' || run.status === 'interrupted') && isCrawl(run);
 }

@@ -2,11 +2,11 @@
 import type { Config } from '../config/load-config.ts';
 import { isSharedStore } from '../primitives/store-address.ts';
 import type { PageRow, ReadSide, StoredRun, VisitRowBrief } from '../store/read-side.ts';
+import { PAUSING_NOTE, pausesAtLimit } from '../store/unfinished-run.ts';
 import type { TickEvent } from './watch-event.ts';
 
 /** The notes by which `sumi runs` and a watch that begins again tell its own runs from others. */
 const TICK_NOTE = 'watch=tick';
-const FIRST_NOTE = 'watch=first';
 
 /** The crawl's own options, but that only what may have changed is read, and no more pages than there is room for. */
 export function tickConfig(config: Config, room: number, looks = true): Config {
@@ -19,7 +19,7 @@ export function tickConfig(config: Config, room: number, looks = true): Config {
 
 /** The crawl's own options, but for how many pages the run may have by now. */
 export function firstConfig(config: Config, maxPages: number, isFresh: boolean): Config {
-  return Object.freeze({ ...within(config, maxPages, FIRST_NOTE), fresh: isFresh });
+  return Object.freeze({ ...within(config, maxPages, PAUSING_NOTE), fresh: isFresh });
 }
 
 function within(config: Config, maxPages: number, note: string): Config {
@@ -36,7 +36,7 @@ function within(config: Config, maxPages: number, note: string): Config {
 
 export const isTick = (run: StoredRun): boolean => watchNote(run) === 'tick';
 /** The first crawl of a watch, or one by hand that it went on with. */
-export const isFirstCrawl = (run: StoredRun): boolean => watchNote(run) === 'first';
+export const isFirstCrawl: (run: StoredRun) => boolean = pausesAtLimit;
 
 function watchNote({ metadata }: StoredRun): unknown {
   return metadata === null ? null : (JSON.parse(metadata) as Record<string, unknown>).watch;

@@ -445,7 +445,9 @@ class ProjectWatch implements Watch {
       if (visit.run === summary.run) waiting.delete(this.#book!.pageOf(visit.pageId));
     });
     await this.#account!.pay(summary.run, { side, projectId: this.#projectId, now });
-    const isCutOff = summary.status === 'interrupted' || isAtLimit;
+    // Workers that joined may have ended it at its limit.
+    const isFull = isAtLimit || summary.pages >= chosen.room;
+    const isCutOff = summary.status === 'interrupted' || isFull;
     for (const page of waiting) {
       if (isCutOff) book.plan.release(page);
       else book.giveUp(page, now);
@@ -458,7 +460,7 @@ class ProjectWatch implements Watch {
     if (summary.status === 'interrupted') this.#account!.leave();
     else state.cutOff = null;
     state.firstRun ??= summary.run;
-    state.hasLeftOvers = isAtLimit || chosen.hasMoreLeftOvers;
+    state.hasLeftOvers = isFull || chosen.hasMoreLeftOvers;
     const counts = await countVisits(side, summary.run);
     await this.#save(store, now);
     return {

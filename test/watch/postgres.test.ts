@@ -1,7 +1,10 @@
 /** A watch on PostgreSQL, whose clock is the database's: what was visited two days ago is made so in its rows. */
+
+import type { Sql } from 'postgres';
 import { afterEach, expect, it } from 'vitest';
+import { configOfRun } from '../../src/cli/stored-config.ts';
 import { loadConfig } from '../../src/config/load-config.ts';
-import { startCrawl } from '../../src/crawl/start-crawl.ts';
+import { type CrawlHandle, joinCrawl, startCrawl } from '../../src/crawl/start-crawl.ts';
 import { connect, disconnect } from '../../src/store/postgres/connection.ts';
 import type { WatchEvent } from '../../src/watch/watch-event.ts';
 import { openWatch } from '../../src/watch/watch-project.ts';
@@ -23,10 +26,11 @@ async function setUp(budgets: { budget: string; hostBudget?: string }) {
   closing.push(() => server.dropDatabase(store));
   const sql = connect(store, { max: 1, applicationName: 'test' });
   closing.push(() => disconnect(sql));
-  const state = { version: 0, links: ['/a', '/b'] };
+  const state = { version: 0, links: ['/a', '/b'], onHome: async () => {} };
   const web = await startFakeWeb({
     pages: {
-      '/': (exchange: Exchange) => answer(exchange, { body: page('home', ...state.links) }),
+      '/': (exchange: Exchange) =>
+        void state.onHome().then(() => answer(exchange, { body: page('home', ...state.links) })),
       '/a': (exchange: Exchange) => answer(exchange, { body: page(`A in version ${state.version}`) }),
       '/b': page('B'),
     },
@@ -48,6 +52,37 @@ async function setUp(budgets: { budget: string; hostBudget?: string }) {
   return { sql, state, web, config, events, open };
 }
 
+/** As if the budget had been spent two days ago. */
+async function payLongAgo(sql: Sql): Promise<void> {
+  const [{ plan }] = await sql.unsafe<{ plan: string }[]>('SELECT revisit_plan AS plan FROM project');
+  const kept = JSON.parse(plan);
+  const earlier = ([visits, at]: [number, number]) => [visits, at - BACK];
+  const hosts = Object.entries(kept.budget.hosts as Record<string, [number, number]>);
+  kept.budget.at -= BACK;
+  kept.budget.hosts = Object.fromEntries(hosts.map(([id, purse]) => [id, earlier(purse)]));
+  await sql.unsafe('UPDATE project SET revisit_plan = $1', [JSON.stringify(kept)]);
+}
+
+it('leaves no page out of a first crawl that has to wait, though a worker takes part in it', async () => {
+  const { sql, web, state, config, open } = await setUp({ budget: '2/day' });
+  const joined: CrawlHandle[] = [];
+  state.onHome = async () => {
+    state.onHome = async () => {};
+    const configOf = (run: { config: string }) => configOfRun(run, { store: config.store! });
+    joined.push((await joinCrawl({ runId: 1, worker: config, configOf }))!);
+  };
+  const watch = open();
+  expect(await watch.prepare()).toMatchObject({ status: 'interrupted', pages: 2 });
+  expect(await joined[0].finished).toMatchObject({ status: 'interrupted' });
+  expect(await sql.unsafe('SELECT status FROM run')).toMatchObject([{ status: 'interrupted' }]);
+  await watch.close();
+  await payLongAgo(sql);
+  const next = open();
+  expect(await next.prepare()).toMatchObject({ status: 'completed', pages: 3 });
+  await next.close();
+  expect(web.log.filter(({ path }) => path !== '/robots.txt').length).toBe(3);
+});
+
 it.each([
   ['all', { budget: '2/day' }],
   ['each host', { budget: '1000/day', hostBudget: '2/day' }],
@@ -61,14 +96,7 @@ it.each([
     await watch.close();
     const asked = () => web.log.filter(({ path }) => path !== '/robots.txt').length;
     expect(asked()).toBe(2);
-    // As if all of it had happened two days ago.
-    const [{ plan }] = await sql.unsafe<{ plan: string }[]>('SELECT revisit_plan AS plan FROM project');
-    const kept = JSON.parse(plan);
-    const earlier = ([visits, at]: [number, number]) => [visits, at - BACK];
-    const hosts = Object.entries(kept.budget.hosts as Record<string, [number, number]>);
-    kept.budget.at -= BACK;
-    kept.budget.hosts = Object.fromEntries(hosts.map(([id, purse]) => [id, earlier(purse)]));
-    await sql.unsafe('UPDATE project SET revisit_plan = $1', [JSON.stringify(kept)]);
+    await payLongAgo(sql);
     const next = open();
     expect(await next.prepare()).toMatchObject({ status: 'completed', pages: 3 });
     await next.close();

@@ -102,6 +102,7 @@ export async function joinRun(session: Session, runId: number, owner: string): P
       projectId: run.project_id,
       project: run.project,
       config: run.config,
+      metadata: run.metadata,
       resumed: true,
       previousConfigHash: run.config_hash,
       pagesDone: run.pages,

@@ -108,7 +108,7 @@ export function joinRun(
 ): JoinedRun | null {
   const row = session.db
     .prepare(
-      `SELECT r.project_id, p.name AS project, r.config, r.config_hash, r.pages, r.requests, r.bytes
+      `SELECT r.project_id, p.name AS project, r.config, r.metadata, r.config_hash, r.pages, r.requests, r.bytes
        FROM run r JOIN project p ON p.id = r.project_id WHERE r.id = ? AND r.status = 'running'`,
     )
     .get(runId) as (RunRow & { project_id: number; project: string; config: string }) | undefined;
@@ -127,6 +127,7 @@ export function joinRun(
     projectId: row.project_id,
     project: row.project,
     config: row.config,
+    metadata: row.metadata,
     resumed: true,
     previousConfigHash: row.config_hash,
     pagesDone: row.pages,

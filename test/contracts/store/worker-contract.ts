@@ -111,7 +111,7 @@ export function describeWorkers(harness: () => StoreHarness): void {
 
   describe('join', () => {
     it('takes part in a run that is under way, with the options it was begun with', async () => {
-      const first = await beginRun(harness(), { config: '{"delay":2}' });
+      const first = await beginRun(harness(), { config: '{"delay":2}', metadata: '{"why":"1"}' });
       await first.store.offer([candidate('x'), candidate('y')]);
       await first.visit(await first.lease());
       await first.store.flush();
@@ -122,6 +122,7 @@ export function describeWorkers(harness: () => StoreHarness): void {
         projectId: first.start.projectId,
         project: 'p',
         config: '{"delay":2}',
+        metadata: '{"why":"1"}',
         resumed: true,
         previousConfigHash: 'hash',
         pagesDone: 1,

@@ -45,7 +45,7 @@ export interface CrawlLoop {
   /** Ends the loop with an error that no call can answer for. */
   fail(error: unknown): void;
   /** After the end: sitemaps were not read that may name more pages. */
-  readonly hasMoreToFind: boolean;
+  hasMoreToFind(): boolean;
   /** For the progress display. */
   readonly now: { inFlight: number; hosts: number; cooling: number };
 }
@@ -74,14 +74,7 @@ export function createCrawlLoop(parts: CrawlParts, discovers: boolean): CrawlLoo
     onFailure: fail,
   });
   const sitemaps = discovers
-    ? createSitemapDiscovery(parts, {
-        desk,
-        // A run that waits for more room keeps what is named: once it has read all pages, that is all it has to know.
-        isOutOfPages: () =>
-          budget.isSpent && (!parts.room?.pausesAt.includes('limit') || store.waiting() > 0),
-        onChange: () => wake(),
-        onFailure: fail,
-      })
+    ? createSitemapDiscovery(parts, { desk, isOutOfPages, onChange: () => wake(), onFailure: fail })
     : null;
   const around: VisitSurroundings = {
     ...parts,
@@ -106,8 +99,7 @@ export function createCrawlLoop(parts: CrawlParts, discovers: boolean): CrawlLoo
   };
   const depths = createDepthPasser({ store, clock, wakeHost: (host) => desk.wake(host), onTime: wake });
   const others = watchOthers(store, clock, look);
-  let inFlight = 0;
-  let isStopped = false;
+  let [inFlight, isStopped] = [0, false];
   let limit: Extract<LoopEnd, 'limit' | 'room'> | null = null;
   let cancelDrain: () => void = () => {};
   let failure: { error: unknown } | null = null;
@@ -192,6 +184,11 @@ export function createCrawlLoop(parts: CrawlParts, discovers: boolean): CrawlLoo
       return true;
     }
     return others.isRunOver(null);
+  }
+
+  /** A run that waits for more room keeps what is named: once it has read all pages, that is all it has to know. */
+  function isOutOfPages(): boolean {
+    return budget.isSpent && (!parts.room?.pausesAt.includes('limit') || store.waiting() > 0);
   }
 
   /** What waits here is of hosts that may not be asked for more. */
@@ -391,9 +388,7 @@ export function createCrawlLoop(parts: CrawlParts, discovers: boolean): CrawlLoo
       desk.stop();
       wake();
     },
-    get hasMoreToFind() {
-      return sitemaps?.isCut ?? false;
-    },
+    hasMoreToFind: () => sitemaps?.isCut ?? false,
     get now() {
       return { inFlight, hosts: desk.size, cooling: schedule.cooling };
     },

@@ -115,7 +115,7 @@ async function leftAt(end: LoopEnd, { parts, loop, isJoined, onLimit }: RunWork)
   if (end === 'limit' || end === 'room') onLimit();
   if (!parts.room?.pausesAt.includes(end)) return end;
   // What others have still to find out, only they know.
-  if (loop.hasMoreToFind || isJoined) return 'paused';
+  if (loop.hasMoreToFind() || isJoined) return 'paused';
   await parts.store.flush();
   // Others may have found some: only the store knows.
   const { waiting } = await parts.store.counts();

@@ -7,13 +7,18 @@ export function readRate(text: string): number | null {
   return readBudget(text)?.perDay ?? null;
 }
 
-/** `atOnce`: the number as it is written, whole and one at least, but no more than a day's worth. */
-export function readBudget(text: string): { perDay: number; atOnce: number } | null {
+/**
+ * `atOnce`: the number as it is written, whole and one at least, but no more than a day's worth. `most`: what may be saved
+ * up, a day's worth or the number as it is written, whichever is more.
+ */
+export function readBudget(text: string): { perDay: number; atOnce: number; most: number } | null {
   const match = /^(\d{1,12}(?:\.\d{1,6})?)\s*(?:\/\s*(minute|hour|day|week))?$/.exec(text.trim());
   if (match === null) return null;
   const perDay = Number(match[1]) / DAYS[match[2] ?? 'day'];
   if (perDay <= 0) return null;
-  return { perDay, atOnce: Math.max(1, Math.floor(Math.min(Number(match[1]), perDay))) };
+  const written = Number(match[1]);
+  const atOnce = Math.max(1, Math.floor(Math.min(written, perDay)));
+  return { perDay, atOnce, most: Math.max(1, perDay, written) };
 }
 
 /** From the first hour on, up to and without the second; over midnight where the first is the later one. */

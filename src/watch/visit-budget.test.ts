@@ -6,7 +6,7 @@ const HOUR = 3_600_000;
 /** Local midnight: hours of the day are the machine's. */
 const START = new Date(2026, 2, 4).getTime();
 const EMPTY: SavedBudget = { visits: 0, at: START, hosts: {} };
-const rate = (perDay: number, atOnce = perDay) => ({ perDay, atOnce });
+const rate = (perDay: number, atOnce = perDay) => ({ perDay, atOnce, most: Math.max(perDay, 1) });
 const ALL_DAY = { all: rate(240), host: null, hours: null };
 
 describe('a budget of visits', () => {
@@ -165,6 +165,33 @@ describe('a budget of visits', () => {
     again.charge(left, START);
     const spanMs = (atOnce / perDay) * 24 * HOUR;
     expect([again.visits(START + spanMs), again.visits(START + 1.5 * spanMs)]).toEqual([0, atOnce / 2]);
+  });
+
+  it.each([
+    [7, null, 70],
+    [7, { from: 9, to: 17 }, 70],
+    [1, null, 10],
+  ])('has 70/week where one looks every %d days, in hours %j', (days, hours, expected) => {
+    const options = { all: readBudget('70/week')!, host: null, hours };
+    const budget = new VisitBudget(options, EMPTY);
+    for (let look = 1; look <= 4; look++) {
+      const now = START + look * days * 24 * HOUR;
+      budget.look(now);
+      expect(budget.visits(now)).toBe(expected);
+      budget.charge(expected, now);
+    }
+  });
+
+  it('loses no part of a visit where a day has no whole number of them', () => {
+    const budget = new VisitBudget({ ...ALL_DAY, all: readBudget('10/week')! }, EMPTY);
+    let made = 0;
+    for (let day = 1; day <= 70; day++) {
+      const now = START + day * 24 * HOUR;
+      budget.look(now);
+      made += budget.visits(now);
+      budget.charge(budget.visits(now), now);
+    }
+    expect(made).toBe(100);
   });
 
   it('goes on after a restart as if nothing had happened', () => {

@@ -1,6 +1,6 @@
 /**
  * How many visits a watch may make now: so many a day, for all hosts together and for each. What is not spent stays,
- * but no more than a day's worth of it. Where only some hours of the day are open, the day's visits come in these.
+ * but no more than a day's worth of it, or a week's where so many a week are given. Where only some hours of the day are open, the day's visits come in these.
  * Whoever begins (a first crawl, a host that was not asked before) has the number that the operator wrote in hand, and
  * gets no more before the time that it is for is over: 10 a day are never 20 in a day. Who looks no more often than that has
  * such a number in hand at each look.
@@ -8,10 +8,11 @@
  */
 import type { DayHours } from '../config/watch-values.ts';
 
-/** Visits a day, and those in hand at the beginning. */
+/** Visits a day, those in hand at the beginning, and as many as may be saved up. */
 export interface VisitRate {
   perDay: number;
   atOnce: number;
+  most: number;
 }
 
 export interface BudgetOptions {
@@ -139,8 +140,8 @@ export class VisitBudget {
 
   #grown({ visits, at }: Purse, now: number, rate: VisitRate): Purse {
     // Ahead of now by more than any advance: the clock was wrong. One that went back takes nothing away.
-    if (at > now) return { visits, at: at - now > advanceMs(rate, most(rate)) ? now : at };
-    return { visits: Math.min(visits + this.#growth(at, now, rate), most(rate)), at: now };
+    if (at > now) return { visits, at: at - now > advanceMs(rate, Math.max(rate.perDay, 1)) ? now : at };
+    return { visits: Math.min(visits + this.#growth(at, now, rate), rate.most), at: now };
   }
 
   #growth(from: number, to: number, { perDay }: VisitRate): number {
@@ -152,7 +153,7 @@ export class VisitBudget {
   #asWritten(purse: Purse, rate: VisitRate, before: number | null | undefined): Purse {
     const isAdvance = purse.at > this.#seenAt;
     if (!isAdvance || before == null || before === rate.atOnce) return purse;
-    const visits = Math.min(purse.visits + Math.max(0, rate.atOnce - before), most(rate));
+    const visits = Math.min(purse.visits + Math.max(0, rate.atOnce - before), rate.most);
     return { visits, at: Math.min(purse.at, this.#seenAt + advanceMs(rate, rate.atOnce)) };
   }
 
@@ -161,14 +162,12 @@ export class VisitBudget {
     const isAdvance = purse.at > this.#seenAt;
     if (!isAdvance || now - this.#lookedAt < spanMs * NEARLY) return purse;
     const came = Math.max(this.#growth(this.#lookedAt, now, rate), rate.atOnce);
-    return { visits: Math.min(purse.visits + came, most(rate)), at: now + spanMs };
+    return { visits: Math.min(purse.visits + came, rate.most), at: now + spanMs };
   }
 }
 
-/** One visit at least, or a budget of three a week would never come to one. */
-const most = ({ perDay }: VisitRate) => Math.max(perDay, 1);
 function wholeOf({ visits, at }: Purse, now: number, rate: VisitRate): number {
-  const full = most(rate);
+  const full = rate.most;
   // What was spent of an advance is no time that is missing.
   const isNearlyFull = at <= now && visits >= full * NEARLY;
   return Math.max(0, Math.floor((isNearlyFull ? full : visits) + HAIR));
@@ -182,7 +181,7 @@ function fullPurse(rate: VisitRate, now: number): Purse {
 }
 
 function spent({ visits, at }: Purse, count: number, rate: VisitRate): Purse {
-  return { visits: Math.min(visits - count, most(rate)), at };
+  return { visits: Math.min(visits - count, rate.most), at };
 }
 
 function withoutAdvance({ visits, at }: Purse, now: number, rate: VisitRate): Purse {
@@ -217,12 +216,12 @@ function openMsADay(hours: DayHours | null): number {
   return hours === null ? DAY_MS : ((hours.to - hours.from + 24) % 24 || 24) * HOUR_MS;
 }
 
-/** Milliseconds of the span that are open; what lies further back than two days cannot matter. */
+/** Milliseconds of the span that are open; what lies further back than a week and a day cannot matter. */
 function openMs(from: number, to: number, hours: DayHours | null): number {
   if (to <= from) return 0;
   if (hours === null) return to - from;
   let open = 0;
-  for (let moment = Math.max(from, to - 2 * DAY_MS); moment < to; ) {
+  for (let moment = Math.max(from, to - 8 * DAY_MS); moment < to; ) {
     const end = Math.min(hourEnd(moment), to);
     if (isOpen(moment, hours)) open += end - moment;
     moment = end;

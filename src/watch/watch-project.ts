@@ -360,17 +360,17 @@ class ProjectWatch implements Watch {
     const { side, now } = opened;
     const { settings } = this.#request;
     const state = this.#state!;
-    const books = { side, projectId: this.#projectId, now };
     this.#account ??= VisitAccount.kept(settings, state);
     if (this.#account === null && isFirstCrawl(last)) {
       // It ended, and nobody came to conclude it.
       this.#account = VisitAccount.atStart(settings, state, Date.parse(last.started_at));
       state.cutOff = { afterRun: last.run - 1, room: settings.all.atOnce, paid: 0, hosts: {} };
     }
-    this.#look(now);
-    await this.#account?.settle(last, books);
-    const { hostIds } = await this.#refresh(opened);
     const crawledAt = last.finished_at === null ? now : Date.parse(last.finished_at);
+    // Paid when it was made, before this look began: else what the look has in hand would be taken for its rest.
+    const paidAt = this.#isLooking ? now : Math.min(now, Math.max(crawledAt, state.budget?.seenAt ?? 0));
+    await this.#account?.settle(last, { side, projectId: this.#projectId, now: paidAt });
+    const { hostIds } = await this.#refresh(opened);
     this.#account ??= VisitAccount.afterCrawl(settings, state, { crawledAt, hostIds, now });
     this.#look(now);
     return this.#account;

@@ -76,6 +76,25 @@ it.each([
   },
 );
 
+it('visits the whole day’s worth on the second day, too, where nobody concluded the first crawl', async () => {
+  const { pages } = site(19);
+  const { open, asked, clock, path } = await bench({ pages }, { budget: '20/day' });
+  await (await open()).prepare();
+  const db = new Sqlite(path);
+  db.exec('UPDATE project SET revisit_plan = NULL');
+  db.close();
+  const made: number[] = [];
+  for (let day = 0; day < 3; day++) {
+    made.push(asked().length);
+    clock.advance(DAY_MS);
+    const watch = await open();
+    await watch.prepare();
+    await watch.tick();
+    await watch.close();
+  }
+  expect(made).toEqual([20, 20, 20]);
+});
+
 it('pays for a first crawl that was killed under way', async () => {
   const { pages } = site(60);
   const { open, asked, clock, path } = await bench({ pages }, { budget: '20/day', hostBudget: '20/day' });

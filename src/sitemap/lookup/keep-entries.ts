@@ -17,7 +17,7 @@ import { type ListedEntry, listedEntry, wordsOf } from '../entry-words.ts';
 import type { FoundEntry, SitemapReport, Trouble } from '../find-entries.ts';
 import { siteOf } from '../foreign-hosts.ts';
 
-const ENTRIES_AT_ONCE = 256;
+const ENTRIES_AT_ONCE = 1024;
 const REASON = 'sitemap: listed, not crawled yet';
 
 export interface StoredListing {

@@ -18,7 +18,8 @@ Examples:
   sumi sitemap https://example.com/sitemap_index.xml        this one, and those it names
   sumi sitemap example.com --format csv > urls.csv          every column
   sumi sitemap example.com --db site.db                     kept, and given from there for sitemap-cache-hours
-  sumi sitemap example.com --db site.db --fresh             read again all the same`;
+  sumi sitemap example.com --db site.db --fresh             read again all the same
+A page that is named twice is listed twice as it is read, once from the store, and there in the order in which pages became known.`;
 
 interface SitemapRow extends Pick<ListedEntry['entry'], 'images' | 'videos' | 'news' | 'alternates'> {
   url: string;

@@ -99,7 +99,7 @@ export function createCrawlLoop(parts: CrawlParts, discovers: boolean): CrawlLoo
   };
   const depths = createDepthPasser({ store, clock, wakeHost: (host) => desk.wake(host), onTime: wake });
   const others = watchOthers(store, clock, look);
-  let [inFlight, isStopped] = [0, false];
+  let [inFlight, lookupsInFlight, isStopped] = [0, 0, false];
   let limit: Extract<LoopEnd, 'limit' | 'room'> | null = null;
   let cancelDrain: () => void = () => {};
   let failure: { error: unknown } | null = null;
@@ -151,6 +151,8 @@ export function createCrawlLoop(parts: CrawlParts, discovers: boolean): CrawlLoo
         search = null;
         if (hasMore || isStale) continue;
       }
+      // A run that is stopped has no use for what sitemaps say: it waits for pages only.
+      if (isStopped && inFlight > 0 && inFlight === lookupsInFlight) parts.fetcher.abortAll();
       if (inFlight === 0 && (isStopped || (isOver() && (await isOverForAll())))) break;
       await alarm.sleep();
     }
@@ -341,7 +343,9 @@ export function createCrawlLoop(parts: CrawlParts, discovers: boolean): CrawlLoo
     const refused = host.lease.closed?.reason ?? mayAskHost(host)?.reason;
     if (refused !== undefined) return lookup.done({ refused, mayPass: true });
     const { url, maxBytes, onPiece, method = 'GET' } = lookup;
+    lookupsInFlight++;
     const exchange = await exchangeWith(host, around, url, method, null, maxBytes, undefined, { onPiece });
+    lookupsInFlight--;
     logRequest(host, around, exchange, 'sitemap', null, null);
     // A block or the end of the lease came in the last moment.
     if (exchange.outcome.failure === 'not-sent') host.lookups.unshift(lookup);

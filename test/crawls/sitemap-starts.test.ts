@@ -1,7 +1,7 @@
 // Start URLs that may be sitemaps or pages: by their names, by what they answer, and by hosts without a scheme.
 import { describe, expect, it } from 'vitest';
 import type { SitemapEvent } from '../../src/report/events.ts';
-import { answer, type Handler } from '../web/fake-web.ts';
+import { answer, type Exchange, type Handler } from '../web/fake-web.ts';
 import { robotsNaming, sitemapOf } from '../web/sitemap-pages.ts';
 import { asked, page, useBench } from './crawl-site.ts';
 
@@ -311,4 +311,27 @@ it('stays a sitemap when it cannot be read for once', async () => {
   const paths = web.log.slice(from).map(({ path }) => path);
   expect(paths.filter((path) => path === '/sitemap.xml')).toHaveLength(1);
   expect(file.rows('SELECT url FROM pages')).toEqual([{ url: web.url('/named') }]);
+});
+
+it('is not waited for when the run is stopped, though a page is', async () => {
+  const late: { page?: Exchange } = {};
+  const web = await bench.web({
+    robots: robotsNaming(['/endless.xml']),
+    pages: {
+      // Begun, and never ended.
+      '/endless.xml': ({ response }) => void response.writeHead(200).write('<urlset>'),
+      '/': (exchange) => {
+        late.page = exchange;
+      },
+    },
+  });
+  const file = bench.file();
+  const patient = { drainSeconds: 600, bodyTimeout: 600, timeout: 600 };
+  const handle = await bench.begin(file, web.origin, { ...BOTH, ...patient });
+  await Promise.all([web.asked('/'), web.asked('/endless.xml')]);
+  handle.stop();
+  answer(late.page!, { body: page('home') });
+  expect((await handle.finished).status).toBe('interrupted');
+  expect(file.page('/').state).toBe('Processed');
+  expect(file.rows('SELECT method FROM discovery_status')).toEqual([]);
 });

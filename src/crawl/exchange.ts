@@ -20,6 +20,8 @@ export interface Exchange {
   outcome: Outcome;
   slotAt: number;
   sentAt: number | null;
+  /** By the clock that `sentAt` is of: the wall's may be set while a request is open. */
+  endedAt: number | null;
   delayMs: number;
   perHost: number;
   blockedUntil: number | null;
@@ -50,6 +52,7 @@ export async function exchangeWith(
   // As they are in force now: an answer that comes while this one is open may change both.
   const { delayMs, perHost } = pace;
   let sentAt: number | null = null;
+  let sentMark = 0;
   around.placed(host);
   const outcome = await around.fetcher.fetch({
     url,
@@ -66,6 +69,7 @@ export async function exchangeWith(
     // A process that is stopped between this look at the clock and the write cannot know: as little as can be lies between.
     onSend() {
       if (host.leaseEnds <= clock.monotonic()) return false;
+      sentMark = clock.monotonic();
       sentAt = pace.sent();
       return sentAt !== null;
     },
@@ -77,6 +81,7 @@ export async function exchangeWith(
   const { head, failure } = outcome;
   if (head !== null && claim !== null) around.report.counters.answers++;
   const wasSent = sentAt as number | null;
+  const endedAt = wasSent === null ? null : wasSent + clock.monotonic() - sentMark;
   const blockedUntil = pace.ended(wasSent, {
     statusCode: head?.status ?? null,
     failure,
@@ -90,6 +95,7 @@ export async function exchangeWith(
     outcome,
     slotAt,
     sentAt: wasSent,
+    endedAt,
     delayMs,
     perHost,
     blockedUntil,
@@ -105,8 +111,8 @@ export function logRequest(
   pageId: number | null,
   hash: Uint8Array | null,
 ): void {
-  const { outcome, sentAt } = exchange;
-  if (sentAt === null) return;
+  const { outcome, sentAt, endedAt } = exchange;
+  if (sentAt === null || endedAt === null) return;
   around.report.request(outcome.head?.status ?? 0, outcome.failure, outcome.wireBytes);
   around.store.log({
     kind,
@@ -114,7 +120,7 @@ export function logRequest(
     pageId,
     slotAt: exchange.slotAt,
     sentAt,
-    endedAt: Math.max(sentAt, outcome.endedAt),
+    endedAt,
     delayMs: exchange.delayMs,
     perHost: exchange.perHost,
     statusCode: outcome.head?.status ?? 0,

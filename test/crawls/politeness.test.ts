@@ -392,3 +392,33 @@ describe('more hosts than may be held', () => {
     }
   });
 });
+
+describe('the request log', () => {
+  it.each([24, -24])(
+    'tells how long requests took, also when the clock is set by %d hours meanwhile',
+    async (hours) => {
+      let setBy = 0;
+      const web = await bench.web({
+        pages: {
+          '/': page('Home', '/a', '/b', '/c'),
+          '/a': (exchange) => {
+            setBy = hours * 3_600_000;
+            answer(exchange, { body: 'A' });
+          },
+          '/*': page('Other'),
+        },
+      });
+      const file = bench.file();
+      const clock = { ...fastClock(1), now: () => Date.now() + setBy };
+      await bench.crawl(file, web.url('/'), { perHost: 1 }, { clock });
+      const rows = file.rows<{ ms: number }>(
+        'SELECT ended_at - sent_at AS ms FROM request WHERE page_id IS NOT NULL',
+      );
+      expect(rows).toHaveLength(4);
+      for (const { ms } of rows) {
+        expect(ms).toBeGreaterThan(0);
+        expect(ms).toBeLessThan(3_600_000);
+      }
+    },
+  );
+});

@@ -43,9 +43,9 @@ export async function renderReportPage(facts: ReportFacts): Promise<string> {
 const isCleared = ({ buckets, visited }: ChangeFigures) => buckets === null && visited > 0;
 
 function describe({ figures, madeAt, version }: ReportFacts): Content {
-  const { buckets, runs } = figures;
+  const { firstVisitAt, runs } = figures;
   const none = isCleared(figures) ? 'no visits are kept' : 'no visits yet';
-  const span = buckets === null ? none : `${showMany(runs, 'run')} since ${showDay(buckets.start)}`;
+  const span = firstVisitAt === null ? none : `${showMany(runs, 'run')} since ${showDay(firstVisitAt)}`;
   return `${span} · written ${showMoment(madeAt)} UTC by sumi ${version}`;
 }
 

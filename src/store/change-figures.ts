@@ -12,6 +12,8 @@ import { chooseBuckets, type TimeBuckets } from './time-buckets.ts';
 export interface ChangeFigures {
   /** Null while there is no history. */
   buckets: TimeBuckets | null;
+  /** The time of the first visit; columns may begin before. */
+  firstVisitAt: number | null;
   known: number;
   /** Pages with an answer of some kind. */
   visited: number;
@@ -168,6 +170,7 @@ export async function readChangeFigures(
   const totals = await readTotals(question);
   return {
     buckets,
+    firstVisitAt: span.first === null ? null : Number(span.first),
     ...totals,
     runs: Number(span.runs),
     visits: Number(span.visits),

@@ -193,6 +193,10 @@ for (const [store, fill] of [
           hosts: plan.hosts.length,
           runs: plan.runs,
           visits: history.visits.length,
+          firstVisitAt: history.visits.reduce(
+            (first, { at }) => Math.min(first, at),
+            Number.POSITIVE_INFINITY,
+          ),
         });
       });
 
@@ -339,7 +343,7 @@ for (const [store, fill] of [
 
       it('are empty for a project without visits', async () => {
         expect(await filled.figures(null, 2)).toMatchObject({
-          ...{ buckets: null, known: 0, visited: 0, hosts: 0, runs: 0, visits: 0 },
+          ...{ buckets: null, firstVisitAt: null, known: 0, visited: 0, hosts: 0, runs: 0, visits: 0 },
           ...{
             sections: [],
             cells: [],

@@ -2,6 +2,7 @@
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { ReportFacts } from '../../src/report-page/report-facts.ts';
+import { showDay } from '../../src/report-page/time-words.ts';
 import { startBrowser } from '../map-page/open-map.ts';
 import { SHOP } from './made-history.ts';
 import { factsOf, type LookingAt, type OpenReport, openReport } from './report-web.ts';
@@ -222,6 +223,12 @@ describe('the report page', () => {
     const { page } = await open(await factsOf({ ...SHOP, sections: [], runs: 1 }));
     expect(await page.textContent('main')).toContain('There is no history yet');
     expect(await page.textContent('#changing')).toContain('No page has been seen to change yet');
+  });
+
+  it('says since when there are visits, not when the first column of time begins', async () => {
+    const firstVisitAt = shop.figures.buckets!.start + 2 * 24 * HOUR;
+    const { page } = await open({ ...shop, figures: { ...shop.figures, firstVisitAt } });
+    expect(await page.textContent('body')).toContain(`runs since ${showDay(firstVisitAt)}`);
   });
 
   it('says of an earlier run that later ones have visited its pages again', async () => {

@@ -116,6 +116,16 @@ changed   https://a.example/ink  title, links, text
     ]);
   });
 
+  it('count no words of a text that is not kept', () => {
+    const change = { ...ROW.change!, text: null, wordsAdded: 0, wordsRemoved: 0 };
+    const counted = (row: ChangeRow) => {
+      const { words_added, words_removed } = toldChange(row, 'ink shop');
+      return [words_added, words_removed];
+    };
+    expect(counted(other({ parts: ['text'], change }))).toEqual([null, null]);
+    expect(counted(other({ parts: ['title'], change }))).toEqual([0, 0]);
+  });
+
   it('say so when there is nothing', async () => {
     expect(await text([])).toContain('Nothing changed.');
   });

@@ -71,6 +71,8 @@ export const COMPARED_NAMES: readonly (keyof ToldChange)[] = [...TOLD_NAMES, 'te
 export function toldChange(row: ChangeRow, project: string): ToldChange {
   const { change } = row;
   const isTemplateOnly = row.outcome === 'unchanged' && row.known_by === 'text';
+  // Known by its hash alone: nobody can count the words of texts that are not kept.
+  const isUncounted = row.parts.includes('text') && change !== null && change.text === null;
   return {
     url: row.url,
     outcome: row.outcome,
@@ -80,8 +82,8 @@ export function toldChange(row: ChangeRow, project: string): ToldChange {
     links_added: change?.linksAdded ?? [],
     links_removed: change?.linksRemoved ?? [],
     text: change?.text ?? null,
-    words_added: change?.wordsAdded ?? 0,
-    words_removed: change?.wordsRemoved ?? 0,
+    words_added: isUncounted ? null : (change?.wordsAdded ?? 0),
+    words_removed: isUncounted ? null : (change?.wordsRemoved ?? 0),
     status_code: row.status_code,
     title: row.title,
     visited_at: row.visited_at,

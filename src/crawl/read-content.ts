@@ -9,13 +9,13 @@ let fingerprinter: Fingerprinter | null = null;
 
 export function readContent(parse: ContentParser, input: ContentInput): ParsedPage {
   const found = parse(input);
-  const text = Buffer.from((found.text ?? '').replace(/\s+/g, ' ').trim());
+  const text = Buffer.from((keepable(found.text) ?? '').replace(/\s+/g, ' ').trim());
   fingerprinter ??= createFingerprinter();
   const fingerprint = fingerprinter(text);
   return {
-    title: found.title ?? null,
-    h1: found.h1 ?? null,
-    description: found.description ?? null,
+    title: keepable(found.title),
+    h1: keepable(found.h1),
+    description: keepable(found.description),
     lang: null,
     canonical: null,
     baseHref: null,
@@ -29,6 +29,11 @@ export function readContent(parse: ContentParser, input: ContentInput): ParsedPa
     simhashLow: fingerprint.low,
     links: listOf(found.links ?? []),
   };
+}
+
+/** Text as every database keeps it, so that it is the same when it is read again: no NUL, no half of a surrogate pair. */
+function keepable(text: string | null | undefined): string | null {
+  return text?.replace(/\0|\p{Surrogate}/gu, '\ufffd') ?? null;
 }
 
 function listOf(hrefs: string[]): LinkList {

@@ -18,6 +18,10 @@ describe('structured data', () => {
     expect(dataOf(html)).toBe('{"@type": "Product", "name": "Ink"}\n[1]');
   });
 
+  it('holds nothing that a database would keep as something else', () => {
+    expect(dataOf('<script type="application/ld+json">{"a":"b\0c"}</script>')).toBe('{"a":"b\ufffdc"}');
+  });
+
   it.each([
     '<script type=application/ld+json>',
     '<SCRIPT TYPE="Application/LD+JSON">',

@@ -80,7 +80,11 @@ export function joinLinkedData(bytes: Uint8Array, spans: readonly number[]): str
     let last = end;
     if (end < spans[i + 1]) while (last > start && (bytes[last] & 0xc0) === 0x80) last--;
     const text = Buffer.from(bytes.buffer, bytes.byteOffset + start, last - start).toString('utf8');
-    const block = text.replace(/\s*[\r\n]\s*/g, ' ').trim();
+    // As HTML has it in scripts, and as databases keep it.
+    const block = text
+      .replaceAll('\0', '\ufffd')
+      .replace(/\s*[\r\n]\s*/g, ' ')
+      .trim();
     if (block !== '') blocks.push(block);
   }
   return blocks.length === 0 ? null : blocks.join('\n');

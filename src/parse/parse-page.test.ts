@@ -80,6 +80,10 @@ describe('a parsed page', () => {
     });
   });
 
+  it('holds nothing that a database would keep as something else when it is plain text', () => {
+    expect(Buffer.from(parseHtml('a\0b', 'text/plain').text).toString()).toBe('a\ufffdb');
+  });
+
   it('is text without links when it is plain text', () => {
     const page = parseHtml('a <a href="/x">b</a>\n\n c', 'text/plain');
     expect(Buffer.from(page.text).toString()).toBe('a <a href="/x">b</a> c');

@@ -25,7 +25,8 @@ const REFRESH = Buffer.from('refresh');
 
 function foldPlainText(bytes: Uint8Array, length: number): Uint8Array {
   const text = Buffer.from(bytes.buffer, bytes.byteOffset, length).toString('utf8');
-  return Buffer.from(text.replace(/\s+/g, ' ').trim());
+  // As HTML has it in plain text, and as databases keep it.
+  return Buffer.from(text.replaceAll('\0', '\ufffd').replace(/\s+/g, ' ').trim());
 }
 
 /** `all` keeps navigation, headers and footers in the text. */

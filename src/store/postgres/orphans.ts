@@ -30,20 +30,26 @@ export async function markOrphans(session: Session, since: number, now: number):
   return transaction(session, async (tx) => {
     // Several workers may end a run at once: the second finds everything told.
     await ask(tx, 'SELECT 1 FROM project WHERE id = $1 FOR UPDATE', [session.projectId]);
-    const returned = await findReturned(tx, session);
+    const candidates = await findCandidates(tx, session, Math.round(since));
+    const lost = candidates.size === 0 ? [] : await stillThere(tx, session, [...candidates]);
+    const found = { lost, returned: await findReturned(tx, session) };
+    const isWalked = found.lost.length + found.returned.length > 0 && (await mayWalk(tx, session));
+    const { lost: orphans, returned } = isWalked
+      ? await walk(tx, session, found)
+      : { ...found, lost: await dropLed(tx, session, lost) };
     if (returned.length > 0) await tellReturned(tx, session, returned, Math.round(now));
-    const orphans = await findOrphans(tx, session, Math.round(since));
     if (orphans.length > 0) await tell(tx, session, orphans, Math.round(now));
     await ask(tx, KEEP_GONE, [session.projectId]);
     return orphans.length;
   });
 }
 
-async function findOrphans(tx: TransactionSql, session: Session, since: number): Promise<LonelyPage[]> {
-  const candidates = await findCandidates(tx, session, since);
-  if (candidates.size === 0) return [];
-  const pages = await stillThere(tx, session, [...candidates]);
-  if (pages.length > 0 && (await mayWalk(tx, session))) return walkToLost(tx, session, pages);
+/** Strikes out whoever a page leads to, whether that one is reached or not. */
+async function dropLed(
+  tx: TransactionSql,
+  session: Session,
+  pages: readonly LonelyPage[],
+): Promise<LonelyPage[]> {
   const ids = pages.map(({ i }) => i);
   const led = new Set<number>();
   for (const text of [BY_REDIRECT, BY_ENTRY, BY_LINK]) {
@@ -80,15 +86,19 @@ WHERE u.project_id = $2 AND ${LEADS} AND j.id IS NOT NULL`;
 /** Few, so that they are looked up one by one whatever the size of the tables. */
 const EXPANDED_AT_ONCE = 1000;
 
-/** Who of these is not reached any more, and whoever only such pages lead to. */
-async function walkToLost(
-  tx: TransactionSql,
-  session: Session,
-  pages: readonly LonelyPage[],
-): Promise<LonelyPage[]> {
-  const lost = new Set(pages.map(({ i }) => i));
+interface Moved {
+  lost: LonelyPage[];
+  returned: LonelyPage[];
+}
+
+/**
+ * Of the lost who is not reached any more, and whoever only such pages lead to; of the returned who is reached: what leads
+ * there may be lost itself.
+ */
+async function walk(tx: TransactionSql, session: Session, { lost, returned }: Moved): Promise<Moved> {
+  const sought = new Set([...lost, ...returned].map(({ i }) => i));
   const reached = new PageSet();
-  const walk = async (from: Iterable<number>, onPage: (id: number) => void) => {
+  const reachFrom = async (from: Iterable<number>, onPage: (id: number) => void) => {
     let next: number[] = [];
     const reach = (id: number) => {
       if (!reached.add(id)) return;
@@ -97,23 +107,26 @@ async function walkToLost(
     };
     for (const id of from) reach(id);
     // Level by level: what is lost here is mostly linked from somewhere near.
-    while (next.length > 0 && lost.size > 0) {
+    while (next.length > 0 && sought.size > 0) {
       const level = next;
       next = [];
-      for (let at = 0; at < level.length && lost.size > 0; at += EXPANDED_AT_ONCE) {
+      for (let at = 0; at < level.length && sought.size > 0; at += EXPANDED_AT_ONCE) {
         const some = level.slice(at, at + EXPANDED_AT_ONCE);
         for (const { id } of await ask<{ id: number }>(tx, LED_BY, [some, session.projectId])) reach(id);
       }
     }
   };
   const roots = await ask<{ id: number }>(tx, ROOTS, [session.projectId]);
-  await walk(
+  await reachFrom(
     roots.map(({ id }) => id),
-    (id) => lost.delete(id),
+    (id) => sought.delete(id),
   );
+  const back = returned.filter(({ i }) => !sought.has(i));
+  const left = lost.map(({ i }) => i).filter((id) => sought.has(id));
+  if (left.length === 0) return { lost: [], returned: back };
   const cutOff: number[] = [];
-  await walk(new Set(lost), (id) => cutOff.push(id));
-  return stillThere(tx, session, cutOff);
+  await reachFrom(left, (id) => cutOff.push(id));
+  return { lost: await stillThere(tx, session, cutOff), returned: back };
 }
 
 const OF_ORPHANS = `

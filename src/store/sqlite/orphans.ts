@@ -29,15 +29,14 @@ const RECENT = '(SELECT id FROM run WHERE project_id = @project ORDER BY id DESC
 
 /** Answers how many. */
 export function markOrphans(session: Session, since: number, now: number): number {
-  tellReturned(session, findReturned(session), now);
   const lost = new Set<number>();
   addLostTargets(session, lost);
   addLostEntries(session, lost, since);
   dropUnfit(session, lost);
-  if (lost.size > 0) {
-    if (mayWalk(session)) walkToLost(session, lost);
-    else dropLed(session, lost);
-  }
+  const returned = findReturned(session);
+  if (lost.size + returned.size > 0 && mayWalk(session)) walk(session, lost, returned);
+  else if (lost.size > 0) dropLed(session, lost);
+  tellReturned(session, returned, now);
   tell(session, lost, now);
   keepGone(session);
   return lost.size;
@@ -104,8 +103,11 @@ function mayWalk({ db, projectId, runId }: Session): boolean {
   return pages <= limit;
 }
 
-/** Leaves in the set who is not reached any more, and adds whoever only such pages lead to. */
-function walkToLost(session: Session, lost: Set<number>): void {
+/**
+ * Leaves among the lost who is not reached any more, and adds whoever only such pages lead to; leaves among the
+ * returned who is reached: what leads there may be lost itself.
+ */
+function walk(session: Session, lost: Set<number>, returned: Set<number>): void {
   const { db, projectId } = session;
   const expand = prepareExpand(db, projectId);
   const reached = new PageSet();
@@ -117,7 +119,8 @@ function walkToLost(session: Session, lost: Set<number>): void {
     .pluck()
     .all(projectId) as number[];
   // Level by level: what is lost here is mostly linked from somewhere near.
-  const walk = (from: Iterable<number>, onPage: (id: number) => void) => {
+  const sought = new Set([...lost, ...returned]);
+  const reachFrom = (from: Iterable<number>, onPage: (id: number) => void) => {
     let next: number[] = [];
     const reach = (id: number) => {
       if (!reached.add(id)) return;
@@ -125,15 +128,17 @@ function walkToLost(session: Session, lost: Set<number>): void {
       next.push(id);
     };
     for (const id of from) reach(id);
-    while (next.length > 0 && lost.size > 0) {
+    while (next.length > 0 && sought.size > 0) {
       const level = next;
       next = [];
       for (const id of level) for (const target of expand(id)) reach(target);
     }
   };
-  walk(roots, (id) => lost.delete(id));
+  reachFrom(roots, (id) => sought.delete(id));
+  for (const id of sought) returned.delete(id);
+  for (const id of lost) if (!sought.has(id)) lost.delete(id);
   const cutOff = new Set<number>();
-  walk(new Set(lost), (id) => cutOff.add(id));
+  reachFrom(new Set(lost), (id) => cutOff.add(id));
   for (const id of lost) cutOff.delete(id);
   dropUnfit(session, cutOff);
   for (const id of cutOff) lost.add(id);

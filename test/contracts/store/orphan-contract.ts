@@ -4,6 +4,7 @@ import type { PageChange } from '../../../src/change/visit-record.ts';
 import type { Claim } from '../../../src/frontier/candidate.ts';
 import { PAGE_STATES } from '../../../src/frontier/page-state.ts';
 import type { HostDiscovery, Settlement } from '../../../src/store/port.ts';
+import { seededRandom } from '../../seeded-random.ts';
 import {
   beginRun,
   candidate,
@@ -182,6 +183,33 @@ export function describeOrphans(harness: () => StoreHarness): void {
       for (const name of ['end', 'island', 'shore'])
         expect(await toldOf(fourth, name)).toBe('changed orphan, status orphan 200; changed');
     });
+
+    it.each([1, 2, 3])(
+      'knows after every run who cannot be reached, whatever changed: seed %d',
+      async (seed) => {
+        const random = seededRandom(seed);
+        const pages = Array.from({ length: 9 }, (_, n) => `p${n}`);
+        const site: Record<string, string[]> = { start: pages };
+        for (const name of pages) site[name] = [random.pick(pages), random.pick(pages)];
+        let run = await readSite(site);
+        for (let n = 0; n < 12; n++) {
+          const found: Record<string, Partial<Settlement>> = {};
+          for (const name of ['start', ...pages].filter(() => random.next() < 0.4)) {
+            const most = name === 'start' ? 2 : 3;
+            site[name] = Array.from({ length: random.below(most) }, () => random.pick(pages));
+            found[name] = named([...new Set(site[name])]);
+          }
+          run = await revisit(run, found);
+          await run.store.markOrphans(now(), now());
+          const rows = await harness().read('SELECT p.url FROM orphan o JOIN pages p ON p.id = o.page_id');
+          const reached = new Set(['start']);
+          for (const name of reached) for (const target of site[name]) reached.add(target);
+          expect(rows.map((row) => String(row.url).split('/').pop()!).sort(), `run ${n}`).toEqual(
+            pages.filter((name) => !reached.has(name)),
+          );
+        }
+      },
+    );
 
     it('takes pages that a sitemap names for a beginning, with all that they lead to', async () => {
       const first = await readSite({ start: ['a', 'b'], a: ['b'], b: ['a', 'c'], c: [] });

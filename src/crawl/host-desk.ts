@@ -241,7 +241,8 @@ export function createHostDesk(parts: CrawlParts, around: DeskSurroundings): Hos
       if (held !== undefined) return held;
       const lease = await store.leaseHost(owner, name, clock.now(), leaseMs);
       if (lease !== null) return hosts.get(name) ?? activate(lease);
-      await pause(pauseMs);
+      // Refused because the loop took it meanwhile: then it is ours.
+      if (!hosts.has(name)) await pause(pauseMs);
     }
   }
 

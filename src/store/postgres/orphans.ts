@@ -31,7 +31,7 @@ export async function markOrphans(session: Session, since: number, now: number):
     // Several workers may end a run at once: the second finds everything told.
     await ask(tx, 'SELECT 1 FROM project WHERE id = $1 FOR UPDATE', [session.projectId]);
     const candidates = await findCandidates(tx, session, Math.round(since));
-    const lost = candidates.size === 0 ? [] : await stillThere(tx, session, [...candidates]);
+    const lost = candidates.size === 0 ? [] : await fitOf(tx, session, [...candidates], IS_LEFT);
     const found = { lost, returned: await findReturned(tx, session) };
     const isWalked = found.lost.length + found.returned.length > 0 && (await mayWalk(tx, session));
     const { lost: orphans, returned } = isWalked
@@ -50,18 +50,34 @@ async function dropLed(
   session: Session,
   pages: readonly LonelyPage[],
 ): Promise<LonelyPage[]> {
-  const ids = pages.map(({ i }) => i);
+  const there = await fitOf(
+    tx,
+    session,
+    pages.map(({ i }) => i),
+    IS_THERE,
+  );
+  const ids = there.map(({ i }) => i);
   const led = new Set<number>();
   for (const text of [BY_REDIRECT, BY_ENTRY, BY_LINK]) {
     const left = ids.filter((id) => !led.has(id));
     if (left.length === 0) return [];
     for (const { id } of await ask<{ id: number }>(tx, text, [left, session.projectId])) led.add(id);
   }
-  return pages.filter(({ i }) => !led.has(i));
+  return there.filter(({ i }) => !led.has(i));
 }
 
-function stillThere(tx: TransactionSql, { projectId, runId }: Session, ids: number[]): Promise<LonelyPage[]> {
-  return ask<LonelyPage>(tx, STILL_THERE, [ids, projectId, runId]);
+/** Only what answers is told; what failed may have led on to others before it was lost. */
+const IS_THERE = `u.state = ${Processed}`;
+const IS_LEFT = `u.state NOT IN (${DeadLink}, ${Gone})`;
+
+/** Who of these can be an orphan, whoever leads to it. */
+function fitOf(
+  tx: TransactionSql,
+  { projectId, runId }: Session,
+  ids: number[],
+  state: typeof IS_THERE | typeof IS_LEFT,
+): Promise<LonelyPage[]> {
+  return ask<LonelyPage>(tx, `${FIT} AND ${state}`, [ids, projectId, runId]);
 }
 
 const VISITS = 'SELECT count(*)::int AS count FROM visit WHERE run_id = $1';
@@ -126,7 +142,7 @@ async function walk(tx: TransactionSql, session: Session, { lost, returned }: Mo
   if (left.length === 0) return { lost: [], returned: back };
   const cutOff: number[] = [];
   await reachFrom(left, (id) => cutOff.push(id));
-  return { lost: await stillThere(tx, session, cutOff), returned: back };
+  return { lost: await fitOf(tx, session, cutOff, IS_THERE), returned: back };
 }
 
 const OF_ORPHANS = `
@@ -202,9 +218,9 @@ function findUrls(tx: TransactionSql, session: Session, urls: readonly string[])
 }
 
 // Read in an earlier run, and not told yet.
-const STILL_THERE = `
+const FIT = `
 SELECT u.id AS i, u.host_id AS h FROM url u JOIN fetched f ON ${ofPage('f')}
-WHERE u.id = ANY($1::int[]) AND u.project_id = $2 AND u.state = ${Processed} AND u.depth > 0
+WHERE u.id = ANY($1::int[]) AND u.project_id = $2 AND u.depth > 0
   AND u.discovered_run < $3 AND NOT EXISTS (SELECT 1 FROM orphan o WHERE ${ofPage('o')}) AND NOT EXISTS (
   SELECT 1 FROM visit v WHERE v.run_id = $3 AND ${ofPage('v')}
     AND (v.outcome = ${NEW} OR v.known_by = ${ORPHAN}))`;

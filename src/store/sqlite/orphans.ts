@@ -32,7 +32,7 @@ export function markOrphans(session: Session, since: number, now: number): numbe
   const lost = new Set<number>();
   addLostTargets(session, lost);
   addLostEntries(session, lost, since);
-  dropUnfit(session, lost);
+  dropUnfit(session, lost, IS_LEFT);
   const returned = findReturned(session);
   if (lost.size + returned.size > 0 && mayWalk(session)) walk(session, lost, returned);
   else if (lost.size > 0) dropLed(session, lost);
@@ -139,9 +139,8 @@ function walk(session: Session, lost: Set<number>, returned: Set<number>): void 
   for (const id of lost) if (!sought.has(id)) lost.delete(id);
   const cutOff = new Set<number>();
   reachFrom(new Set(lost), (id) => cutOff.add(id));
-  for (const id of lost) cutOff.delete(id);
-  dropUnfit(session, cutOff);
   for (const id of cutOff) lost.add(id);
+  dropUnfit(session, lost, IS_THERE);
 }
 
 /** In the line of its visit, or in one of its own where there was none. */
@@ -226,12 +225,20 @@ function addLostEntries({ db, projectId, runId }: Session, lost: Set<number>, si
   for (const id of ids as number[]) lost.add(id);
 }
 
+/** Only what answers is told; what failed may have led on to others before it was lost. */
+const IS_THERE = `u.state = ${Processed}`;
+const IS_LEFT = `u.state NOT IN (${DeadLink}, ${Gone})`;
+
 /** Strikes out what cannot be an orphan, whoever leads to it. */
-function dropUnfit({ db, projectId, runId }: Session, lost: Set<number>): void {
+function dropUnfit(
+  { db, projectId, runId }: Session,
+  lost: Set<number>,
+  state: typeof IS_THERE | typeof IS_LEFT,
+): void {
   const isFit = db
     .prepare(
       `SELECT 1 FROM url u JOIN fetched f ON f.page_id = u.id
-       WHERE u.id = @page AND u.project_id = @project AND u.state = ${Processed} AND u.depth > 0
+       WHERE u.id = @page AND u.project_id = @project AND ${state} AND u.depth > 0
          AND u.discovered_run < @run AND NOT EXISTS (SELECT 1 FROM orphan o WHERE o.page_id = u.id)
          AND NOT EXISTS (SELECT 1 FROM visit v WHERE v.run_id = @run AND v.page_id = u.id
            AND (v.outcome = ${NEW} OR v.known_by = ${ORPHAN}))
@@ -244,7 +251,8 @@ function dropUnfit({ db, projectId, runId }: Session, lost: Set<number>): void {
 
 /** Strikes out whoever a page leads to, whether that one is reached or not. */
 function dropLed(session: Session, lost: Set<number>): void {
-  dropRedirected(session, lost);
+  dropUnfit(session, lost, IS_THERE);
+  if (lost.size > 0) dropRedirected(session, lost);
   if (lost.size > 0) dropLinked(session, lost);
 }
 

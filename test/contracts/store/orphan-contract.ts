@@ -211,6 +211,19 @@ export function describeOrphans(harness: () => StoreHarness): void {
       },
     );
 
+    it('takes pages for lost that only one leads to which failed and lost its own last link', async () => {
+      const first = await readSite({ start: ['way'], way: ['end'], end: [] });
+      const failed: Partial<Settlement> = {
+        state: PAGE_STATES.Failed,
+        reason: 'http: 500',
+        facts: null,
+        touch: touch({ statusCode: 500, error: 'http: 500' }),
+        visit: visited('failed', 'status', { statusCode: 500 }),
+      };
+      const second = await revisit(first, { start: named([]), way: failed });
+      expect(await orphansOf(second)).toEqual(['end']);
+    });
+
     it('takes pages that a sitemap names for a beginning, with all that they lead to', async () => {
       const first = await readSite({ start: ['a', 'b'], a: ['b'], b: ['a', 'c'], c: [] });
       const entry = {

@@ -120,7 +120,7 @@ export function createHostDesk(parts: CrawlParts, around: DeskSurroundings): Hos
     parts.fetcher.forgetHost(host.lease.host);
     host.turns.length = 0;
     host.parked.length = 0;
-    for (const errand of host.errands.splice(0)) errand.done(abortedOutcome(clock.now()));
+    for (const errand of host.errands.splice(0)) errand.done(abortedOutcome());
     for (const lookup of host.lookups.splice(0)) lookup.done('moved');
     report.host({
       host: host.lease.host,
@@ -249,7 +249,7 @@ export function createHostDesk(parts: CrawlParts, around: DeskSurroundings): Hos
   /** A request on the next slot of the URL's host, whoever's page asked for it. */
   async function runErrand(url: string, maxBytes: number): Promise<Outcome> {
     const target = await hold(url);
-    if (target === null) return abortedOutcome(clock.now());
+    if (target === null) return abortedOutcome();
     return new Promise((done) => {
       target.errands.push({ url, maxBytes, done });
       schedule.place(target);
@@ -411,7 +411,7 @@ export function createHostDesk(parts: CrawlParts, around: DeskSurroundings): Hos
       isStopped = true;
       for (const end of [...pauses]) end();
       for (const host of hosts.values()) {
-        for (const errand of host.errands.splice(0)) errand.done(abortedOutcome(clock.now()));
+        for (const errand of host.errands.splice(0)) errand.done(abortedOutcome());
         for (const lookup of host.lookups.splice(0)) lookup.done(STOPPED);
       }
     },
@@ -444,7 +444,7 @@ function longestDelay(host: ActiveHost): number | null {
   return seconds;
 }
 
-function abortedOutcome(now: number): Outcome {
+function abortedOutcome(): Outcome {
   return {
     head: null,
     body: null,
@@ -452,7 +452,6 @@ function abortedOutcome(now: number): Outcome {
     failure: 'aborted',
     message: null,
     sentAt: null,
-    endedAt: now,
     responseMs: null,
     wireBytes: 0,
   };

@@ -13,7 +13,6 @@ function outcome(head: Partial<ResponseHead> | null, more: Partial<Outcome> = {}
     failure: null,
     message: null,
     sentAt: 1,
-    endedAt: 2,
     responseMs: 1,
     wireBytes: 0,
     ...more,

@@ -237,7 +237,6 @@ export class Exchange {
       failure,
       message,
       sentAt: this.sentAt,
-      endedAt: this.around.clock.now(),
       responseMs: this.head === null ? null : this.responseMs,
       wireBytes,
     });

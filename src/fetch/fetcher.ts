@@ -80,8 +80,6 @@ export interface Outcome {
   message: string | null;
   /** Wall time when the request was written; null when it never was. */
   sentAt: number | null;
-  /** Wall time when the last byte (or the failure) came. */
-  endedAt: number;
   /** Milliseconds from sending to the answer's head; null without one. */
   responseMs: number | null;
   /** Bytes of body as they came over the wire. */

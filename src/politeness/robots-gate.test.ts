@@ -40,7 +40,6 @@ function outcomeOf({ status, body, location, failure }: Reply): {
     failure: failure ?? null,
     message: failure ? `it was ${failure}` : null,
     sentAt: 0,
-    endedAt: 0,
     responseMs: null,
     wireBytes: 0,
   };

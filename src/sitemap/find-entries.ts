@@ -351,7 +351,7 @@ class SitemapWalk {
     let strangers = 0;
     for (const [reason, count] of foreign) {
       strangers += count;
-      said.push(`foreign: ${count} entries ${FOREIGN_REASONS[reason]}`);
+      said.push(`foreign: ${count} ${count === 1 ? 'entry' : 'entries'} ${FOREIGN_REASONS[reason]}`);
     }
     const mayPass = cut?.mayPass === true || foreign.has('unread');
     this.tell(

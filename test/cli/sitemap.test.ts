@@ -168,7 +168,7 @@ describe('sumi sitemap', () => {
     });
     const { stdout, stderr } = await run(web.origin, '--format', 'json');
     expect(rowsIn(stdout).map(({ url }) => url)).toEqual([web.url('/mine'), web.url('/friend', 1)]);
-    expect(stderr).toContain('1 entries of hosts whose robots.txt does not name it');
+    expect(stderr).toContain('1 entry of hosts whose robots.txt does not name it');
   });
 
   it('keeps the delay between all requests to a host, that of robots.txt included', async () => {

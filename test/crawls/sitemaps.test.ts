@@ -261,7 +261,7 @@ describe('--discover', () => {
     const { events } = await bench.crawl(file, web.origin, { ...BOTH, allowedHosts: ['any'] });
     expect(file.page(web.url('/friend', 1)).state).toBe('Processed');
     expect(web.requestsTo('/stranger')).toEqual([]);
-    expect(told(events)[0].problem).toContain('1 entries of hosts whose robots.txt does not name it');
+    expect(told(events)[0].problem).toContain('1 entry of hosts whose robots.txt does not name it');
   });
 });
 

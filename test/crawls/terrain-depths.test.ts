@@ -60,7 +60,6 @@ function fetcherOf(web: Web, random: SeededRandom, asked: string[]): Fetcher {
         failure: isSent ? null : 'not-sent',
         message: null,
         sentAt: now,
-        endedAt: now,
         responseMs: 1,
         wireBytes: bytes.length,
       };

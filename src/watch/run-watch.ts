@@ -33,6 +33,7 @@ const PASSING: ReadonlySet<string> = new Set([
   'store-unreachable',
 ]);
 
+/** `failed`: the first crawl got no answer, or the only look did not. */
 export type WatchEnd = 'done' | 'stopped' | 'interrupted' | 'failed';
 
 export async function runWatch(life: WatchLife): Promise<WatchEnd> {
@@ -62,6 +63,8 @@ async function live({ watch, settings, clock, isOnce, signal, ...tell }: WatchLi
       const { status } = await watch.tick();
       isPrepared = watch.isPrepared;
       if (signal.aborted) return status === 'interrupted' ? 'interrupted' : 'stopped';
+      // Whoever started it, cron most of all, has to hear of it; a watch that stays looks again.
+      if (isOnce && status === 'failed') return 'failed';
     } catch (error) {
       const mayPass = !isOnce && (isPrepared || !isFirst);
       if (!mayPass || !(error instanceof SumiError) || !PASSING.has(error.code)) throw error;

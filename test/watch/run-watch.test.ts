@@ -80,6 +80,21 @@ it('ends after one look when that is all it is for', async () => {
   expect(ticks().length).toBe(1);
 });
 
+it('says after its only look that nobody answered', async () => {
+  let isDown = false;
+  const home = (exchange: Exchange) => {
+    if (isDown) exchange.response.socket!.resetAndDestroy();
+    else answer(exchange, { body: page('home') });
+  };
+  const first = async ({ crawl }: WatchBench) => {
+    await crawl();
+    isDown = true;
+  };
+  const { end, ticks } = await live({ isOnce: true }, { pages: { '/': home }, flags: { retries: 0 }, first });
+  expect(await end).toBe('failed');
+  expect(ticks()).toMatchObject([{ status: 'failed', due: 1, failed: 1 }]);
+});
+
 it('misses a look while somebody else has the store, and goes on after that', async () => {
   const { waited, clock, path, missed, ticks, abort, end } = await live();
   await waited(1);

@@ -86,24 +86,38 @@ describe('the digest of links', () => {
     bytes: new Uint8Array(0),
     hrefStart: new Int32Array(0),
     hrefEnd: new Int32Array(0),
-    flags: new Uint8Array(0),
+    flags: new Uint8Array(hashes.length + 1),
     hrefText: () => '',
     anchorText: () => '',
   });
 
   it('does not care for the order', () => {
-    expect(linkDigest(list(1, 2, -3), null)).toEqual(linkDigest(list(-3, 1, 2), null));
+    expect(linkDigest(list(1, 2, -3), null, 0)).toEqual(linkDigest(list(-3, 1, 2), null, 0));
+  });
+
+  it('changes with the flags of a link, and with the rules', () => {
+    const flagged = (...flags: number[]) => ({ ...list(1, 2), flags: Uint8Array.of(...flags, 0) });
+    const all = [
+      linkDigest(list(1, 2), null, 0),
+      linkDigest(list(1, 2), null, 1),
+      linkDigest(list(1, 2), null, ~1),
+      linkDigest(flagged(1, 0), null, 0),
+      linkDigest(flagged(0, 1), null, 0),
+      linkDigest(flagged(1, 1), null, 0),
+      linkDigest(flagged(0, 2), null, 0),
+    ];
+    expect(new Set(all.map((digest) => JSON.stringify(digest))).size).toBe(all.length);
   });
 
   it('changes when one link comes, goes, or is another, and with the base', () => {
     const all = [
-      linkDigest(list(), null),
-      linkDigest(list(1, 2), null),
-      linkDigest(list(1), null),
-      linkDigest(list(1, 2, 3), null),
-      linkDigest(list(1, 3), null),
-      linkDigest(list(0, 3), null),
-      linkDigest(list(1, 2), '/base/'),
+      linkDigest(list(), null, 0),
+      linkDigest(list(1, 2), null, 0),
+      linkDigest(list(1), null, 0),
+      linkDigest(list(1, 2, 3), null, 0),
+      linkDigest(list(1, 3), null, 0),
+      linkDigest(list(0, 3), null, 0),
+      linkDigest(list(1, 2), '/base/', 0),
     ];
     expect(new Set(all.map((digest) => JSON.stringify(digest))).size).toBe(all.length);
   });
@@ -111,7 +125,7 @@ describe('the digest of links', () => {
   it('tells all pairs of near numbers apart', () => {
     const seen = new Set<string>();
     for (let a = 0; a < 200; a++)
-      for (let b = a + 1; b < 200; b++) seen.add(JSON.stringify(linkDigest(list(a, b), null)));
+      for (let b = a + 1; b < 200; b++) seen.add(JSON.stringify(linkDigest(list(a, b), null, 0)));
     expect(seen.size).toBe((200 * 199) / 2);
   });
 });

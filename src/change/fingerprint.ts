@@ -60,17 +60,23 @@ export function redirectHash(status: number, target: string): Uint8Array {
 }
 
 /**
- * The links of a page in whatever order, from the hashes that the parser made of their bytes; `baseHref` is what
- * relative ones depend on. A page with the same links in other words gives another digest: then they are compared.
+ * The links of a page in whatever order, from the hashes that the parser made of their bytes, and their flags; `baseHref` is
+ * what relative ones depend on, `mark` stands for whatever else decides where they lead and how they count. A page with the
+ * same links in other words gives another digest: then they are compared.
  */
-export function linkDigest({ count, hrefHash }: LinkList, baseHref: string | null): LinkDigest {
+export function linkDigest(
+  { count, hrefHash, flags }: LinkList,
+  baseHref: string | null,
+  mark: number,
+): LinkDigest {
   let sum = count;
-  let bits = 0;
+  let bits = mark;
   if (baseHref !== null)
     for (let i = 0; i < baseHref.length; i++) bits = Math.imul(bits ^ baseHref.charCodeAt(i), 0x01000193);
   for (let i = 0; i < count; i++) {
     // Mixed, so that the differences of two pairs of links do not cancel each other out.
-    let mixed = Math.imul(hrefHash[i] ^ (hrefHash[i] >>> 16), 0x45d9f3b);
+    const own = hrefHash[i] ^ Math.imul(flags[i], 0x3c6ef372);
+    let mixed = Math.imul(own ^ (own >>> 16), 0x45d9f3b);
     mixed = Math.imul(mixed ^ (mixed >>> 13), 0x2c1b3c6d);
     sum = (sum + mixed) | 0;
     bits ^= mixed ^ (mixed >>> 11);

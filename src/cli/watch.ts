@@ -156,7 +156,8 @@ async function watchToEnd({ config, startUrls, project }: Target, isOnce: boolea
     await announcer.drained();
     endSignals();
   }
-  if (end === 'failed') throw sumiError('no-answer', { url: startUrls[0], reason: 'no answer from any page' });
+  if (end === 'failed')
+    throw sumiError('no-answer', { url: startUrls[0], reason: 'no answer from any page' });
   process.exitCode = end === 'interrupted' ? EXIT_CODES.interrupted : EXIT_CODES.done;
 }
 

@@ -84,7 +84,8 @@ export function compareHashes(settlement: PageSettlement, describe: (withLinks: 
   }
 }
 
-function hasKeptLinks({ facts, claim, redirect }: PageSettlement): boolean {
+/** The links are those that were found last, as far as hashes tell; of a page that was read before. */
+export function hasKeptLinks({ facts, claim, redirect }: PageSettlement): boolean {
   const isPage = redirect === null && facts!.textHash !== null && claim.last!.textHash !== null;
   return isPage && hasSameLinks(facts!.facetHash, claim.last!.facetHash);
 }

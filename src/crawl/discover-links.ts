@@ -43,6 +43,9 @@ export interface Discovery {
 
 export interface LinkDiscovery {
   readonly followsCanonical: boolean;
+  readonly keepsAnchors: boolean;
+  /** A number for the rules by which an href becomes a link: other rules, another number. */
+  readonly rulesMark: number;
   /** Links are not followed, what sitemaps name is. */
   readonly isBySitemap: boolean;
   /** The links are valid until the next call. */
@@ -178,6 +181,8 @@ export function createLinkDiscovery(options: DiscoverOptions): LinkDiscovery {
 
   return {
     followsCanonical: options.followCanonical,
+    keepsAnchors: options.keepAnchors,
+    rulesMark: markOf([normalizer.rules, options.respectNofollow, options.followCanonical]),
     isBySitemap: options.unfollowed === UNFOLLOWED_LINK,
     judge,
     discover,
@@ -188,6 +193,12 @@ export function createLinkDiscovery(options: DiscoverOptions): LinkDiscovery {
       }
     },
   };
+}
+
+function markOf(rules: readonly unknown[]): number {
+  let mark = 0;
+  for (const byte of Buffer.from(JSON.stringify(rules))) mark = Math.imul(mark ^ byte, 0x01000193);
+  return mark;
 }
 
 function candidate(

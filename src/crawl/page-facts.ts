@@ -11,7 +11,8 @@ import type { PageFacts, PageTouch } from '../store/port.ts';
 /** Our clock is preferred when the server's is further off than this. */
 const MAX_DATE_SKEW_MS = 15 * 60 * 1000;
 
-export function fillFacts(facts: PageFacts, page: ParsedPage, baseUrl: string): void {
+/** `linkRules`: the mark of the rules by which links are judged. */
+export function fillFacts(facts: PageFacts, page: ParsedPage, baseUrl: string, linkRules: number): void {
   facts.title = page.title;
   facts.h1 = page.h1;
   facts.description = page.description;
@@ -25,7 +26,8 @@ export function fillFacts(facts: PageFacts, page: ParsedPage, baseUrl: string): 
   facts.simhash = simhashInteger(page.simhashHigh, page.simhashLow);
   facts.structuredData = page.structuredData;
   facts.textHash = contentHash(page.text);
-  facts.facetHash = facetHash(facts, linkDigest(page.links, page.baseHref));
+  const mark = page.robots.nofollow ? ~linkRules : linkRules;
+  facts.facetHash = facetHash(facts, linkDigest(page.links, page.baseHref, mark));
 }
 
 /** What the head asks of robots for a body that cannot ask itself: a picture, a document. */

@@ -8,12 +8,12 @@ import type { Claim, LastVisit } from '../frontier/candidate.ts';
 import { essenceOf } from '../parse/mime-type.ts';
 import type { ParsedPage } from '../parse/parsed-page.ts';
 import type { PageFacts } from '../store/port.ts';
-import { compareHashes, isSameBody, touchOf, visitOf } from './compare-visit.ts';
+import { compareHashes, hasKeptLinks, isSameBody, touchOf, visitOf } from './compare-visit.ts';
 import type { Exchange } from './exchange.ts';
 import { redirected } from './follow-redirect.ts';
 import { keepBody } from './keep-body.ts';
 import { factsOf, fillFacts, fillRobots, resolveUrl } from './page-facts.ts';
-import { bareSettlement, type PageSettlement } from './page-settlement.ts';
+import { bareSettlement, type PageSettlement, wasAnswered } from './page-settlement.ts';
 import type { CrawlParts } from './parts.ts';
 import { readContent } from './read-content.ts';
 import { linkIdentities, linksToTell } from './tell-links.ts';
@@ -63,7 +63,7 @@ export function readPage(claim: Claim, { outcome }: Exchange, around: CrawlParts
     page.baseHref === null ? claim.fetchUrl : (resolveUrl(page.baseHref, claim.fetchUrl) ?? claim.fetchUrl);
   const target = refreshTarget(page, claim, baseUrl, around);
   if (target !== null) return redirected(claim, target, facts, around);
-  fillFacts(facts, page, baseUrl);
+  fillFacts(facts, page, baseUrl, around.discovery.rulesMark);
   fillSettlement(settlement, page, baseUrl, bytes, around);
   return settlement;
 }
@@ -100,10 +100,12 @@ function fillSettlement(
   const depth = settlement.claim.depth + 1;
   const hidesContent = page.robots.noindex && policy.respectNoindex;
   if (!hidesContent && bytes.length > 0) settlement.body = keepBody(facts, bytes, around.bodies);
-  const { links, candidates, misses } = discovery.discover(page.links, baseUrl, depth, page.robots.nofollow);
-  settlement.links = links;
-  settlement.candidates = candidates;
-  settlement.misses = misses;
+  if (!keepsLinks(settlement, around)) {
+    const found = discovery.discover(page.links, baseUrl, depth, page.robots.nofollow);
+    settlement.links = found.links;
+    settlement.candidates = found.candidates;
+    settlement.misses = found.misses;
+  }
   settlement.text = policy.storeText && !hidesContent ? page.text : null;
   if (report.wantsLinks)
     settlement.toldLinks = linksToTell(page.links, baseUrl, depth, page.robots.nofollow, around);
@@ -111,6 +113,16 @@ function fillSettlement(
     const text = settlement.text === null ? null : Buffer.from(settlement.text).toString();
     return describe(facts, text, withLinks ? linkIdentities(page.links, baseUrl, around) : []);
   });
+}
+
+/**
+ * The links are those of the last visit, by the same rules: what is stored of them stays, as it does after a 304. Whoever is
+ * told of pages is told of their links, and anchors may be others on the same links.
+ */
+function keepsLinks(settlement: PageSettlement, { modes, discovery, report }: CrawlParts): boolean {
+  const { last } = settlement.claim;
+  if (modes.mode === 'full' || last === null || !wasAnswered(last)) return false;
+  return !report.wantsPages && !discovery.keepsAnchors && hasKeptLinks(settlement);
 }
 
 /** What was found, in the words of what is stored. */

@@ -29,6 +29,8 @@ export interface NormalizedUrl {
 }
 
 export interface Normalizer {
+  /** What it goes by, in words: others may give other identities. */
+  readonly rules: string;
   normalize(input: string, base?: string): NormalizedUrl | null;
 }
 
@@ -44,6 +46,7 @@ export function createNormalizer(options: NormalizeOptions): Normalizer {
   const identify = options.preset === 'terrain' ? terrainIdentity : standardIdentity;
   const isLowerCased = options.preset === 'path';
   return {
+    rules: JSON.stringify([options.preset, options.keepQuery ?? [], options.dropQuery ?? []]),
     normalize(input, base) {
       const found = resolve(input, base);
       if (found === null) return null;

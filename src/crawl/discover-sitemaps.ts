@@ -15,7 +15,6 @@ import {
   looksLikeSitemap,
   type SitemapReport,
   type SitemapWeb,
-  type WebAnswer,
 } from '../sitemap/find-entries.ts';
 import { sitemapLinks } from '../sitemap/sitemap-links.ts';
 import type { HostDiscovery, SitemapFinding } from '../store/port.ts';
@@ -23,12 +22,14 @@ import { isFresh, isPageUrl, LookRecord } from './discovery-record.ts';
 import type { HostDesk } from './host-desk.ts';
 import type { CrawlParts, StartUrl } from './parts.ts';
 import { createSitemapWeb } from './sitemap-web.ts';
-import { createStartFeeds, type FeedIntake, type HandedFeed } from './start-feeds.ts';
+import { createStartFeeds } from './start-feeds.ts';
 
 const ENTRIES_AT_ONCE = 256;
 const HOSTS_AT_ONCE = 16;
 /** So many start URLs of a host are waited for, to see whether they are feeds. */
 const MOST_AWAITED = 256;
+/** Of start URLs that were not asked for here, so many are asked for as feeds. */
+const MOST_UNASKED = 16;
 
 export interface SitemapDiscovery {
   /** Something may still be found: the run goes on. */
@@ -38,8 +39,6 @@ export interface SitemapDiscovery {
   begin(): void;
   /** A start URL was answered: a page may name sitemaps, a feed is one. */
   seeStart(start: Pick<StartUrl, 'url' | 'host'>, found: StartAnswer): void;
-  /** Takes the body of a start URL where it is a feed's; null when nobody waits for it. */
-  intakeOf(start: Pick<StartUrl, 'url' | 'fetchUrl'>): FeedIntake | null;
   /** No page waits or is in flight: one that was waited for does not come. */
   noMorePages(): void;
   /** Starts nothing more: what is not known by now is not learned. */
@@ -57,6 +56,8 @@ export interface DiscoverySurroundings {
   isOutOfPages: () => boolean;
   /** Something may be possible that was not. */
   onChange: () => void;
+  /** The run began earlier: what its start URLs answered then is not told again. */
+  isResumed: boolean;
   onFailure: (error: unknown) => void;
 }
 
@@ -67,8 +68,6 @@ interface Look {
   depth: 'given' | 'page' | 'site';
   /** The operator says that it is one, whatever it is called; it is never a page. */
   isFeed?: true;
-  /** It was asked for as a page, and this came. */
-  handed?: HandedFeed;
 }
 
 /** What the looks at one host have seen so far. */
@@ -109,9 +108,9 @@ export function createSitemapDiscovery(
   // Of a start page that nobody read here another worker may have.
   const unread = store.isShared ? null : [];
   const pages = createAwaited<readonly string[] | null>(unread, around.onChange);
-  const { wantsType } = parts.policy;
-  const feeds = createStartFeeds({ maxBytes: sitemaps?.maxBytes ?? 0, wantsType, onWait: around.onChange });
+  const feeds = createStartFeeds(around.onChange);
   let [isStopped, isCut] = [false, false];
+  let unasked = 0;
   let open = 0;
   let ended: Promise<unknown> = Promise.resolve();
 
@@ -181,30 +180,16 @@ export function createSitemapDiscovery(
     seen.reading.set(start.fetchUrl, readFeed(start, seen));
   }
 
-  /** A start URL that was asked for as a page and answers as feeds or sitemaps do. */
+  /** A start URL that is asked for as a page, and may answer as feeds or sitemaps do. */
   async function readFeed(start: StartUrl, seen: Seen): Promise<void> {
-    const look: Look = { start, depth: 'given', isFeed: true };
-    for (let found = await feeds.of(start.url); found !== 'none'; found = await feeds.of(start.url)) {
-      if (found === 'unasked') return readUnasked(start, seen);
-      const handed = found === 'unread' ? undefined : found;
-      try {
-        const isRead = !isStopped && (await discover({ ...look, handed }, seen)) === 'sitemap';
-        // One that broke off before anything could be read is asked for again as any page is.
-        if (isRead || isStopped || handed === undefined) return;
-      } catch (error) {
-        // At once: the looks at the host may go on for long.
-        around.onFailure(error);
-        return;
-      } finally {
-        handed?.hear(null);
-      }
-    }
-  }
-
-  /** Another worker may have asked for it, and said to nobody that it is a feed. Many of them are not worth as many requests. */
-  async function readUnasked(start: StartUrl, seen: Seen): Promise<void> {
-    if (isStopped || !store.isShared || seen.reading.size > 1) return;
-    await discover({ start, depth: 'given' }, seen).catch(around.onFailure);
+    const found = await feeds.of(start.url);
+    if (isStopped || found === 'none') return;
+    // Another worker, or this run before it was interrupted, may have asked for it, and said to nobody that it is a feed.
+    const mayBeFeed = found === 'feed' || ((store.isShared || around.isResumed) && unasked++ < MOST_UNASKED);
+    if (!mayBeFeed) return;
+    const look: Look = { start, depth: 'given' };
+    // At once: the looks at the host may go on for long.
+    await discover(found === 'feed' ? { ...look, isFeed: true } : look, seen).catch(around.onFailure);
   }
 
   async function offer(start: StartUrl): Promise<void> {
@@ -229,10 +214,10 @@ export function createSitemapDiscovery(
 
   /** What the start URL is, where it may be a sitemap: now, or when it was looked at not long ago. */
   async function discover(look: Look, seen: Seen): Promise<'sitemap' | 'page' | 'none'> {
-    const { start, depth, isFeed, handed } = look;
+    const { start, depth, isFeed } = look;
     const { record } = seen;
     const { known } = record;
-    if (known !== null && handed === undefined && isKnown(known, look, record.now)) {
+    if (known !== null && isKnown(known, look, record.now)) {
       // What was answered then stands for an answer now.
       if (depth === 'given') report.counters.answers++;
       return 'sitemap';
@@ -242,8 +227,7 @@ export function createSitemapDiscovery(
     seen.depths.add(depth);
     const isSearched = depth !== 'given';
     const entries = findEntries(start.fetchUrl, {
-      web: webFor(seen, handed?.answer),
-      onKind: handed?.hear,
+      web: webFor(seen),
       async wasRead(url) {
         await seen.reading.get(url);
         return seen.read.has(url);
@@ -258,7 +242,6 @@ export function createSitemapDiscovery(
         if (found.kind !== null) {
           hits++;
           seen.read.add(found.url);
-          if (found.foundBy === 'given') handed?.hear(found.kind);
         }
         if (!isPage) note(found, seen);
       },
@@ -322,9 +305,8 @@ export function createSitemapDiscovery(
     return depth !== 'given' || known.sitemaps.includes(start.fetchUrl);
   }
 
-  /** `handed`: the answer of what is asked for first. */
-  function webFor(seen: Seen, handed?: WebAnswer): SitemapWeb {
-    const web = createSitemapWeb({
+  function webFor(seen: Seen): SitemapWeb {
+    return createSitemapWeb({
       retry: parts.policy.retry,
       maxBytes: sitemaps!.maxBytes,
       rulesOf: desk.rulesOf,
@@ -338,15 +320,6 @@ export function createSitemapDiscovery(
         return { refused: 'limit: the run has its pages' };
       },
     });
-    let inHand = handed;
-    return {
-      robots: web.robots,
-      async get(url, foundBy) {
-        const answer = inHand ?? web.get(url, foundBy);
-        inHand = undefined;
-        return answer;
-      },
-    };
   }
 
   function noMorePages(): void {
@@ -374,12 +347,13 @@ export function createSitemapDiscovery(
         pages.see(siteName(host), sitemapLinks(found.body, found.link));
       // One that is no page names none.
       if (parts.isStartUrl(url) && (found === 'feed' || found === 'other')) pages.see(siteName(host), []);
+      // A start URL may be heard to lead here later.
+      if (found === 'feed') feeds.see(url, 'feed');
       // At depth 0 there may be many more than those that were given.
-      if (!parts.isStartUrl(url) && !feeds.isAwaited(url)) return;
-      if (typeof found === 'object' && 'movedTo' in found) feeds.move(url, found.movedTo);
-      else feeds.see(url, found === 'feed' ? 'unread' : 'none');
+      else if (!parts.isStartUrl(url) && !feeds.isAwaited(url)) return;
+      else if (typeof found === 'object' && 'movedTo' in found) feeds.move(url, found.movedTo);
+      else feeds.see(url, 'none');
     },
-    intakeOf: ({ url, fetchUrl }) => feeds.intakeOf(url, fetchUrl),
     noMorePages,
     stop() {
       isStopped = true;

@@ -2,7 +2,7 @@
  * One request on a host's next slot, for a page or for robots.txt: reserve, send, tell the host's clock how it went, and
  * a line for the request log. The slot is reserved before the request starts and counted from the moment it is written.
  */
-import type { FetchRequest, Outcome, ResponseHead } from '../fetch/fetcher.ts';
+import type { FetchRequest, Outcome } from '../fetch/fetcher.ts';
 import { retryAfterMs } from '../fetch/retry-after.ts';
 import type { Claim } from '../frontier/candidate.ts';
 import { essenceOf } from '../parse/mime-type.ts';
@@ -29,12 +29,6 @@ export interface Exchange {
   isConditional: boolean;
 }
 
-/** Whoever takes a body in place of a page. */
-export interface BodyTaker extends Pick<FetchRequest, 'onPiece' | 'pieceLimit'> {
-  /** It takes this one, though no page is of that type. */
-  wants?: (head: ResponseHead) => boolean;
-}
-
 /** One request on the host's next slot; also used for errands. */
 export async function exchangeWith(
   host: ActiveHost,
@@ -44,7 +38,7 @@ export async function exchangeWith(
   claim: Claim | null,
   maxBytes = around.limits.maxBodyBytes,
   headers?: Record<string, string>,
-  taker: BodyTaker = {},
+  onPiece?: FetchRequest['onPiece'],
 ): Promise<Exchange> {
   const { pace } = host;
   const { clock, policy } = around;
@@ -60,12 +54,11 @@ export async function exchangeWith(
     headers,
     maxBytes,
     keepsCutBody: claim === null,
-    onPiece: taker.onPiece,
-    pieceLimit: taker.pieceLimit,
+    onPiece,
     wantsBody:
       claim === null || method === 'HEAD'
         ? undefined
-        : (head) => policy.wantsType(essenceOf(head.contentType)) || taker.wants?.(head) === true,
+        : (head) => policy.wantsType(essenceOf(head.contentType)),
     // A process that is stopped between this look at the clock and the write cannot know: as little as can be lies between.
     onSend() {
       if (host.leaseEnds <= clock.monotonic()) return false;

@@ -1,5 +1,5 @@
 /**
- * Step 6 ends here: what an outcome means for its page. Pure: an outcome in, one of these answers out. The table of
+ * Step 6 ends here: what an outcome means for its page. Pure: an outcome in, one of six answers out. The table of
  * statuses is the one place that turns an HTTP status into a state; the retry policy is the caller's.
  */
 import type { FetchFailure, Outcome } from '../fetch/fetcher.ts';
@@ -9,8 +9,6 @@ export type Answer =
   /** A body to read (or a 2xx without one). */
   | { kind: 'page' }
   | { kind: 'not-modified' }
-  /** A body that was read as a sitemap, not as a page; this module never says so, since it does not read. */
-  | { kind: 'feed'; reason: string }
   | { kind: 'redirect'; location: string }
   | { kind: 'final'; state: PageState; reason: string }
   /** May be tried again; `state` is what it comes to when the tries are used up. */

@@ -50,8 +50,8 @@ export interface CrawlLoop {
   readonly now: { inFlight: number; hosts: number; cooling: number };
 }
 
-/** `discovers`: this loop finds out what the start URLs and their hosts' sitemaps are; one loop of a run does. */
-export function createCrawlLoop(parts: CrawlParts, discovers: boolean): CrawlLoop {
+/** `discoverer`: this loop finds out what the start URLs and their hosts' sitemaps are; one loop of a run does, the others have null. */
+export function createCrawlLoop(parts: CrawlParts, discoverer: { isResumed: boolean } | null): CrawlLoop {
   const { store, clock, limits, policy, slots } = parts;
   const alarm = createAlarm(clock);
   const wake = alarm.ring;
@@ -73,9 +73,8 @@ export function createCrawlLoop(parts: CrawlParts, discovers: boolean): CrawlLoo
     onLost: () => void budget.returnUnused().catch(fail),
     onFailure: fail,
   });
-  const sitemaps = discovers
-    ? createSitemapDiscovery(parts, { desk, isOutOfPages, onChange: () => wake(), onFailure: fail })
-    : null;
+  const hears = { desk, isOutOfPages, onChange: () => wake(), onFailure: fail };
+  const sitemaps = discoverer === null ? null : createSitemapDiscovery(parts, { ...hears, ...discoverer });
   const around: VisitSurroundings = {
     ...parts,
     budget: {
@@ -95,7 +94,7 @@ export function createCrawlLoop(parts: CrawlParts, discovers: boolean): CrawlLoo
     },
     wakeHost: (host) => desk.wake(host),
     closeHost: (host, state, reason) => desk.close(host, state, reason),
-    starts: sitemaps,
+    onStart: sitemaps === null ? null : sitemaps.seeStart,
   };
   const depths = createDepthPasser({ store, clock, wakeHost: (host) => desk.wake(host), onTime: wake });
   const others = watchOthers(store, clock, look);
@@ -344,7 +343,7 @@ export function createCrawlLoop(parts: CrawlParts, discovers: boolean): CrawlLoo
     if (refused !== undefined) return lookup.done({ refused, mayPass: true });
     const { url, maxBytes, onPiece, method = 'GET' } = lookup;
     lookupsInFlight++;
-    const exchange = await exchangeWith(host, around, url, method, null, maxBytes, undefined, { onPiece });
+    const exchange = await exchangeWith(host, around, url, method, null, maxBytes, undefined, onPiece);
     lookupsInFlight--;
     logRequest(host, around, exchange, 'sitemap', null, null);
     // A block or the end of the lease came in the last moment.

@@ -32,8 +32,6 @@ export function settlementOf(
       return queuedAgain(claim, { attempts: claim.attempts, notBefore: null, priority: null });
     case 'page':
       return readPage(claim, exchange, around);
-    case 'feed':
-      return readFeed(claim, answer.reason, exchange, around);
     case 'redirect':
       return redirected(claim, answer.location, factsOf(exchange.outcome, around.clock.now()), around);
     case 'not-modified':
@@ -103,17 +101,6 @@ function notModified(claim: Claim, { outcome }: Exchange, around: CrawlParts): P
   settlement.touch = touch;
   settlement.countsAsPage = true;
   return settlement;
-}
-
-/** No page: no visit of one, and none of the pages that were wanted. Asked for whole each time, as any sitemap. */
-function readFeed(claim: Claim, reason: string, { outcome }: Exchange, around: CrawlParts): PageSettlement {
-  const facts = {
-    ...factsOf(outcome, around.clock.now()),
-    etag: null,
-    lastModified: null,
-    cacheControl: null,
-  };
-  return { ...bareSettlement(claim, 'Processed', reason), facts };
 }
 
 function finalAnswer(

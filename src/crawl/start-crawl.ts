@@ -231,7 +231,7 @@ function begin(
   const { start, project } = run;
   const { report, store, extensions, failures } = stage;
   const { clock } = parts;
-  const loop = createCrawlLoop(parts, !run.isJoined);
+  const loop = createCrawlLoop(parts, run.isJoined ? null : { isResumed: start.resumed });
   stage.watch(loop);
   report.tell({
     type: 'run',

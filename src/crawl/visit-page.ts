@@ -4,7 +4,7 @@
  */
 import { isOverBefore } from '../change/freshness.ts';
 import type { KnownBy } from '../change/visit-record.ts';
-import type { Outcome, ResponseHead } from '../fetch/fetcher.ts';
+import type { ResponseHead } from '../fetch/fetcher.ts';
 import type { Candidate, Claim } from '../frontier/candidate.ts';
 import { PAGE_STATES, type PageState } from '../frontier/page-state.ts';
 import { essenceOf } from '../parse/mime-type.ts';
@@ -19,7 +19,7 @@ import { bareSettlement, type PageSettlement, queuedAgain, wasRead } from './pag
 import type { CrawlParts } from './parts.ts';
 import { settlementOf } from './settle-answer.ts';
 import { conditionsOf, sparedSettlement } from './spare-visit.ts';
-import { type FeedIntake, isFeedHead } from './start-feeds.ts';
+import { isFeedHead } from './start-feeds.ts';
 import { tellPage } from './tell-page.ts';
 
 export interface VisitSurroundings extends CrawlParts, ExchangeSurroundings {
@@ -27,8 +27,8 @@ export interface VisitSurroundings extends CrawlParts, ExchangeSurroundings {
   closeHost: (host: ActiveHost, state: PageState, reason: string) => Promise<void>;
   /** Pages were queued for this host. */
   wakeHost: (host: string) => void;
-  /** Hears of each answer at depth 0 that decides, and reads feeds among them; null when nobody wants to. */
-  starts: Pick<SitemapDiscovery, 'seeStart' | 'intakeOf'> | null;
+  /** Hears of each answer at depth 0 that decides; null when nobody wants to. */
+  onStart: SitemapDiscovery['seeStart'] | null;
   budget: { take(host: ActiveHost): void; giveBack(host: ActiveHost): void };
 }
 
@@ -41,7 +41,6 @@ export async function visitPage(host: ActiveHost, turn: PageTurn, around: VisitS
     claim.last === null || turn.check !== undefined
       ? undefined
       : conditionsOf(claim, host.lease.state, around);
-  const feed = claim.depth === 0 && around.starts !== null ? around.starts.intakeOf(claim) : null;
   const exchange = await exchangeWith(
     host,
     around,
@@ -50,15 +49,13 @@ export async function visitPage(host: ActiveHost, turn: PageTurn, around: VisitS
     claim,
     undefined,
     conditions,
-    feed ?? undefined,
   );
   const { outcome } = exchange;
-  let answer = judgeAnswer(outcome, {
+  const answer = judgeAnswer(outcome, {
     maxBodyBytes: around.limits.maxBodyBytes,
     retryRefused: around.policy.retryRefused,
   });
-  if (feed !== null && !isHead) answer = await readAsFeed(feed, answer, outcome);
-  const next = nextTurn(turn, answer, exchange, around, feed);
+  const next = nextTurn(turn, answer, exchange, around);
   if (next !== null) {
     logRequest(host, around, exchange, turn.method, claim.pageId, null);
     outcome.body?.release();
@@ -67,8 +64,8 @@ export async function visitPage(host: ActiveHost, turn: PageTurn, around: VisitS
     around.placed(host);
     return;
   }
-  if (around.starts !== null && claim.depth === 0 && DECIDED.has(answer.kind))
-    around.starts.seeStart(claim, startAnswer(claim, answer, exchange, around));
+  if (around.onStart !== null && claim.depth === 0 && DECIDED.has(answer.kind))
+    around.onStart(claim, startAnswer(claim, answer, exchange, around));
   let settlement = settlementOf(claim, isHead ? decidedByHead(answer, exchange) : answer, exchange, around);
   let unkept: { error: unknown } | null = null;
   // From parsing to settling nothing is awaited, unless copies are made: other pages are parsed into the same buffers.
@@ -104,15 +101,7 @@ export async function visitPage(host: ActiveHost, turn: PageTurn, around: VisitS
   }
 }
 
-const DECIDED: ReadonlySet<Answer['kind']> = new Set(['page', 'not-modified', 'redirect', 'final', 'feed']);
-
-/** What was taken from the body says what it is; where nothing was, the answer stands. */
-async function readAsFeed(feed: FeedIntake, answer: Answer, outcome: Outcome): Promise<Answer> {
-  const kind = await feed.finish(outcome);
-  if (kind === undefined || answer.kind === 'unasked') return answer;
-  if (kind !== null) return { kind: 'feed', reason: `sitemap: ${kind}, read for what it names` };
-  return answer.kind === 'page' ? refusedType(outcome) : answer;
-}
+const DECIDED: ReadonlySet<Answer['kind']> = new Set(['page', 'not-modified', 'redirect', 'final']);
 
 function startAnswer(
   { fetchUrl }: Claim,
@@ -127,16 +116,14 @@ function startAnswer(
     const target = normalizer.normalize(answer.location, fetchUrl);
     return target === null ? 'other' : { movedTo: target.url };
   }
-  return outcome.bodyRefused && isFeedHead(head, policy.wantsType) ? 'feed' : 'other';
+  return isFeedHead(head, policy.wantsType) ? 'feed' : 'other';
 }
 
 /** A page that HEAD does not leave to GET is of a type we do not want. */
 function decidedByHead(answer: Answer, { outcome }: Exchange): Answer {
-  return answer.kind === 'page' ? refusedType(outcome) : answer;
-}
-
-function refusedType({ head }: Outcome): Answer {
-  return { kind: 'final', state: 'ContentMismatch', reason: `type: ${head?.contentType ?? 'none'}` };
+  if (answer.kind !== 'page') return answer;
+  const reason = `type: ${outcome.head?.contentType ?? 'none'}`;
+  return { kind: 'final', state: 'ContentMismatch', reason };
 }
 
 function isComplete({ found, body, facts }: PageSettlement): boolean {
@@ -167,11 +154,8 @@ function nextTurn(
   answer: Answer,
   { outcome, isConditional }: Exchange,
   around: VisitSurroundings,
-  feed: FeedIntake | null,
 ): PageTurn | null {
-  const isFeed = outcome.head !== null && feed?.wants(outcome.head) === true;
-  if (method === 'HEAD' && (isFeed || leavesItToGet(answer, outcome.head, around)))
-    return { claim, method: 'GET' };
+  if (method === 'HEAD' && leavesItToGet(answer, outcome.head, around)) return { claim, method: 'GET' };
   if (answer.kind !== 'not-modified' || check !== undefined || !wasRead(claim.last)) return null;
   // A 304 that nobody asked for may be a cache's mistake; one that was asked for is checked now and then.
   if (!isConditional) return { claim, method: 'GET', check: 'unasked' };

@@ -120,12 +120,9 @@ export class Exchange {
       return;
     }
     this.codings = codingsOf(head.contentEncoding);
-    const pieceLimit = this.pieceLimitOf(head);
-    this.isStreamed = pieceLimit !== null;
-    const limit = pieceLimit ?? maxBytes;
-    this.wireLimit = this.codings.length === 0 ? limit : limit + CODING_OVERHEAD;
-    const keepsCutBody = this.request.keepsCutBody || this.isStreamed;
-    if (head.contentLength !== null && head.contentLength > this.wireLimit && !keepsCutBody) {
+    this.wireLimit = this.codings.length === 0 ? maxBytes : maxBytes + CODING_OVERHEAD;
+    this.isStreamed = status === 200 && this.request.onPiece !== undefined && isStreamable(this.codings);
+    if (head.contentLength !== null && head.contentLength > this.wireLimit && !this.request.keepsCutBody) {
       this.fail('too-large', `${head.contentLength} bytes, ${tooLarge(maxBytes)}`);
     }
   }
@@ -166,13 +163,6 @@ export class Exchange {
   onError(error: Error): void {
     this.settle(failureOf(error), messageOf(error), null);
     this.freed();
-  }
-
-  /** Null: the body is kept in one buffer. */
-  private pieceLimitOf(head: ResponseHead): number | null {
-    const { onPiece, pieceLimit, maxBytes } = this.request;
-    if (head.status !== 200 || onPiece === undefined || !isStreamable(this.codings)) return null;
-    return pieceLimit === undefined ? maxBytes : pieceLimit(head);
   }
 
   private stream(chunk: Buffer): void {

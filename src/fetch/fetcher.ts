@@ -16,8 +16,6 @@ export interface FetchRequest {
    * only be undone as a whole.
    */
   onPiece?: (bytes: Uint8Array, head: ResponseHead) => boolean;
-  /** The most bytes of this body that go to `onPiece`; null leaves it to one buffer. `maxBytes` of any when not given. */
-  pieceLimit?: (head: ResponseHead) => number | null;
   /** Decides on the answer's headers whether the body is wanted (2xx only); false closes the connection. */
   wantsBody?: (head: ResponseHead) => boolean;
   /** Called right before the request is written to an open connection; false keeps it from being sent (a lost lease). */

@@ -73,6 +73,8 @@ describe('whatever else is asked', () => {
 
   it('has a length that it does not exceed', () => {
     expect(content('x'.repeat(5000)).length).toBeLessThanOrEqual(500);
+    // Half a character would be read back as another.
+    expect(content(`${'x'.repeat(499)}\u{1f600}`)).toBe(`${'x'.repeat(499)}\ufffd`);
   });
 });
 

@@ -33,7 +33,11 @@ function addOthers(parts: readonly string[], into: RobotsDirectives): void {
     else if (/^\d/.test(text) && others.at(-1)?.startsWith(EXPIRY)) others.push(`${others.pop()} ${text}`);
     else others.push(...text.split(/\s+/).filter((directive) => !PLAIN.has(directive)));
   }
-  into.other = [...new Set(others)].sort().join(', ').slice(0, MOST_OTHER_CHARS);
+  into.other = [...new Set(others)]
+    .sort()
+    .join(', ')
+    .slice(0, MOST_OTHER_CHARS)
+    .replace(/\p{Surrogate}/gu, '\ufffd');
 }
 
 /** Adds the directives of a meta robots content. */

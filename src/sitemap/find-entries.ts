@@ -84,8 +84,6 @@ export interface FindOptions {
   pageLinks?: () => Promise<readonly string[] | null>;
   /** The start is a page: whether its site is to be searched. Else it is. */
   isSiteWanted?: () => Promise<boolean>;
-  /** Hears what the given address is as soon as an entry of it was read, before anybody else is asked anything. */
-  onKind?: (kind: SitemapKind) => void;
   /** Whether another search of the same site has read this one, and it is a sitemap: then it is not read again. */
   wasRead?: (url: string) => Promise<boolean>;
   /** Nothing else than the start is looked at, whatever it is called. */
@@ -270,14 +268,11 @@ class SitemapWalk {
   ): AsyncGenerator<FoundEntry[], void> {
     let batch: FoundEntry[] = [];
     const { url, contentType } = answer;
-    let hearsKind = named.foundBy === 'given' ? this.#options.onKind : undefined;
     const reader = readSitemap({
       url,
       contentType,
       maxBytes: this.#options.maxBytes,
       onEntry(entry, kind) {
-        hearsKind?.(kind);
-        hearsKind = undefined;
         if (kind !== 'index') batch.push({ entry, sitemap: url, kind });
         else if (children.length < MOST_SITEMAPS) children.push(entry.url);
       },

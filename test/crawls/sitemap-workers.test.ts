@@ -40,11 +40,11 @@ async function useStore() {
       return handle;
     },
     /** As above, with some verbs of the store in other words. */
-    async beginWith(url: string, verbs: (own: Store) => Partial<Store>) {
+    async beginWith(url: string | string[], verbs: (own: Store) => Partial<Store>) {
       const own = await openStore({ address: store, clock: systemClock, onFailure: () => {} });
       const handle = await startCrawl({
         config,
-        startUrls: [url],
+        startUrls: typeof url === 'string' ? [url] : url,
         extensions: { store: { ...own, ...verbs(own) } },
       });
       open.push(handle);
@@ -160,6 +160,21 @@ describe('sitemaps with two workers on one run', () => {
     expect(await store.rows('SELECT method, entries, trouble FROM discovery_status')).toEqual([
       { method: 'sitemap', entries: 1 + named.length, trouble: null },
     ]);
+  });
+
+  it('are all read where the other one asked for several feeds as pages', async () => {
+    const web = await bench.web({
+      pages: { '/f1': sitemapOf('/n1'), '/f2': sitemapOf('/n2'), '/n1': page('1'), '/n2': page('2') },
+    });
+    const store = await useStore();
+    const isRead = Promise.all([web.asked('/f1'), web.asked('/f2')]);
+    const first = await store.beginWith([web.url('/f1'), web.url('/f2')], (own) => ({
+      lease: async (...request) => isRead.then(() => own.lease(...request)),
+      leaseHost: async (...request) => isRead.then(() => own.leaseHost(...request)),
+    }));
+    const second = await store.join(first.runId);
+    await Promise.all([first.finished, second?.finished]);
+    expect(asked(web)).toEqual(expect.arrayContaining(['/n1', '/n2']));
   });
 
   it('are not saved of a look that Ctrl-C ended, though others go on with the run', async () => {

@@ -107,9 +107,7 @@ export function openPoliteWeb(parts: CrawlParts, options: PoliteWebOptions): Pol
       const host = await hold(url);
       const waitMs = host.pace.readyAt() - clock.monotonic();
       if (waitMs <= 0 || host.pace.isGivenUp) {
-        const exchange = await exchangeWith(host, around, url, method, null, maxBytes, undefined, {
-          onPiece,
-        });
+        const exchange = await exchangeWith(host, around, url, method, null, maxBytes, undefined, onPiece);
         if (options.isLogged) logRequest(host, around, exchange, kind, null, null);
         // A block or the end of the lease came in the last moment.
         if (exchange.outcome.failure !== 'not-sent') return exchange.outcome;

@@ -65,10 +65,10 @@ WITH closed AS (UPDATE url SET state = $2, reason = $3, retry_at = NULL WHERE pr
 SELECT host_id AS "hostId", n FROM counted`;
 
 const IS_SHARED = 'SELECT 1 FROM worker WHERE run_id = $1 AND id <> $2 LIMIT 1';
-// In flight at another worker, or found in this run and closed by one.
+// In flight at another worker, or closed by one.
 const LEFT_BY_OTHERS = `
-SELECT count(*)::int AS n FROM url WHERE project_id = $1 AND (state = ${Fetching}
-  OR discovered_run = $2 AND state = $3 AND reason = $4)`;
+SELECT (SELECT count(*)::int FROM url WHERE project_id = $1 AND state = ${Fetching}) + left_out AS n FROM run WHERE id = $2`;
+const NOTE_LEFT_OUT = 'UPDATE run SET left_out = left_out + $2 WHERE id = $1';
 
 export async function closeWaiting(session: Session, state: PageStateCode, reason: string): Promise<number> {
   checkTransition('closed', Queued, state);
@@ -80,20 +80,22 @@ export async function closeWaiting(session: Session, state: PageStateCode, reaso
     for (const { hostId, n } of rows) countWaiting(effects, hostId, -n);
     await lockQueues(tx, effects, []);
     await writeWaiting(tx, session, effects);
-    return rows.reduce((sum, { n }) => sum + n, 0);
+    const sum = rows.reduce((all, { n }) => all + n, 0);
+    if (sum > 0) await ask(tx, NOTE_LEFT_OUT, [session.runId, sum]);
+    return sum;
   });
-  const leftByOthers = closed > 0 ? 0 : await countLeftByOthers(session, state, reason);
+  const leftByOthers = closed > 0 ? 0 : await countLeftByOthers(session);
   for (const { waiting } of session.held.values()) waiting.clear();
   session.waiting = 0;
   return closed + leftByOthers;
 }
 
-/** All pages are looked through for it, but only where others took part in the run. */
-function countLeftByOthers(session: Session, state: PageStateCode, reason: string): Promise<number> {
+/** All pages are looked through for those in flight, but only where others took part in the run. */
+function countLeftByOthers(session: Session): Promise<number> {
   const { projectId, runId, owner } = session;
   return transaction(session, async (tx) => {
     if ((await ask(tx, IS_SHARED, [runId, owner])).length === 0) return 0;
-    const [{ n }] = await ask<{ n: number }>(tx, LEFT_BY_OTHERS, [projectId, runId, state, reason]);
+    const [{ n }] = await ask<{ n: number }>(tx, LEFT_BY_OTHERS, [projectId, runId]);
     return n;
   });
 }

@@ -270,6 +270,13 @@ describe('two workers on one run', () => {
     await third.reconsider(() => null);
     expect(await second.join(next.start.runId, 'other')).not.toBeNull();
     expect(await leaveOut(second)).toBe(0);
+    // Known pages that are due again count as new ones do.
+    const isDue = { state: PAGE_STATES.Queued, reason: null, priority: 1 };
+    await third.reconsider(() => isDue);
+    const due = (await third.counts()).waiting;
+    expect(due).toBeGreaterThan(0);
+    expect(await leaveOut(second)).toBe(due);
+    expect(await leaveOut(third)).toBe(due);
   });
 
   it('hand a host over with what their clocks may be wrong by on top of its delay', async () => {

@@ -401,7 +401,11 @@ export const MIGRATIONS: readonly string[] = [
   'ALTER TABLE sitemap_entry ADD COLUMN lastmod_text text, ADD COLUMN details text;',
   // What a page asks of robots beside noindex and nofollow: NULL where it was read before this was kept.
   `ALTER TABLE fetched ADD COLUMN robots_other text;
-ALTER TABLE fetched ADD COLUMN x_robots_tag text;`,
+ALTER TABLE fetched ADD COLUMN x_robots_tag text;
+-- Redirects of before had no hash; that one leads on is known by having one.
+UPDATE fetched SET facet_hash = '' WHERE redirect_to IS NOT NULL AND facet_hash IS NULL;
+-- Pages that workers left out at the run's limit.
+ALTER TABLE run ADD COLUMN left_out integer NOT NULL DEFAULT 0;`,
 ];
 export const SCHEMA_VERSION = MIGRATIONS.length;
 

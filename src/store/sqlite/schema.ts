@@ -337,7 +337,9 @@ ${HISTORY_OF_LOG}
   'ALTER TABLE sitemap_entry ADD COLUMN lastmod_text TEXT; ALTER TABLE sitemap_entry ADD COLUMN details TEXT;',
   // What a page asks of robots beside noindex and nofollow: NULL where it was read before this was kept.
   `ALTER TABLE fetched ADD COLUMN robots_other TEXT;
-ALTER TABLE fetched ADD COLUMN x_robots_tag TEXT;`,
+ALTER TABLE fetched ADD COLUMN x_robots_tag TEXT;
+-- Redirects of before had no hash; that one leads on is known by having one.
+UPDATE fetched SET facet_hash = x'' WHERE redirect_to IS NOT NULL AND facet_hash IS NULL;`,
 ];
 
 export const SCHEMA_VERSION = MIGRATIONS.length;

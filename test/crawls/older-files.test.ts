@@ -1,0 +1,20 @@
+import Sqlite from 'better-sqlite3';
+import { expect, it } from 'vitest';
+import { SCHEMA_VERSION } from '../../src/store/sqlite/schema.ts';
+import { page, useBench } from './crawl-site.ts';
+import { outcomes } from './history-rows.ts';
+
+const bench = useBench();
+
+it('a redirect in a file of the version that kept no hashes of them is still the one that was read', async () => {
+  const moved = { status: 301, headers: { location: '/new' } };
+  const web = await bench.web({ pages: { '/': page('home', '/old'), '/old': moved, '/new': page('new') } });
+  const file = bench.file();
+  await bench.crawl(file, web.url('/'));
+  const db = new Sqlite(file.path);
+  db.exec(`DROP VIEW pages; ALTER TABLE fetched DROP COLUMN robots_other; ALTER TABLE fetched DROP COLUMN x_robots_tag;
+    UPDATE fetched SET facet_hash = NULL WHERE redirect_to IS NOT NULL; PRAGMA user_version = ${SCHEMA_VERSION - 1}`);
+  db.close();
+  await bench.crawl(file, web.url('/'), { mode: 'incremental', spotCheck: 0 });
+  expect(outcomes(file)).toMatchObject({ '/old': 'unchanged text', '/new': 'unchanged hash' });
+});

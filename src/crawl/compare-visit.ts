@@ -80,7 +80,7 @@ export function compareHashes(settlement: PageSettlement, describe: (withLinks: 
     settlement.visit = visitOf('unchanged', knownBy, facts, last);
   } else {
     settlement.visit = visitOf('changed', 'content', facts, last);
-    settlement.found = describe(!hasKeptLinks(settlement));
+    settlement.found = describe(mayHaveOtherLinks(settlement));
   }
 }
 
@@ -88,6 +88,11 @@ export function compareHashes(settlement: PageSettlement, describe: (withLinks: 
 export function hasKeptLinks({ facts, claim, redirect }: PageSettlement): boolean {
   const isPage = redirect === null && facts!.textHash !== null && claim.last!.textHash !== null;
   return isPage && hasSameLinks(facts!.facetHash, claim.last!.facetHash);
+}
+
+/** The same body has the same links, though rules that changed may take them for others. */
+function mayHaveOtherLinks(settlement: PageSettlement): boolean {
+  return !hasKeptLinks(settlement) && !isSameBody(settlement.facts!, settlement.claim.last);
 }
 
 /** The same body may come with another X-Robots-Tag, or be read by a crawler of another name. */
@@ -111,7 +116,7 @@ export async function compareWithStored(
   if (found === null) return;
   const facts = settlement.facts!;
   const last = claim.last!;
-  const past = await store.past(claim.pageId, !hasKeptLinks(settlement));
+  const past = await store.past(claim.pageId, mayHaveOtherLinks(settlement));
   const change = past === null ? null : findChange(past, found, facts, last);
   if (change === null) {
     settlement.visit!.outcome = past === null ? 'new' : 'unchanged';

@@ -229,7 +229,8 @@ export function createSitemapDiscovery(
     const entries = findEntries(start.fetchUrl, {
       web: webFor(seen),
       async wasRead(url) {
-        await seen.reading.get(url);
+        // One that is given waits for no other: two that name each other would wait for ever.
+        if (isSearched) await seen.reading.get(url);
         return seen.read.has(url);
       },
       known: isSearched ? (known?.sitemaps.filter((url) => !given.has(url)) ?? []) : [],

@@ -25,6 +25,14 @@ export function createStartFeeds(onWait: () => void) {
   const known = new Map<string, 'feed' | 'none'>();
   const moved = new Map<string, string>();
   const waiting = new Map<string, (found: StartFeed) => void>();
+  /** Two that lead to one place: the first reads it. */
+  const taken = new Set<string>();
+
+  function take(url: string): StartFeed {
+    if (known.get(url) !== 'feed' || taken.has(url)) return 'none';
+    taken.add(url);
+    return 'feed';
+  }
 
   /** Where redirects lead as far as is known. */
   function endOf(url: string): string {
@@ -46,9 +54,7 @@ export function createStartFeeds(onWait: () => void) {
     of: (start: string): Promise<StartFeed> =>
       new Promise((resolve) => {
         const url = endOf(start);
-        const found = known.get(url);
-        // Two that lead to one place: the first reads it.
-        if (found !== undefined || waiting.has(url)) return resolve(found ?? 'none');
+        if (known.has(url) || waiting.has(url)) return resolve(take(url));
         waiting.set(url, resolve);
         onWait();
       }),
@@ -57,7 +63,7 @@ export function createStartFeeds(onWait: () => void) {
     see(url: string, found: 'feed' | 'none'): void {
       if (known.has(url)) return;
       known.set(url, found);
-      tell(url, found);
+      if (waiting.has(url)) tell(url, take(url));
     },
 
     move(from: string, to: string): void {
@@ -66,9 +72,8 @@ export function createStartFeeds(onWait: () => void) {
       const waits = waiting.get(from);
       waiting.delete(from);
       const end = endOf(from);
-      const found = known.get(end);
       if (waits === undefined) return;
-      if (found !== undefined || end === from || waiting.has(end)) waits(found ?? 'none');
+      if (known.has(end) || end === from || waiting.has(end)) waits(take(end));
       else waiting.set(end, waits);
     },
 

@@ -148,6 +148,25 @@ describe('a budget of visits', () => {
     expect(made).toEqual([24, 0, 0, 6, 24, 1, 5, 24, 1]);
   });
 
+  it('has its part of a day of 23 hours, and comes as often as is written from now on', () => {
+    const options = { ...ALL_DAY, all: rate(24) };
+    const budget = VisitBudget.atStart(options, START);
+    const made = [0, 24, 47, 71].map((hour) => {
+      const now = START + hour * HOUR;
+      budget.look(now);
+      const visits = budget.visits(now);
+      budget.charge(visits, now);
+      return visits;
+    });
+    expect(made).toEqual([24, 24, 23, 24]);
+    const daily = VisitBudget.atStart({ ...ALL_DAY, all: readBudget('10/day')! }, START);
+    daily.charge(10, START);
+    const saved = JSON.parse(JSON.stringify(daily.save(START))) as SavedBudget;
+    const hourly = new VisitBudget({ ...ALL_DAY, all: readBudget('10/hour')! }, saved);
+    hourly.look(START + 2 * HOUR);
+    expect(hourly.visits(START + 2 * HOUR)).toBe(20);
+  });
+
   it.each([
     ['10/day', '5000/day', 6, 4994],
     ['10/day', '600/hour', 10, 590],

@@ -45,6 +45,8 @@ const DAY_MS = 24 * HOUR_MS;
 const HAIR = 1e-6;
 /** Of a span that counts as whole: cron is some seconds early or late, and of ten in hand nine would be left. */
 const NEARLY = 0.99;
+/** The day on which clocks are put forward has 23 hours: it has its part, in place of nothing. */
+const SHORT = 0.95;
 
 export class VisitBudget {
   readonly #options: BudgetOptions;
@@ -152,7 +154,7 @@ export class VisitBudget {
   /** The rest of an advance that was for another number: no day of waiting for who writes a larger one. */
   #asWritten(purse: Purse, rate: VisitRate, before: number | null | undefined): Purse {
     const isAdvance = purse.at > this.#seenAt;
-    if (!isAdvance || before == null || before === rate.atOnce) return purse;
+    if (!isAdvance || before == null) return purse;
     const visits = Math.min(purse.visits + Math.max(0, rate.atOnce - before), rate.most);
     return { visits, at: Math.min(purse.at, this.#seenAt + advanceMs(rate, rate.atOnce)) };
   }
@@ -160,8 +162,10 @@ export class VisitBudget {
   #renewed(purse: Purse, now: number, rate: VisitRate): Purse {
     const spanMs = advanceMs(rate, rate.atOnce);
     const isAdvance = purse.at > this.#seenAt;
-    if (!isAdvance || now - this.#lookedAt < spanMs * NEARLY) return purse;
-    const came = Math.max(this.#growth(this.#lookedAt, now, rate), rate.atOnce);
+    const share = (now - this.#lookedAt) / spanMs;
+    if (!isAdvance || share < SHORT) return purse;
+    const whole = Math.max(this.#growth(this.#lookedAt, now, rate), rate.atOnce);
+    const came = share < NEARLY ? rate.atOnce * share : whole;
     return { visits: Math.min(purse.visits + came, rate.most), at: now + spanMs };
   }
 }

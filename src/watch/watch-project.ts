@@ -1,6 +1,6 @@
 /**
- * A project under watch. Each tick is a short run of it: the pages that the plan of revisits chose within the budget,
- * and whatever new is found on the way, visited as any crawl does it; then the plan learns from what was seen.
+ * A project under watch. Each tick is a short run of it: the pages that the plan of revisits chose within the budget, and
+ * whatever new is found on the way, visited as any crawl does it; then the plan learns from what was seen.
  *
  * It promises that no tick visits more pages than the budget has, also over restarts: what is chosen is charged before the
  * run begins. Everything needed to go on is in the store after each tick, and what a crash keeps out of it is learned
@@ -160,20 +160,20 @@ class ProjectWatch implements Watch {
     return { config: firstConfig(config, maxPages, isFresh), room: { hostPages, pausesAt } };
   }
 
-  /** The account of the first crawl, with the visits paid that were made. */
+  /** The account of the first crawl, with the visits paid that were made, as of then: the next day has its own. */
   async #openFirst(last: StoredRun | null, side: ReadSide, now: number): Promise<VisitAccount> {
-    const { settings } = this.#request;
-    const state = this.#state!;
-    const books = { side, projectId: this.#projectId, now };
+    const [{ settings }, state] = [this.#request, this.#state!];
     const isOurs = last !== null && isFirstCrawl(last);
     const startedAt = isOurs ? Date.parse(last.started_at) : now;
     this.#account ??= VisitAccount.kept(settings, state) ?? VisitAccount.atStart(settings, state, startedAt);
+    if (last !== null) {
+      const paidAt = this.#isLooking ? now : Math.min(now, Math.max(startedAt, state.budget?.seenAt ?? 0));
+      const [books, room] = [{ side, projectId: this.#projectId, now: paidAt }, Number.MAX_SAFE_INTEGER];
+      if (!isOurs) await this.#account.passOver(last.run, books);
+      state.cutOff ??= { afterRun: last.run - 1, room, paid: 0, hosts: {} };
+      await this.#account.catchUp(last.run, books);
+    }
     this.#look(now);
-    if (last === null) return this.#account;
-    if (!isOurs) await this.#account.passOver(last.run, books);
-    const room = Number.MAX_SAFE_INTEGER;
-    state.cutOff ??= { afterRun: last.run - 1, room, paid: 0, hosts: {} };
-    await this.#account.catchUp(last.run, books);
     return this.#account;
   }
 

@@ -65,6 +65,44 @@ describe('a page that changed and kept its links', () => {
   });
 });
 
+describe('a known page to which a shorter path is found', () => {
+  it.each([
+    ['changed and kept its links', true],
+    ['did not change', false],
+  ])('leads as far as its new depth allows, where it %s', async (_, changes) => {
+    const site = createChangingPages({
+      '/': { text: (n) => `${n} <a href="/a">A</a>${n > 1 ? ' <a href="/c">C</a>' : ''}` },
+      '/a': { links: ['/b'] },
+      '/b': { links: ['/c'] },
+      '/c': { links: ['/d'] },
+      '/d': { links: ['/e'] },
+      '/e': {},
+    });
+    const web = await bench.web({ pages: site.pages });
+    const file = bench.file();
+    await crawlUnheard(file, web.url('/'), { maxDepth: 3 });
+    expect(file.states()).toMatchObject({ '/c': 'Processed', '/d': 'DepthExceeded' });
+    site.change('/', ...(changes ? ['/c'] : []));
+    await crawlUnheard(file, web.url('/'), { maxDepth: 3 });
+    expect(file.states()).toMatchObject({ '/d': 'Processed', '/e': 'Processed' });
+  });
+});
+
+describe('a full run by other rules', () => {
+  it.each([{ followCanonical: false }, { dropQuery: ['x'] }])(
+    'tells no page as changed whose bytes are the same: %o',
+    async (rules) => {
+      const { file, url } = await changedSite({
+        links: ['/a?x=1'],
+        head: () => '<link rel="canonical" href="/b">',
+      });
+      await crawlUnheard(file, url, { mode: 'full' });
+      await crawlUnheard(file, url, { mode: 'full', ...rules });
+      expect([outcomes(file)['/']?.split(' ')[0], changedParts(file)]).toEqual(['unchanged', {}]);
+    },
+  );
+});
+
 describe('a page that changed and has the same addresses', () => {
   const A = '<a href="/a">A</a>';
 

@@ -215,6 +215,38 @@ describe('a feed that is asked for as a page', () => {
     },
   );
 
+  it('is read once where another start URL leads to it, whichever is asked for first', async () => {
+    for (const starts of [
+      ['/feed', '/old'],
+      ['/old', '/feed'],
+    ]) {
+      const moved = { status: 301, headers: { location: '/feed' } };
+      const web = await bench.web({ pages: { '/old': moved, '/feed': rss('/news'), ...news } });
+      await bench.crawl(
+        bench.file(),
+        starts.map((path) => web.url(path)),
+        { ...BOTH, concurrency: 1 },
+      );
+      expect(asked(web).filter((path) => path === '/feed')).toHaveLength(2);
+    }
+  });
+
+  it('does not wait for another that names it, and that it names', async () => {
+    const indexOf =
+      (path: string): Handler =>
+      (exchange) =>
+        answer(exchange, {
+          headers: { 'content-type': 'application/xml' },
+          body: `<sitemapindex><sitemap><loc>${exchange.url(path)}</loc></sitemap><sitemap><loc>${exchange.url('/c')}</loc></sitemap></sitemapindex>`,
+        });
+    const web = await bench.web({
+      pages: { '/a': indexOf('/b'), '/b': indexOf('/a'), '/c': rss('/news'), ...news },
+    });
+    const file = bench.file();
+    const { summary } = await bench.crawl(file, [web.url('/a'), web.url('/b')], BOTH);
+    expect([summary.status, file.page('/news').state]).toEqual(['completed', 'Processed']);
+  });
+
   it('is a type that nobody wants where it is other XML', async () => {
     const headers = { 'content-type': 'application/xml' };
     const web = await bench.web({ pages: { '/data': { headers, body: '<invoice><no>1</no></invoice>' } } });

@@ -108,7 +108,7 @@ it('pays for a first crawl that was killed under way', async () => {
   clock.advance(HOUR_MS);
   const other = await open();
   expect(await other.prepare()).toBeNull();
-  clock.advance(DAY_MS - HOUR_MS / 2);
+  clock.advance(DAY_MS - 2 * HOUR_MS);
   await other.prepare();
   expect(asked().length).toBe(0);
   clock.advance(DAY_MS + HOUR_MS);
@@ -396,3 +396,38 @@ it('pays for new pages too: what there is no room for waits for the next ticks, 
   expect(changes().filter((line) => line.startsWith('new ')).length).toBe(30);
   await watch.close();
 });
+
+it.each([
+  ['was kept', true],
+  ['was lost', false],
+])(
+  'has the next day’s budget after a first crawl that crashed, where what the watch knew %s',
+  async (_, isKept) => {
+    const { pages } = site(100);
+    const { open, asked, clock, path } = await bench({ pages }, { budget: '20/day' });
+    await (await open()).prepare();
+    const made = [asked().length];
+    const db = new Sqlite(path);
+    const { id, plan } = db.prepare('SELECT id, revisit_plan AS plan FROM project').get() as {
+      id: number;
+      plan: string;
+    };
+    const state = JSON.parse(plan);
+    // As it stood before the visits were paid.
+    const before = { ...state, budget: { ...state.budget, visits: 20 }, watcher: null };
+    before.cutOff = { ...state.cutOff, paid: 0, isLeft: false };
+    const kept = isKept ? JSON.stringify(before) : null;
+    db.prepare('UPDATE project SET revisit_plan = ? WHERE id = ?').run(kept, id);
+    db.exec("UPDATE run SET status = 'running'");
+    db.close();
+    for (let day = 1; day <= 3; day++) {
+      clock.advance(DAY_MS + 60_000);
+      const watch = await open();
+      await watch.prepare();
+      await watch.tick();
+      await watch.close();
+      made.push(asked().length);
+    }
+    expect(made).toEqual([20, 20, 20, 20]);
+  },
+);

@@ -49,6 +49,7 @@ export function createOffers(session: Session, waiting: WaitingPages): Offers {
     )
     .pluck();
   const linksOf = db.prepare('SELECT targets, flags FROM link_set WHERE page_id = ?');
+  const hasLinks = db.prepare('SELECT 1 FROM link_set WHERE page_id = ?').pluck();
   const redirectOf = db.prepare('SELECT redirect_to FROM fetched WHERE page_id = ?').pluck();
   const maxId = db.prepare('SELECT max(id) FROM url').pluck();
   let lastId = 0;
@@ -92,13 +93,19 @@ export function createOffers(session: Session, waiting: WaitingPages): Offers {
     return id;
   }
 
+  /** It is visited again: where nothing changed, nobody will tell the links of the last visit. */
+  function waitsWithLinks(state: UrlRow['state'], pageId: number): boolean {
+    if (session.isFirstRun || (state !== PAGE_STATES.Queued && state !== PAGE_STATES.Fetching)) return false;
+    return hasLinks.get(pageId) !== undefined;
+  }
+
   function lower(pageId: number, depth: number): void {
     write.flush();
     const wasUnreached = session.known.depthOf(pageId) === NO_DEPTH;
     session.known.setDepth(pageId, depth);
     setDepth.run(depth, pageId);
     const row = read.get(pageId) as UrlRow;
-    if (row.state === PAGE_STATES.Processed) {
+    if (row.state === PAGE_STATES.Processed || waitsWithLinks(row.state, pageId)) {
       addLowering.run(pageId);
       mayLower = true;
     }

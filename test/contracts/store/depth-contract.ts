@@ -153,6 +153,29 @@ export function describeDepths(harness: () => StoreHarness): void {
       });
     });
 
+    it('passes a shorter path on to the links that a page had, while it waits to be visited again', async () => {
+      const first = await beginRun(harness());
+      const held = await first.lease();
+      await first.store.offer([candidate('a', { depth: 5 })]);
+      await first.visit(held, linksTo([candidate('b', { depth: 6 })]));
+      await first.visit(held, linksTo([candidate('c', { depth: 7 })]));
+      await first.visit(held, linksTo([]));
+      await first.store.release(held);
+      await first.store.finish('completed', 1, null);
+      const { store, lease, claim } = await beginRun(harness());
+      await store.reconsider(() => ({ state: PAGE_STATES.Queued, priority: 1, reason: null }));
+      await store.offer([candidate('a', { depth: 1 })]);
+      await lowerAll(store, 10);
+      await store.flush();
+      expect(await depths()).toEqual({ a: 1, b: 2, c: 3 });
+      // In flight it is no other.
+      await claim(await lease());
+      await store.offer([candidate('a', { depth: 0 })]);
+      await lowerAll(store, 10);
+      await store.flush();
+      expect(await depths()).toEqual({ a: 0, b: 1, c: 2 });
+    });
+
     it('does not judge pages that were shut out by anything else', async () => {
       const { store, lease, visit } = await beginRun(harness());
       const seen: Reconsidered[] = [];

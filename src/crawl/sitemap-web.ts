@@ -5,7 +5,7 @@
  */
 import type { FetchedBody, Outcome, ResponseHead } from '../fetch/fetcher.ts';
 import type { RobotsRules } from '../politeness/robots-txt.ts';
-import { createPieceQueue, type PieceQueue } from '../sitemap/body-pieces.ts';
+import { createPieceQueue } from '../sitemap/body-pieces.ts';
 import type { FoundBy, SitemapWeb, WebAnswer, WebRefusal } from '../sitemap/find-entries.ts';
 import type { Haste, LookupRequest } from './active-host.ts';
 import { type RetryOptions, retryPauseMs } from './retry-policy.ts';
@@ -71,7 +71,14 @@ export function createSitemapWeb(options: SitemapWebOptions): SitemapWeb {
     asking.then(queue.end, queue.end);
     await queue.begun;
     if (head === null) return asking;
-    return answerInPieces(url, head, queue, asking);
+    const { contentType, contentEncoding, link } = head as ResponseHead;
+    const cutBy = async () => {
+      const outcome = await asking;
+      if ('refused' in outcome) return outcome;
+      const { failure, message } = outcome;
+      return failure === null ? null : { refused: `${failure}: ${message ?? 'cut off'}`, mayPass: true };
+    };
+    return { url, contentType, link, pieces: queue.read(contentEncoding), cutBy };
   }
 
   return {
@@ -93,22 +100,6 @@ export function createSitemapWeb(options: SitemapWebOptions): SitemapWeb {
 function mayPass({ head, failure }: Outcome): boolean {
   if (failure === 'too-large' || failure === 'decode' || failure === 'aborted') return false;
   return head === null || head.status === 429 || head.status >= 500;
-}
-
-/** An answer whose first piece is in the queue, while the rest still comes. */
-export function answerInPieces(
-  url: string,
-  { contentType, contentEncoding, link }: ResponseHead,
-  queue: PieceQueue,
-  asking: Promise<Outcome | WebRefusal>,
-): WebAnswer {
-  const cutBy = async () => {
-    const outcome = await asking;
-    if ('refused' in outcome) return outcome;
-    const { failure, message } = outcome;
-    return failure === null ? null : { refused: `${failure}: ${message ?? 'cut off'}`, mayPass: true };
-  };
-  return { url, contentType, link, pieces: queue.read(contentEncoding), cutBy };
 }
 
 function answerOf(url: string, outcome: Outcome): WebAnswer | WebRefusal | { redirect: string } {

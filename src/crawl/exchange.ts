@@ -61,8 +61,8 @@ export async function exchangeWith(
         : (head) => policy.wantsType(essenceOf(head.contentType)),
     // A process that is stopped between this look at the clock and the write cannot know: as little as can be lies between.
     onSend() {
-      if (host.leaseEnds <= clock.monotonic()) return false;
       sentMark = clock.monotonic();
+      if (host.leaseEnds <= sentMark) return false;
       sentAt = pace.sent();
       return sentAt !== null;
     },

@@ -63,7 +63,7 @@ export async function exchangeWith(
     onSend() {
       sentMark = clock.monotonic();
       if (host.leaseEnds <= sentMark) return false;
-      sentAt = pace.sent();
+      sentAt = pace.sent(sentMark);
       return sentAt !== null;
     },
     onSent() {

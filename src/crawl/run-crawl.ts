@@ -208,7 +208,8 @@ export function createCrawlLoop(parts: CrawlParts, discoverer: { isResumed: bool
 
   /** One turn of a host: an errand, a page that is on its way, or a newly claimed one. Never throws. */
   function takeTurn(host: ActiveHost): void {
-    if (host.leaseEnds <= clock.monotonic()) {
+    const now = clock.monotonic();
+    if (host.leaseEnds <= now) {
       host.isLapsed = true; // until the lease is renewed
       return;
     }
@@ -216,7 +217,7 @@ export function createCrawlLoop(parts: CrawlParts, discoverer: { isResumed: bool
     slots.take();
     host.openTurns++;
     const end = () => endTurn(host);
-    giveTurn(host).then(end, (error) => {
+    giveTurn(host, now).then(end, (error) => {
       fail(error);
       end();
     });
@@ -232,10 +233,10 @@ export function createCrawlLoop(parts: CrawlParts, discoverer: { isResumed: bool
     wake();
   }
 
-  function giveTurn(host: ActiveHost): Promise<void> {
+  function giveTurn(host: ActiveHost, now: number): Promise<void> {
     const errand = host.errands.shift();
     if (errand !== undefined) return runErrand(host, errand);
-    const lookup = host.takeLookup(clock.monotonic());
+    const lookup = host.takeLookup(now);
     return lookup === null ? takePage(host) : runLookup(host, lookup);
   }
 

@@ -124,6 +124,8 @@ export class Http1Client implements OriginClient {
 
   private adopt(socket: Socket, id: number): void {
     this.socket = socket;
+    // Named with each write, it would be looked up with each.
+    socket.setDefaultEncoding('latin1');
     this.idleUntil = this.settings.clock.monotonic() + KEEP_ALIVE_MS;
     const lost = (error?: Error) => {
       if (id === this.connection) this.lose(error);
@@ -155,7 +157,7 @@ export class Http1Client implements OriginClient {
       return;
     }
     this.isWritten = true;
-    this.socket!.write(this.request, 'latin1');
+    this.socket!.write(this.request);
     exchange.onWritten();
   }
 

@@ -84,7 +84,15 @@ function wordsOf(text: string): string[] {
     .filter((word) => word !== '');
 }
 
+let lastKeepAlive = '';
+let lastIdleSeconds: number | null = null;
+
 function readIdleSeconds(text: string): number | null {
-  const found = /(?:^|[,;\s])timeout\s*=\s*"?(\d{1,9})/i.exec(text);
-  return found === null ? null : Number(found[1]);
+  // A server says the same with every answer.
+  if (text !== lastKeepAlive) {
+    const found = /(?:^|[,;\s])timeout\s*=\s*"?(\d{1,9})/i.exec(text);
+    lastIdleSeconds = found === null ? null : Number(found[1]);
+    lastKeepAlive = text;
+  }
+  return lastIdleSeconds;
 }

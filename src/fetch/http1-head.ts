@@ -46,6 +46,11 @@ const SPACE = 32;
 const ZERO = 48;
 const COLON = 58;
 
+/** A table, because a call for each letter costs more than all else about a name. */
+const LOWER_CASE = Uint8Array.from({ length: 256 }, (_, byte) =>
+  byte >= 65 && byte <= 90 ? byte | 0x20 : byte,
+);
+
 /** Node's own slicing method, which toString reaches after checks that cost as much again. */
 type Latin1 = Buffer & { latin1Slice(start: number, end: number): string };
 
@@ -159,10 +164,14 @@ function isLineBreak(bytes: Buffer, at: number): boolean {
   return bytes[at] === LF || (bytes[at] === CR && bytes[at + 1] === LF);
 }
 
+/** The plain array's own: Buffer's looks for texts, too, and for a byte so near its looking at what it is given costs more than the search. */
+const indexOfByte = Uint8Array.prototype.indexOf;
+
 /** The LF that ends the line, folded lines (RFC 9112 section 5.2) included. */
 function endOfLine(bytes: Buffer, from: number, isUntidy: boolean): number {
-  let at = bytes.indexOf(LF, from);
-  while (isUntidy && (bytes[at + 1] === SPACE || bytes[at + 1] === TAB)) at = bytes.indexOf(LF, at + 1);
+  let at = indexOfByte.call(bytes, LF, from);
+  while (isUntidy && (bytes[at + 1] === SPACE || bytes[at + 1] === TAB))
+    at = indexOfByte.call(bytes, LF, at + 1);
   return at;
 }
 
@@ -186,12 +195,8 @@ function slotNamed(bytes: Buffer, start: number, end: number): number {
   for (let i = 0; i < candidates.length; i++) {
     const { name, slot } = candidates[i];
     let at = 0;
-    while (at < name.length && lowerCase(bytes[start + at]) === name[at]) at += 1;
+    while (at < name.length && LOWER_CASE[bytes[start + at]] === name[at]) at += 1;
     if (at === name.length) return slot;
   }
   return -1;
-}
-
-function lowerCase(byte: number): number {
-  return byte >= 65 && byte <= 90 ? byte | 0x20 : byte;
 }

@@ -110,10 +110,10 @@ export class HostPace {
 
   /** Monotonic time of the next free slot; Infinity while none can be given. */
   readyAt(): number {
-    if (this.inFlight >= this.perHost || (this.delayMs > 0 && this.#unsent > 0))
-      return Number.POSITIVE_INFINITY;
+    const { delayMs } = this;
+    if (this.inFlight >= this.perHost || (delayMs > 0 && this.#unsent > 0)) return Number.POSITIVE_INFINITY;
     // An answer may have raised the delay since the slot was set.
-    const afterLast = this.#lastSent + this.delayMs;
+    const afterLast = this.#lastSent + delayMs;
     return Math.max(this.#nextSlot, afterLast, this.#state.blockedUntil - this.#wallOffset);
   }
 
@@ -128,12 +128,12 @@ export class HostPace {
   }
 
   /** In the moment of sending. Answers the wall time, or null when a block or a longer delay came since the slot was taken. */
-  sent(): number | null {
-    const now = this.#clock.monotonic();
-    if (this.#state.blockedUntil - this.#wallOffset > now || this.#lastSent + this.delayMs > now) return null;
+  sent(now = this.#clock.monotonic()): number | null {
+    const { delayMs } = this;
+    if (this.#state.blockedUntil - this.#wallOffset > now || this.#lastSent + delayMs > now) return null;
     this.#unsent--;
     this.#lastSent = now;
-    this.#setNextSlot(Math.max(this.#nextSlot, now + this.delayMs));
+    this.#setNextSlot(Math.max(this.#nextSlot, now + delayMs));
     return this.#wall(now);
   }
 

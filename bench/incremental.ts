@@ -16,6 +16,7 @@ import { dirname, join } from 'node:path';
 import Sqlite from 'better-sqlite3';
 import { createSiteGraph } from '../src/demo/site-graph.ts';
 import { installPackages } from '../test/servers/install-packages.ts';
+import { layOutCorpora, PEERS_HOME, whyNoPeers } from './peers.ts';
 import { inTemporaryFolder, measureSumi, REPOSITORY, readFromSumi } from './run-sumi.ts';
 import { atMost, failed, median, type Row, type Scenario, shown, skipped } from './scenario.ts';
 
@@ -46,6 +47,17 @@ interface Server {
   stop(): Promise<void>;
 }
 
+/** A site in a folder, before and after it changes. */
+interface Site {
+  name: string;
+  start: string;
+  /** Beside the flags of all. */
+  flags: readonly string[];
+  write(folder: string): void;
+  /** Answers the outcome that each page must have; those that are not named must be unchanged. */
+  change(folder: string): Map<string, string>;
+}
+
 /** Pages as files; what a path is called on disk. */
 const fileOf = (folder: string, path: string) =>
   join(folder, path.endsWith('/') ? `${path}index.html` : path);
@@ -57,36 +69,77 @@ function write(folder: string, path: string, html: string | Buffer, at: Date): v
   utimesSync(file, at, at);
 }
 
-function writeSite(folder: string, pages: number, weight: Weight): void {
-  const graph = createSiteGraph({ seed: SEED, pages, ...WEIGHTS[weight] });
-  const at = new Date('2026-01-02T00:00:00Z');
-  for (let index = 0; index < pages; index++) write(folder, graph.pathOf(index), graph.render(index), at);
-}
+const BEFORE = new Date('2026-01-02T00:00:00Z');
+const AFTER = new Date('2026-01-03T00:00:00Z');
 
-/** Answers the outcome that each page must have; those that are not named must be unchanged. */
-function changeSite(folder: string, pages: number, weight: Weight): Map<string, string> {
-  const graph = createSiteGraph({ seed: SEED, pages, ...WEIGHTS[weight] });
-  const at = new Date('2026-01-03T00:00:00Z');
+/** Other words in these pages, and links to new ones in the first of them. */
+function changePages(folder: string, pages: Iterable<{ path: string; html: string }>): Map<string, string> {
   const expected = new Map<string, string>();
   let made = 0;
-  for (let index = EVERY - 1; index < pages; index += EVERY) {
-    const path = graph.pathOf(index);
-    let html = graph.render(index).toString('latin1').replace('<p>', '<p>News of the day. ');
+  for (const { path, html } of pages) {
+    let news = 'News of the day. ';
     if (made < NEW_PAGES) {
       const link = `/fresh/page-${made++}.html`;
-      html = html.replace('<ul>', `<ul><li><a href="${link}">New</a></li>`);
+      news += `<a href="${link}">New</a> `;
       write(
         folder,
         link,
         `<!DOCTYPE html><title>New</title><main><h1>New</h1><p>Page ${made}.</p></main>`,
-        at,
+        AFTER,
       );
       expected.set(link, 'new');
     }
-    write(folder, path, html, at);
+    write(folder, path, Buffer.from(html.replace('<p>', `<p>${news}`), 'latin1'), AFTER);
     expected.set(path, 'changed');
   }
   return expected;
+}
+
+function madeSite(pages: number, weight: Weight): Site {
+  const graph = createSiteGraph({ seed: SEED, pages, ...WEIGHTS[weight] });
+  function* toChange() {
+    for (let index = EVERY - 1; index < pages; index += EVERY)
+      yield { path: graph.pathOf(index), html: graph.render(index).toString('latin1') };
+  }
+  return {
+    name: weight,
+    start: '/',
+    flags: [],
+    write(folder) {
+      for (let index = 0; index < pages; index++)
+        write(folder, graph.pathOf(index), graph.render(index), BEFORE);
+    },
+    change: (folder) => changePages(folder, toChange()),
+  };
+}
+
+const CORPUS = 'medium';
+/** Pages only, as in the comparison with other crawlers. */
+const PAGES_ONLY = ['--include', '^[^?]*(\\.html|/)$'];
+
+/** Documentation as people wrote it. */
+async function realSite(): Promise<Site> {
+  await layOutCorpora([CORPUS]);
+  const www = join(PEERS_HOME, 'www', CORPUS);
+  const paths = readFileSync(join(PEERS_HOME, 'truth', `${CORPUS}.txt`), 'utf8')
+    .split('\n')
+    .filter((line) => line.startsWith('/'));
+  function* toChange() {
+    let pages = 0;
+    for (const path of paths) {
+      const html = readFileSync(fileOf(www, path), 'latin1');
+      if (html.includes('<p>') && ++pages % EVERY === 0) yield { path, html };
+    }
+  }
+  return {
+    name: `${paths.length.toLocaleString('en')} real pages`,
+    start: readFileSync(`${www}.start`, 'utf8').trim(),
+    flags: PAGES_ONLY,
+    write(folder) {
+      for (const path of paths) write(folder, path, readFileSync(fileOf(www, path)), BEFORE);
+    },
+    change: (folder) => changePages(folder, toChange()),
+  };
 }
 
 function startFolder(folder: string, kind: Kind): Promise<Server> {
@@ -183,20 +236,26 @@ interface Second {
   summary: Record<string, number>;
 }
 
+const crawlOf = ({ origin }: Server, { start, flags }: Site, file: string) => [
+  ...['crawl', `${origin}${start}`, '--db', file],
+  ...[...flags, ...FLAGS],
+];
+
 async function crawlAgain(
   server: Server,
+  site: Site,
   file: string,
   mode: string,
   expected: ReadonlyMap<string, string>,
 ): Promise<Second> {
   await server.sent();
-  const measured = await measureSumi(['crawl', `${server.origin}/`, '--db', file, '--mode', mode, ...FLAGS]);
+  const measured = await measureSumi([...crawlOf(server, site, file), '--mode', mode]);
   const bytes = await server.sent();
   const rows = JSON.parse(await readFromSumi(['changes', '--db', file, '--format', 'json'])) as {
     url: string;
     outcome: string;
   }[];
-  const found = new Map(rows.map(({ url, outcome }) => [new URL(url).pathname, outcome]));
+  const found = new Map(rows.map(({ url, outcome }) => [decodeURIComponent(new URL(url).pathname), outcome]));
   const wrong = [...new Set([...found.keys(), ...expected.keys()])]
     .filter((path) => found.get(path) !== expected.get(path))
     .map((path) => `${path}: ${found.get(path) ?? 'nothing'}, not ${expected.get(path) ?? 'nothing'}`);
@@ -208,16 +267,16 @@ async function crawlAgain(
   return { cpuMs: measured.cpuMs, bytes, wrong, summary };
 }
 
-async function judge(kind: Kind, weight: Weight, pages: number, rounds: number): Promise<Row[]> {
+async function judge(kind: Kind, site: Site, rounds: number): Promise<Row[]> {
   return inTemporaryFolder(async (folder) => {
     const www = join(folder, 'www');
-    writeSite(www, pages, weight);
+    site.write(www);
     const server =
       kind === 'nginx' ? await startNginx(www, join(folder, 'nginx')) : await startFolder(www, kind);
     try {
       const first = join(folder, 'first.db');
-      await measureSumi(['crawl', `${server.origin}/`, '--db', first, ...FLAGS]);
-      const expected = changeSite(www, pages, weight);
+      await measureSumi(crawlOf(server, site, first));
+      const expected = site.change(www);
       const runs: Record<'full' | 'incremental', Second[]> = { full: [], incremental: [] };
       // Interleaved, each on its own copy of what the first run left.
       for (let round = 0; round < rounds; round++) {
@@ -225,10 +284,10 @@ async function judge(kind: Kind, weight: Weight, pages: number, rounds: number):
         for (const mode of round % 2 === 0 ? modes : modes.toReversed()) {
           const file = join(folder, `${mode}-${round}.db`);
           copyFileSync(first, file);
-          runs[mode].push(await crawlAgain(server, file, mode, expected));
+          runs[mode].push(await crawlAgain(server, site, file, mode, expected));
         }
       }
-      return rowsOf(kind, weight, runs);
+      return rowsOf(kind, site, runs);
     } finally {
       await server.stop();
     }
@@ -237,13 +296,13 @@ async function judge(kind: Kind, weight: Weight, pages: number, rounds: number):
 
 function rowsOf(
   kind: Kind,
-  weight: Weight,
+  site: Site,
   { full, incremental }: Record<'full' | 'incremental', Second[]>,
 ): Row[] {
   const cpu = (runs: Second[]) => median(runs.map(({ cpuMs }) => cpuMs));
   const bytes = (runs: Second[]) => median(runs.map((run) => run.bytes));
   const wrong = [...full, ...incremental].flatMap((run) => run.wrong);
-  const name = `${kind}, ${weight}`;
+  const name = `${kind}, ${site.name}`;
   const found = Object.entries(incremental[0].summary).map(([outcome, n]) => `${outcome} ${n}`);
   const rows = [
     shown(`${name}: incremental run`, found.join(', ')),
@@ -272,10 +331,10 @@ function rowsOf(
 }
 
 /** Debian's, installed where it is not there yet. */
-function whyNoNginx(): string | null {
+function whyNoNginx(): string | undefined {
   try {
     if (!existsSync(NGINX)) installPackages(['nginx-light']);
-    return null;
+    return undefined;
   } catch (error) {
     return (error as Error).message;
   }
@@ -297,9 +356,12 @@ export const scenario: Scenario = {
     ] as const;
     const missing = whyNoNginx();
     for (const [kind, weight] of cases) {
-      if (kind === 'nginx' && missing !== null) rows.push(skipped('nginx', missing));
-      else rows.push(...(await judge(kind, weight, pages, rounds)));
+      if (kind === 'nginx' && missing !== undefined) rows.push(skipped('nginx', missing));
+      else rows.push(...(await judge(kind, madeSite(pages, weight), rounds)));
     }
+    const noPages = missing ?? whyNoPeers();
+    if (noPages !== undefined) rows.push(skipped('real pages', noPages));
+    else rows.push(...(await judge('nginx', await realSite(), rounds)));
     return rows;
   },
 };

@@ -27,8 +27,13 @@ export function runPeers(
   });
 }
 
+/** Real pages, and the other crawlers. */
 export async function prepareCorpora(names: readonly string[]): Promise<void> {
   if (!existsSync(join(PEERS_HOME, 'bin', 'go-standin'))) await runPeers('setup.sh', []);
+  await layOutCorpora(names);
+}
+
+export async function layOutCorpora(names: readonly string[]): Promise<void> {
   // broad is cut out of large, which therefore comes first.
   const needed = names.includes('broad') ? ['large', ...names] : [...names];
   const missing = needed.filter((name) => !existsSync(join(PEERS_HOME, 'www', `${name}.start`)));

@@ -36,4 +36,54 @@ describe('findEntries', () => {
     expect(asked).toHaveLength(50_000);
     expect(last).toMatchObject({ kind: null, problem: expect.stringMatching(/^too many: 50000 /) });
   }, 60_000);
+
+  it.each([
+    ['a page that does not end', '<html><head><link rel="sitemap" href="/named">'],
+    ['bytes that are no text and do not end', '\0\0'],
+  ])('reads no more than the head of %s', async (_, first) => {
+    let pulled = 0;
+    const asked: string[] = [];
+    const found = findEntries('http://a.test/page', {
+      web: webOf(asked, async function* () {
+        yield Buffer.from(first);
+        for (;;) {
+          pulled += 65_536;
+          if (pulled > 2 ** 24) throw new Error('read on');
+          yield Buffer.alloc(65_536);
+        }
+      }),
+      paths: [],
+      maxBytes: 2 ** 30,
+      onSitemap() {},
+    });
+    for await (const batch of found) expect(batch).toEqual([]);
+    expect(asked[0]).toBe('http://a.test/page');
+    expect(asked.includes('http://a.test/named')).toBe(first.startsWith('<'));
+  });
+
+  it('finds what a page names however small the pieces are in which it comes', async () => {
+    const asked: string[] = [];
+    const page = `<html><head>${'<meta name="a">'.repeat(20)}<link rel="sitemap" href="/named"></head>`;
+    const found = findEntries('http://a.test/page', {
+      web: webOf(asked, async function* () {
+        for (const letter of page) yield Buffer.from(letter);
+      }),
+      paths: [],
+      maxBytes: 1e6,
+      onSitemap() {},
+    });
+    for await (const batch of found) expect(batch).toEqual([]);
+    expect(asked).toContain('http://a.test/named');
+  });
 });
+
+/** Everything answers the same. */
+function webOf(asked: string[], pieces: () => AsyncGenerator<Uint8Array>): SitemapWeb {
+  return {
+    robots: async () => rulesFor(parseRobotsTxt(''), 'sumi'),
+    async get(url) {
+      asked.push(url);
+      return { url, contentType: null, link: null, pieces: pieces(), cutBy: async () => null };
+    },
+  };
+}

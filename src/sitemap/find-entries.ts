@@ -10,7 +10,7 @@
 import type { RobotsRules } from '../politeness/robots-txt.ts';
 import { createForeignCheck, FOREIGN_REASONS, type ForeignReason, siteOf } from './foreign-hosts.ts';
 import { isGzip, readSitemap } from './read-sitemap.ts';
-import { sitemapLinks } from './sitemap-links.ts';
+import { HEAD_BYTES, sitemapLinks } from './sitemap-links.ts';
 import type { SitemapEntry, SitemapKind, SitemapOutcome } from './sitemap-outcome.ts';
 
 /** A fetched answer, redirects followed. */
@@ -96,8 +96,6 @@ const DEEPEST_INDEX = 4;
 const MOST_SITEMAPS = 50_000;
 /** One piece of a packed body unpacks to a thousand times as much at most. */
 const PACKED_PIECE_BYTES = 8 * 1024;
-/** Pieces of a page in which links to sitemaps are looked for. */
-const HEAD_PIECES = 16;
 const REPEATED = 'named before: an index that leads back to it, or a repetition';
 
 interface Named {
@@ -253,7 +251,12 @@ class SitemapWalk {
       return [];
     }
     const head: Uint8Array[] = [];
-    const tap = (piece: Uint8Array) => void (head.length < HEAD_PIECES && head.push(piece.slice()));
+    let missing = HEAD_BYTES;
+    const tap = (piece: Uint8Array) => {
+      if (missing > 0) head.push(piece.slice(0, missing));
+      missing -= piece.length;
+      return missing > 0;
+    };
     const children: string[] = [];
     yield* this.#readAnswer(named, answer, children, tap);
     if (children.length > 0) yield* this.read(children, 'index', named);
@@ -264,7 +267,7 @@ class SitemapWalk {
     named: Named,
     answer: WebAnswer,
     children: string[],
-    tap?: (piece: Uint8Array) => void,
+    tap?: (piece: Uint8Array) => boolean,
   ): AsyncGenerator<FoundEntry[], void> {
     let batch: FoundEntry[] = [];
     const { url, contentType } = answer;
@@ -287,14 +290,14 @@ class SitemapWalk {
       return counted;
     };
     for await (const piece of inSmallPieces(answer.pieces)) {
-      tap?.(piece);
-      // A page is read on for what it names, however soon it is known to be no sitemap.
+      // A page is read on for what its head names, however soon it is known to be no sitemap; and no further.
+      const isTapped = tap?.(piece) === true;
       if (wantsMore) wantsMore = await reader.push(piece);
       if (batch.length > 0) {
         const counted = await sift();
         if (counted.length > 0) yield counted;
       }
-      if (!wantsMore && tap === undefined) break;
+      if (!wantsMore && !isTapped) break;
     }
     const outcome = await reader.end();
     const counted = await sift();

@@ -48,7 +48,16 @@ export interface SitemapDiscovery {
 }
 
 /** What a start URL answered that was asked for as a page. */
-export type StartAnswer = { body: Uint8Array; link: string | null } | { movedTo: string } | 'feed' | 'other';
+export type StartAnswer =
+  | { body: Uint8Array; link: string | null }
+  | { movedTo: string }
+  | 'feed'
+  /** As it was read before: by a 304, or because it was not asked for. */
+  | 'unchanged'
+  | 'other';
+
+/** What the start page of a site names. unread: not read here, but maybe elsewhere or earlier in the run. */
+type PageLinks = readonly string[] | 'unread' | 'unchanged';
 
 export interface DiscoverySurroundings {
   desk: Pick<HostDesk, 'rulesOf' | 'lookUp' | 'answers' | 'pause' | 'wake'>;
@@ -105,9 +114,9 @@ export function createSitemapDiscovery(
   const { desk } = around;
   /** Whoever gave them has them read: that one is there says nothing of the site's own. */
   const given = new Set([...startUrls, ...(sitemaps?.feeds ?? [])].map(({ fetchUrl }) => fetchUrl));
-  // Of a start page that nobody read here another worker may have.
-  const unread = store.isShared ? null : [];
-  const pages = createAwaited<readonly string[] | null>(unread, around.onChange);
+  /** What was not told here may have been answered to another worker, or to this run before it was interrupted. */
+  const mayBeUnheard = store.isShared || around.isResumed;
+  const pages = createAwaited<PageLinks>(mayBeUnheard ? 'unread' : [], around.onChange);
   const feeds = createStartFeeds(around.onChange);
   let [isStopped, isCut] = [false, false];
   let unasked = 0;
@@ -184,8 +193,7 @@ export function createSitemapDiscovery(
   async function readFeed(start: StartUrl, seen: Seen): Promise<void> {
     const found = await feeds.of(start.url);
     if (isStopped || found === 'none') return;
-    // Another worker, or this run before it was interrupted, may have asked for it, and said to nobody that it is a feed.
-    const mayBeFeed = found === 'feed' || ((store.isShared || around.isResumed) && unasked++ < MOST_UNASKED);
+    const mayBeFeed = found === 'feed' || (mayBeUnheard && unasked++ < MOST_UNASKED);
     if (!mayBeFeed) return;
     const look: Look = { start, depth: 'given' };
     // At once: the looks at the host may go on for long.
@@ -236,7 +244,7 @@ export function createSitemapDiscovery(
       known: isSearched ? (known?.sitemaps.filter((url) => !given.has(url)) ?? []) : [],
       paths: isSearched ? sitemaps!.paths : [],
       maxBytes: sitemaps!.maxBytes,
-      pageLinks: async () => (isSearched && !isStopped ? pages.of(siteName(start.host)) : []),
+      pageLinks: async () => (isSearched && !isStopped ? linksOfPage(start.host, known) : []),
       onSitemap(found) {
         // Nobody but its name said that it is one.
         isPage ||= found.isPage && !isFeed && depth === 'given' && found.foundBy === 'given';
@@ -257,6 +265,15 @@ export function createSitemapDiscovery(
     // From here on what its sitemaps say is of today; a single one that was given says nothing of the others.
     if (!isStopped && record.trouble === null && isSearched) parts.readSitemaps.add(start.host);
     return hits > 0 ? 'sitemap' : isPage ? 'page' : 'none';
+  }
+
+  /** Null: the page has to be asked for. */
+  async function linksOfPage(host: string, known: HostDiscovery | null): Promise<readonly string[] | null> {
+    const links = await pages.of(siteName(host));
+    if (links === 'unread') return null;
+    // What it named when it was read, the look of then has heard.
+    if (links === 'unchanged') return known === null ? null : [];
+    return links;
   }
 
   function add({ entry, sitemap, kind }: FoundEntry, { batch }: Seen): void {
@@ -346,8 +363,9 @@ export function createSitemapDiscovery(
     seeStart({ url, host }, found) {
       if (typeof found === 'object' && 'body' in found)
         pages.see(siteName(host), sitemapLinks(found.body, found.link));
-      // One that is no page names none.
-      if (parts.isStartUrl(url) && (found === 'feed' || found === 'other')) pages.see(siteName(host), []);
+      if (parts.isStartUrl(url) && typeof found === 'string')
+        // One that is no page names none.
+        pages.see(siteName(host), found === 'unchanged' ? 'unchanged' : []);
       // A start URL may be heard to lead here later.
       if (found === 'feed') feeds.see(url, 'feed');
       // At depth 0 there may be many more than those that were given.

@@ -292,7 +292,7 @@ export function createCrawlLoop(parts: CrawlParts, discoverer: { isResumed: bool
       for (const claim of answer.claims) {
         const knownBy = claim.last === null ? null : sparedBy(claim, host.lease.state, parts);
         if (knownBy === null) claims.push(claim);
-        else await spareVisit(host, claim, knownBy, parts);
+        else await spareVisit(host, claim, knownBy, around);
       }
       if (claims.length > 0 || answer.claims.length === 0) return { ...answer, claims };
     }

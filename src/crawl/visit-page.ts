@@ -27,7 +27,7 @@ export interface VisitSurroundings extends CrawlParts, ExchangeSurroundings {
   closeHost: (host: ActiveHost, state: PageState, reason: string) => Promise<void>;
   /** Pages were queued for this host. */
   wakeHost: (host: string) => void;
-  /** Hears of each answer at depth 0 that decides; null when nobody wants to. */
+  /** Hears of each answer at depth 0 that decides, and where none is needed; null when nobody wants to. */
   onStart: SitemapDiscovery['seeStart'] | null;
   budget: { take(host: ActiveHost): void; giveBack(host: ActiveHost): void };
 }
@@ -116,6 +116,7 @@ function startAnswer(
     const target = normalizer.normalize(answer.location, fetchUrl);
     return target === null ? 'other' : { movedTo: target.url };
   }
+  if (answer.kind === 'not-modified') return 'unchanged';
   return isFeedHead(head, policy.wantsType) ? 'feed' : 'other';
 }
 
@@ -215,8 +216,9 @@ export async function spareVisit(
   { lease }: ActiveHost,
   claim: Claim,
   knownBy: KnownBy,
-  { store, clock, report }: CrawlParts,
+  { store, clock, report, onStart }: VisitSurroundings,
 ): Promise<void> {
+  if (claim.depth === 0) onStart?.(claim, 'unchanged');
   const settlement = sparedSettlement(claim, claim.last!, knownBy, clock.now());
   // Its site has answered, if not today.
   report.counters.answers++;

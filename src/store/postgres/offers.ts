@@ -29,16 +29,15 @@ export function gather(
   // Judged at the depth it was found at; one that was shut out there is judged anew where it really is.
   const depth = candidate.onlyNofollow ? NO_DEPTH : candidate.depth;
   const shorterDepth = candidate.onlyNofollow ? NO_DEPTH : Math.max(0, candidate.depth - closerBy);
-  const reopens = candidate.reopens === true && candidate.state === Queued;
+  const reopenPriority = reopenPriorityOf(candidate);
   const knownId = session.known.find(candidate.url);
-  if (knownId !== 0 && !reopens) {
+  if (knownId !== 0 && reopenPriority === null) {
     noteShorter(session, group, knownId, shorterDepth);
     return knownId;
   }
   const place = group.byUrl.get(candidate.url);
   if (place === undefined) {
     checkTransition('found', PAGE_STATES.Discovered, candidate.state);
-    const reopenPriority = reopens ? candidate.priority : null;
     const next = group.candidates.length;
     group.byUrl.set(candidate.url, next);
     group.candidates.push({ candidate, depth, shorterDepth, referrerId, reopenPriority });
@@ -46,8 +45,13 @@ export function gather(
   }
   const pending = group.candidates[place];
   pending.shorterDepth = Math.min(pending.shorterDepth, shorterDepth);
-  if (reopens) pending.reopenPriority ??= candidate.priority;
+  pending.reopenPriority ??= reopenPriority;
   return ~place;
+}
+
+/** Null where a known page stays shut out. */
+export function reopenPriorityOf({ reopens, state, priority }: Candidate): number | null {
+  return reopens === true && state === Queued ? priority : null;
 }
 
 /** A path of this length leads to a known page: worth a look in the database if it may be the shortest. */
@@ -57,7 +61,7 @@ export function noteShorter(session: Session, group: Group, pageId: number, dept
   if (noted === undefined || depth < noted) group.shorter.set(pageId, depth);
 }
 
-/** Start URLs and redirects may lead where links may not. */
+/** Start URLs, redirects and sitemaps may lead where links may not. */
 export async function reopen(
   tx: TransactionSql,
   candidates: readonly PendingCandidate[],

@@ -10,7 +10,7 @@ import { discoveryOf, type StoredDiscovery } from '../visit-rows.ts';
 import { applyEffects, hasWorkForOthers, lockQueues, newEffects, writeWaiting } from './effects.ts';
 import type { PendingCandidate } from './group.ts';
 import { makeUrls, type Resolved } from './make-urls.ts';
-import { lower } from './offers.ts';
+import { lower, reopen, reopenPriorityOf } from './offers.ts';
 import { setPrepared } from './runs.ts';
 import { ask, recordset, rowsJson, type Session, transaction } from './session.ts';
 import { notifyWork } from './write-rows.ts';
@@ -47,14 +47,16 @@ async function saveBatch(
   for (const finding of findings) {
     const { candidate, lastmod } = finding;
     const depth = candidate.onlyNofollow ? NO_DEPTH : candidate.depth;
+    const reopenPriority = reopenPriorityOf(candidate);
     const earlier = byUrl.get(candidate.url);
     if (earlier === undefined) {
-      const pending = { candidate, depth, shorterDepth: depth, referrerId: null, reopenPriority: null };
+      const pending = { candidate, depth, shorterDepth: depth, referrerId: null, reopenPriority };
       byUrl.set(candidate.url, { finding, pending });
       continue;
     }
     earlier.finding = { ...finding, lastmod: newest(earlier.finding.lastmod, lastmod) };
     earlier.pending.shorterDepth = Math.min(earlier.pending.shorterDepth, depth);
+    earlier.pending.reopenPriority ??= reopenPriority;
   }
   const distinct = [...byUrl.values()];
   const pending = distinct.map((each) => each.pending);
@@ -66,6 +68,7 @@ async function saveBatch(
       `sumi entries ${session.projectId}`,
     ]);
     await lower(tx, session, shorterPaths(pending, resolved), effects);
+    await reopen(tx, pending, resolved, effects);
     const dates = await putEntries(
       tx,
       distinct.map(({ finding }, i) => ({ finding, page: resolved[i] })),

@@ -1,7 +1,16 @@
 /** What sitemaps name is offered and kept, and how the pages of a host were found. */
 import { describe, expect, it } from 'vitest';
 import type { HostDiscovery, SitemapFinding } from '../../../src/store/port.ts';
-import { beginRun, candidate, nextRun, refused, type StoreHarness, statesOf, url } from './harness.ts';
+import {
+  beginRun,
+  candidate,
+  linksTo,
+  nextRun,
+  refused,
+  type StoreHarness,
+  statesOf,
+  url,
+} from './harness.ts';
 
 const DAY = 86_400_000;
 const SITEMAP = url('sitemap.xml');
@@ -40,6 +49,32 @@ export function describeSitemaps(harness: () => StoreHarness): void {
         { page_id: answers[1].pageId, lastmod: null, changefreq: 'daily', priority: 0.7, ...seen },
         { page_id: answers[2].pageId },
       ]);
+    });
+
+    it('opens what links were shut out from, where an entry may', async () => {
+      const { store, lease, visit, drain } = await beginRun(harness());
+      await store.offer([candidate('home')]);
+      const held = await lease();
+      const shut = [
+        refused('linked', 'Discovered', 'scope: links are not followed'),
+        refused('nofollow', 'Skipped', 'nofollow', { onlyNofollow: true }),
+        refused('deep', 'DepthExceeded', 'depth: 9 > 3', { depth: 9 }),
+        refused('stays', 'Skipped', 'exclude: stays'),
+      ];
+      await visit(held, linksTo(shut));
+      await store.flush();
+      const named = (path: string) => ({ ...finding(path), candidate: candidate(path, { reopens: true }) });
+      const refusedEntry = { ...refused('stays', 'Skipped', 'exclude: stays'), reopens: true as const };
+      await store.saveEntries(
+        [finding('linked'), named('linked'), named('nofollow'), named('deep')].concat({
+          ...finding('stays'),
+          candidate: refusedEntry,
+        }),
+        now(),
+      );
+      expect((await drain(held)).sort()).toEqual(['deep', 'linked', 'nofollow']);
+      await store.flush();
+      expect((await statesOf(harness())).stays).toBe('Skipped');
     });
 
     it('tells a later date from the one that is stored, and keeps the newest', async () => {

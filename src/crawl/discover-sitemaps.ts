@@ -156,6 +156,7 @@ export function createSitemapDiscovery(
     // Beside the looks: what comes is read while it comes.
     if (sitemaps !== null) for (const start of startPagesOf(host)) awaitFeed(start, seen);
     const waiting = [...looks];
+    let isSearched = looks.some(({ depth }) => depth !== 'given');
     for (let look = waiting.shift(); look !== undefined; look = waiting.shift()) {
       const { start: given, depth, isFeed } = look;
       const start = given.isBare ? await withScheme(given) : given;
@@ -169,9 +170,10 @@ export function createSitemapDiscovery(
       if (depth === 'given' && !isFeed && isOfferedLater(parts, given) && found !== 'sitemap' && !isStopped) {
         // What only looked like a sitemap is a page, and its site is looked at as for any page.
         if (mayBePage) await offer(start);
-        const isLooked = looks.some((other) => other.depth !== 'given') || waiting.length > 0;
-        if (found === 'page' && !isLooked)
+        if (found === 'page' && !isSearched) {
+          isSearched = true;
           waiting.push({ start: { ...start, isBare: false }, depth: 'page' });
+        }
       }
       if (isStopped) return;
     }

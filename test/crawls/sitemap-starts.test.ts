@@ -59,6 +59,31 @@ describe('a start URL that has the name of a sitemap and is a page', () => {
   );
 });
 
+it('has its site looked at, too, where a sitemap is given beside it, in whichever order', async () => {
+  for (const starts of [
+    ['/page.xml', '/given.xml'],
+    ['/given.xml', '/page.xml'],
+  ]) {
+    const web = await bench.web({
+      robots: robotsNaming(['/a.xml']),
+      pages: {
+        '/page.xml': { body: page('a page') },
+        '/given.xml': sitemapOf('/one'),
+        '/a.xml': sitemapOf('/two'),
+        '/one': page('one'),
+        '/two': page('two'),
+      },
+    });
+    const file = bench.file();
+    await bench.crawl(
+      file,
+      starts.map((path) => web.url(path)),
+      BOTH,
+    );
+    expect([file.page('/one').state, file.page('/two').state]).toEqual(['Processed', 'Processed']);
+  }
+});
+
 describe('a start URL that is a sitemap or a feed by what it answers', () => {
   it.each(['/feed/', '/index.php?route=feed/sitemap'])('has its entries read: %s', async (path) => {
     let isDown = false;

@@ -77,6 +77,8 @@ interface Look {
   depth: 'given' | 'page' | 'site';
   /** The operator says that it is one, whatever it is called; it is never a page. */
   isFeed?: true;
+  /** It may be a page that nobody here has read: what that names is listened for. */
+  isUnread?: true;
 }
 
 /** What the looks at one host have seen so far. */
@@ -90,6 +92,8 @@ interface Seen {
   read: Set<string>;
   /** Start URLs that may be sitemaps, while they are asked for as pages. */
   reading: Map<string, Promise<void>>;
+  /** What start pages name that were asked for once more, by address. */
+  links: Map<string, readonly string[]>;
   /** Not offered yet, by identity: one that is named twice counts once, where both are in hand. */
   batch: Map<string, SitemapFinding>;
 }
@@ -151,6 +155,7 @@ export function createSitemapDiscovery(
       depths: new Set(),
       read: new Set(),
       reading: new Map(),
+      links: new Map(),
       batch: new Map(),
     };
     // Beside the looks: what comes is read while it comes.
@@ -197,9 +202,9 @@ export function createSitemapDiscovery(
     if (isStopped || found === 'none') return;
     const mayBeFeed = found === 'feed' || (mayBeUnheard && unasked++ < MOST_UNASKED);
     if (!mayBeFeed) return;
-    const look: Look = { start, depth: 'given' };
+    const what = found === 'feed' ? { isFeed: true as const } : { isUnread: true as const };
     // At once: the looks at the host may go on for long.
-    await discover(found === 'feed' ? { ...look, isFeed: true } : look, seen).catch(around.onFailure);
+    await discover({ start, depth: 'given', ...what }, seen).catch(around.onFailure);
   }
 
   async function offer(start: StartUrl): Promise<void> {
@@ -224,7 +229,7 @@ export function createSitemapDiscovery(
 
   /** What the start URL is, where it may be a sitemap: now, or when it was looked at not long ago. */
   async function discover(look: Look, seen: Seen): Promise<'sitemap' | 'page' | 'none'> {
-    const { start, depth, isFeed } = look;
+    const { start, depth, isFeed, isUnread } = look;
     const { record } = seen;
     const { known } = record;
     if (known !== null && isKnown(known, look, record.now)) {
@@ -246,7 +251,8 @@ export function createSitemapDiscovery(
       known: isSearched ? (known?.sitemaps.filter((url) => !given.has(url)) ?? []) : [],
       paths: isSearched ? sitemaps!.paths : [],
       maxBytes: sitemaps!.maxBytes,
-      pageLinks: async () => (isSearched && !isStopped ? linksOfPage(start.host, known) : []),
+      pageLinks: async () => (isSearched && !isStopped ? linksOfPage(start, seen) : []),
+      onLinks: isUnread && ((links) => seen.links.set(start.fetchUrl, links)),
       onSitemap(found) {
         // Nobody but its name said that it is one.
         isPage ||= found.isPage && !isFeed && depth === 'given' && found.foundBy === 'given';
@@ -270,11 +276,15 @@ export function createSitemapDiscovery(
   }
 
   /** Null: the page has to be asked for. */
-  async function linksOfPage(host: string, known: HostDiscovery | null): Promise<readonly string[] | null> {
+  async function linksOfPage({ host, fetchUrl }: StartUrl, seen: Seen): Promise<readonly string[] | null> {
     const links = await pages.of(siteName(host));
-    if (links === 'unread') return null;
+    if (links === 'unread') {
+      // One that may be a feed is asked for anyway.
+      await seen.reading.get(fetchUrl);
+      return seen.links.get(fetchUrl) ?? null;
+    }
     // What it named when it was read, the look of then has heard.
-    if (links === 'unchanged') return known === null ? null : [];
+    if (links === 'unchanged') return seen.record.known === null ? null : [];
     return links;
   }
 

@@ -88,6 +88,8 @@ export interface FindOptions {
   wasRead?: (url: string) => Promise<boolean>;
   /** Nothing else than the start is looked at, whatever it is called. */
   isGiven?: boolean;
+  /** Of a start that is given: hears of the sitemaps it names, where it is a page. */
+  onLinks?: (links: readonly string[]) => void;
 }
 
 /** Indexes inside an index inside an index: more are a trap. */
@@ -127,11 +129,12 @@ export async function* findEntries(start: string, options: FindOptions): AsyncGe
   const walk = new SitemapWalk(options);
   const { web } = options;
   if (options.isGiven === true) {
-    yield* walk.read([start], 'given');
+    if (options.onLinks === undefined) yield* walk.read([start], 'given');
+    else options.onLinks(yield* walk.readPage(start, 'given', false));
     return;
   }
   const home = new URL('/', start).href;
-  let links: Resolved[] = [];
+  let links: string[] = [];
   // Whoever gives the links of pages reads the start himself.
   if (options.pageLinks === undefined && start !== home) {
     links = yield* walk.readPage(start, 'given');
@@ -239,9 +242,12 @@ class SitemapWalk {
     return true;
   }
 
-  /** The page may be a sitemap itself; else what it names is answered. */
-  async *readPage(page: string, foundBy: 'given' | 'link'): AsyncGenerator<FoundEntry[], Resolved[]> {
-    const isTried = !looksLikeSitemap(page);
+  /** The page may be a sitemap itself; else what it names is answered. `isTried`: nobody says that it is one. */
+  async *readPage(
+    page: string,
+    foundBy: 'given' | 'link',
+    isTried = !looksLikeSitemap(page),
+  ): AsyncGenerator<FoundEntry[], string[]> {
     const named: Named = { url: page, foundBy, depth: 0, from: [], isTried };
     this.#seen.add(page);
     if (await this.#wasRead(named)) return [];
@@ -260,7 +266,8 @@ class SitemapWalk {
     const children: string[] = [];
     yield* this.#readAnswer(named, answer, children, tap);
     if (children.length > 0) yield* this.read(children, 'index', named);
-    return sitemapLinks(Buffer.concat(head), answer.link).map((link) => resolveHttp(link, answer.url));
+    const links = sitemapLinks(Buffer.concat(head), answer.link);
+    return links.map((link) => resolveHttp(link, answer.url)).filter((link) => link !== null);
   }
 
   async *#readAnswer(

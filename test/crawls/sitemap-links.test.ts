@@ -19,11 +19,11 @@ const steadyHome =
   };
 
 describe('the sitemap that the start page names', () => {
-  it('is read by the run that goes on, though it had read that page before it was interrupted', async () => {
+  it.each(['/', '/page'])('is read by the run that goes on, though it had read %s before', async (start) => {
     let stop: () => void = () => {};
     const web = await bench.web({
       pages: {
-        '/': HOME,
+        [start]: HOME,
         '/guess.xml': (exchange) => {
           stop();
           answer(exchange, { status: 404 });
@@ -32,16 +32,18 @@ describe('the sitemap that the start page names', () => {
       },
     });
     const file = bench.file();
-    const begun = await bench.begin(file, web.origin, BOTH);
+    const begun = await bench.begin(file, web.url(start), BOTH);
     stop = begun.stop;
     expect((await begun.finished).status).toBe('interrupted');
-    expect(file.page('/').state).toBe('Processed');
+    expect(file.page(start).state).toBe('Processed');
     expect(web.requestsTo('/maps/all.xml')).toEqual([]);
     stop = () => {};
-    const { summary, events } = await bench.crawl(file, web.origin, BOTH);
+    const { summary, events } = await bench.crawl(file, web.url(start), BOTH);
     expect(events[0]).toMatchObject({ type: 'run', resumed: true });
     expect(summary.status).toBe('completed');
     expect(file.page('/named').state).toBe('Processed');
+    // Once more, whatever has to be known of it.
+    expect(web.requestsTo(start)).toHaveLength(2);
   });
 
   it.each(['no-cache', 'max-age=86400'])(

@@ -31,6 +31,7 @@ const web = createSitemapWeb({
   ask: ({ url, maxBytes, onPiece }) =>
     fetcher.fetch({ url, method: 'GET', maxBytes, onPiece, keepsCutBody: true }),
   pause: async () => {},
+  after: systemClock.after,
 });
 
 async function read(url: string): Promise<{ entries: number; problem: string | null }> {

@@ -341,6 +341,7 @@ export function createSitemapDiscovery(
       maxBytes: sitemaps!.maxBytes,
       rulesOf: desk.rulesOf,
       pause: desk.pause,
+      after: (delayMs, callback) => clock.after(delayMs, callback),
       async ask(request) {
         // The entries of one sitemap do not wait for the next.
         await save(seen);

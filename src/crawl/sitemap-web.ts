@@ -5,6 +5,7 @@
  */
 import type { FetchedBody, Outcome, ResponseHead } from '../fetch/fetcher.ts';
 import type { RobotsRules } from '../politeness/robots-txt.ts';
+import type { Clock } from '../primitives/clock.ts';
 import { createPieceQueue } from '../sitemap/body-pieces.ts';
 import type { FoundBy, SitemapWeb, WebAnswer, WebRefusal } from '../sitemap/find-entries.ts';
 import type { Haste, LookupRequest } from './active-host.ts';
@@ -20,6 +21,7 @@ export interface SitemapWebOptions {
   /** One request, on a slot of the URL's host and only if its robots.txt allows it. */
   ask: (request: LookupRequest) => Promise<Outcome | WebRefusal>;
   pause: (delayMs: number) => Promise<void>;
+  after: Clock['after'];
 }
 
 /** A guess must not keep pages waiting, and one index may name more sitemaps than there is patience for. */
@@ -56,7 +58,7 @@ export function createSitemapWeb(options: SitemapWebOptions): SitemapWeb {
   }
 
   async function askOnce(url: string, foundBy: FoundBy): Promise<Outcome | WebRefusal | WebAnswer> {
-    const queue = createPieceQueue();
+    const queue = createPieceQueue(options.after);
     let head: ResponseHead | null = null;
     const asking = options.ask({
       url,

@@ -33,9 +33,13 @@ type Stage = 'waiting' | 'sent' | 'body';
 export class Exchange {
   stage: Stage = 'waiting';
   /** Coarse time when it was asked for, and when its stage began or last moved on. */
-  readonly startedMs: number;
+  startedMs: number;
   stageMs: number;
   isSettled = false;
+  /** Whoever takes the body takes no more for now: the client reads no further, and no time is counted. */
+  isHeld = false;
+  /** Makes the client read on; set by it. */
+  readOn: (() => void) | null = null;
   /** Its place in the list of requests in flight. */
   index = -1;
   /** Called once the client is done with the request and can take another. */
@@ -96,7 +100,8 @@ export class Exchange {
     setImmediate(() => this.onWritten());
   }
 
-  onHeaders(status: number, raw: Buffer[]): boolean {
+  onHeaders(status: number, raw: Buffer[], readOn: () => void): boolean {
+    this.readOn = readOn;
     if (status >= 200) this.onHead(readResponseHead(status, raw));
     return true;
   }
@@ -127,11 +132,12 @@ export class Exchange {
     }
   }
 
+  /** False for undici: no more, until it is told to read on. */
   onData(chunk: Buffer): boolean {
     if (this.isSettled || this.request.method === 'HEAD') return true;
     if (this.isStreamed) {
       this.stream(chunk);
-      return true;
+      return !this.isHeld;
     }
     const end = this.length + chunk.length;
     if (end > this.wireLimit && this.request.keepsCutBody && this.codings.length === 0) {
@@ -170,9 +176,22 @@ export class Exchange {
     this.length += piece.length;
     this.stageMs = this.around.coarseMs();
     const wantsMore = this.request.onPiece!(piece, this.head!);
-    if (wantsMore && piece.length === chunk.length) return;
-    this.settleBody();
-    this.abort?.();
+    if (wantsMore === false || piece.length < chunk.length) {
+      this.settleBody();
+      this.abort?.();
+    } else if (wantsMore !== true && !this.isHeld) this.hold(wantsMore);
+  }
+
+  private hold(until: Promise<void>): void {
+    const heldMs = this.around.coarseMs();
+    this.isHeld = true;
+    const release = () => {
+      this.isHeld = false;
+      this.stageMs = this.around.coarseMs();
+      this.startedMs += this.stageMs - heldMs;
+      if (!this.isSettled) this.readOn?.();
+    };
+    until.then(release, release);
   }
 
   private grow(needed: number): void {

@@ -14,6 +14,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
+import { FakeClock } from '../../test/fake-clock.ts';
 import { systemClock } from '../primitives/clock.ts';
 import type { Fetcher, Outcome } from './fetcher.ts';
 import type { FetcherOptions } from './fetcher-options.ts';
@@ -194,6 +195,47 @@ describe('a connection that is not made in time', () => {
   });
 });
 
+const LONG_BODY = Buffer.alloc(24 * 1024 * 1024, 'x');
+const MOST_IN_BUFFERS = 4 * 1024 * 1024;
+
+/** The body is left alone after its first piece, for longer than any time-out, then taken. */
+async function takeWithPause(options: Partial<FetcherOptions>, url: string): Promise<void> {
+  const clock = new FakeClock();
+  const fetcher = makeFetcher({ ...options, clock });
+  let length = 0;
+  let [begin, goOn] = [() => {}, () => {}];
+  const begun = new Promise<void>((resolve) => {
+    begin = resolve;
+  });
+  const held = new Promise<void>((resolve) => {
+    goOn = resolve;
+  });
+  const outcome = fetcher.fetch({
+    url,
+    method: 'GET',
+    maxBytes: LONG_BODY.length,
+    onPiece(bytes) {
+      length += bytes.length;
+      begin();
+      return held;
+    },
+  });
+  await begun;
+  for (let turn = 0; turn < 1000; turn++) await new Promise((resolve) => setImmediate(resolve));
+  expect(length).toBeLessThan(MOST_IN_BUFFERS);
+  clock.advance(100_000);
+  goOn();
+  expect(await outcome).toMatchObject({ failure: null, wireBytes: LONG_BODY.length });
+  expect(length).toBe(LONG_BODY.length);
+}
+
+describe('a body that nobody can take for now', () => {
+  it('stays where it is, and no time is counted', async () => {
+    const port = await listen(createServer((_, response) => response.end(LONG_BODY)));
+    await takeWithPause({}, `http://site.test:${port}/`);
+  });
+});
+
 if (certificate === null) it('TLS is not tested here: no openssl', () => expect(certificate).toBeNull());
 else {
   const { key, cert } = certificate;
@@ -248,6 +290,14 @@ else {
       expect(calls).toBe(2);
     });
 
+    it.each(['itself', 'through a tunnel'])('leaves a body where it is, %s', async (road) => {
+      const site = await listen(createHttpsServer({ key, cert }, (_, response) => response.end(LONG_BODY)));
+      const proxy = await startProxy(() => site, true);
+      const ways = road === 'itself' ? {} : { https: `http://127.0.0.1:${proxy.port}` };
+      await takeWithPause({ ca: cert, proxy: ways }, `https://site.test:${site}/`);
+      expect(proxy.seen).toHaveLength(road === 'itself' ? 0 : 1);
+    });
+
     it('is a proxy failure when the tunnel is refused, and a tls failure when the site behind it is wrong', async () => {
       const site = await startHttps();
       const closed = await startProxy(() => site);
@@ -267,6 +317,7 @@ else {
       const server = createSecureServer({ key, cert, allowHTTP1: true }, (request, response) => {
         versions.push(request.httpVersion);
         if (request.url === '/hang-up') return request.stream.session!.destroy();
+        if (request.url === '/long') return response.end(LONG_BODY);
         response.setHeader('content-type', 'text/html');
         response.setHeader('etag', '"2"');
         return response.end(request.method === 'HEAD' ? '' : 'two');
@@ -305,6 +356,11 @@ else {
       expect(refused).toMatchObject({ failure: null, bodyRefused: true });
       expect(textOf(await get(fetcher, url))).toBe('two');
       expect(versions.length).toBe(3);
+    });
+
+    it.each([true, false])('leaves a body where it is that nobody can take for now (%s)', async (http2) => {
+      const { port } = await startH2();
+      await takeWithPause({ ca: cert, http2 }, `https://site.test:${port}/long`);
     });
 
     it('writes a request once, also when the session dies under it', async () => {

@@ -12,10 +12,11 @@ export interface FetchRequest {
   keepsCutBody?: boolean;
   /**
    * Takes the body of a 200 in pieces, as they come over the wire and before any decoding (`head.contentEncoding`), in
-   * place of one buffer; the bytes are used again afterwards. False wants no more. Not called where the encoding can
-   * only be undone as a whole.
+   * place of one buffer; the bytes are used again afterwards. False wants no more; a promise wants no more before it
+   * resolves, and until then no time is counted (some may come all the same). Not called where the encoding can only be
+   * undone as a whole.
    */
-  onPiece?: (bytes: Uint8Array, head: ResponseHead) => boolean;
+  onPiece?: (bytes: Uint8Array, head: ResponseHead) => boolean | Promise<void>;
   /** Decides on the answer's headers whether the body is wanted (2xx only); false closes the connection. */
   wantsBody?: (head: ResponseHead) => boolean;
   /** Called right before the request is written to an open connection; false keeps it from being sent (a lost lease). */

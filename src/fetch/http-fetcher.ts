@@ -103,7 +103,8 @@ function createSweep(options: FetcherOptions, inFlight: Exchange[], forgetIdle: 
     // A stage begins at the last sweep's time or later: one interval more makes sure that none ends early.
     const since = coarseMs - intervalMs;
     for (const exchange of inFlight.slice()) {
-      const { stage, stageMs, startedMs } = exchange;
+      const { stage, stageMs, startedMs, isHeld } = exchange;
+      if (isHeld) continue;
       if (since - startedMs > totalTimeoutMs) {
         exchange.fail('timeout-total', `not done within ${totalTimeoutMs} ms`);
       } else if (stage === 'sent' && since - stageMs > headersTimeoutMs) {

@@ -190,7 +190,16 @@ export class Http1Client implements OriginClient {
         this.drop();
         this.fail(codedError(PROTOCOL_ERROR_CODE, reader.problem));
         break;
+      default:
+        if (exchange.isHeld) this.hold(exchange);
     }
+  }
+
+  /** What came is read; the rest is left to the network until whoever takes the body can take more. */
+  private hold(exchange: Exchange): void {
+    const { socket } = this;
+    socket?.pause();
+    exchange.readOn = () => socket?.resume();
   }
 
   /** The server has said its last byte. */

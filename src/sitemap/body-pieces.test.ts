@@ -1,5 +1,7 @@
 import { brotliCompressSync, gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
+import { FakeClock } from '../../test/fake-clock.ts';
+import { systemClock } from '../primitives/clock.ts';
 import { createPieceQueue } from './body-pieces.ts';
 
 async function textOf(pieces: AsyncIterable<Uint8Array>): Promise<string> {
@@ -10,7 +12,7 @@ async function textOf(pieces: AsyncIterable<Uint8Array>): Promise<string> {
 
 /** The body as a fetcher hands it over: in one buffer that is used again and again. */
 function handOver(body: Uint8Array, encoding: string | null): Promise<string> {
-  const queue = createPieceQueue();
+  const queue = createPieceQueue(systemClock.after);
   const buffer = Buffer.alloc(7);
   for (let at = 0; at < body.length; at += buffer.length) {
     const piece = body.subarray(at, at + buffer.length);
@@ -44,7 +46,7 @@ describe('a body in pieces', () => {
   });
 
   it('is read while it comes, and wants no more once nobody reads on', async () => {
-    const queue = createPieceQueue();
+    const queue = createPieceQueue(systemClock.after);
     const reading = queue.read(null);
     const first = reading.next();
     queue.push(Buffer.from('one'));
@@ -54,8 +56,49 @@ describe('a body in pieces', () => {
     expect(queue.push(Buffer.from('two'))).toBe(false);
   });
 
+  it('makes the sender wait while much of it is not read yet, until little is left', async () => {
+    const clock = new FakeClock();
+    const queue = createPieceQueue((delayMs, callback) => clock.after(delayMs, callback));
+    const piece = Buffer.alloc(64 * 1024);
+    let pushed = 0;
+    let held: boolean | Promise<void> = true;
+    while (held === true && pushed < 100) {
+      held = queue.push(piece);
+      pushed++;
+    }
+    expect(pushed).toBe(9);
+    let isReleased = false;
+    void (held as Promise<void>).then(() => {
+      isReleased = true;
+    });
+    const reading = queue.read(null);
+    for (let taken = 1; taken <= 6; taken++) {
+      // However slow: it goes on.
+      clock.advance(900);
+      await reading.next();
+      expect(isReleased).toBe(false);
+    }
+    await reading.next();
+    await held;
+    expect(queue.push(piece)).toBe(true);
+    expect(clock.pending).toBe(0);
+    await reading.return();
+  });
+
+  it('is taken in whole where its reader stands still', async () => {
+    const clock = new FakeClock();
+    const queue = createPieceQueue((delayMs, callback) => clock.after(delayMs, callback));
+    const held = queue.push(Buffer.alloc(1024 * 1024));
+    expect(held).toBeInstanceOf(Promise);
+    clock.advance(1000);
+    await held;
+    expect(queue.push(Buffer.alloc(1024 * 1024))).toBe(true);
+    queue.end();
+    expect((await textOf(queue.read(null))).length).toBe(2 * 1024 * 1024);
+  });
+
   it('of nothing is over at once', async () => {
-    const queue = createPieceQueue();
+    const queue = createPieceQueue(systemClock.after);
     queue.end();
     await queue.begun;
     expect(await textOf(queue.read(null))).toBe('');
@@ -63,7 +106,7 @@ describe('a body in pieces', () => {
 
   it('unpacks a bomb no further than it is read', async () => {
     const bomb = gzipSync(Buffer.alloc(64 * 1024 * 1024));
-    const queue = createPieceQueue();
+    const queue = createPieceQueue(systemClock.after);
     queue.push(bomb);
     queue.end();
     const before = process.memoryUsage().arrayBuffers;

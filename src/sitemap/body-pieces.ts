@@ -1,26 +1,36 @@
 /**
  * The body of an answer, in pieces: as they come, and after its content encoding was undone. What came and was not read
- * yet waits here; an encoded piece is undone a little at a time, so that a bomb is unpacked no further than it is read.
+ * yet waits here, half a megabyte, then the sender does; but not for a reader that stands still (it may wait for what this very
+ * request keeps it from): then everything is taken in. An encoded piece is undone a little at a time, so that a bomb is unpacked
+ * no further than it is read.
  * Before: the fetcher, which hands pieces over. After: whoever reads the sitemap.
  */
+import type { Clock } from '../primitives/clock.ts';
 import { createGzipUnpacker } from './unpack-gzip.ts';
 
 /** One of these unpacks to a thousand times as much at most. */
 const PACKED_BYTES = 8 * 1024;
+/** With more than the first the sender is held up, until no more than the second is left. */
+const MOST_WAITING = 512 * 1024;
+const FEW_WAITING = 128 * 1024;
+/** A reader that takes nothing for so long waits for something else. */
+const STANDSTILL_MS = 1000;
 
 export interface PieceQueue {
   /** Resolves when the first piece is here, or it is known that none comes. */
   readonly begun: Promise<void>;
   readonly isEmpty: boolean;
-  /** Takes a copy; false when nobody wants more. */
-  push(bytes: Uint8Array): boolean;
+  /** Takes a copy; false when nobody wants more, a promise where it is early to send more. */
+  push(bytes: Uint8Array): boolean | Promise<void>;
   end(): void;
   /** Once; leaving it early wants no more. */
   read(contentEncoding: string | null): AsyncGenerator<Uint8Array, void>;
 }
 
-export function createPieceQueue(): PieceQueue {
+export function createPieceQueue(after: Clock['after']): PieceQueue {
   const waiting: Uint8Array[] = [];
+  const sender = createSenderHold(after);
+  let waitingBytes = 0;
   let isOver = false;
   let isWanted = true;
   let wake: () => void = () => {};
@@ -33,8 +43,11 @@ export function createPieceQueue(): PieceQueue {
     try {
       for (;;) {
         const piece = waiting.shift();
-        if (piece !== undefined) yield piece;
-        else if (isOver) return;
+        if (piece !== undefined) {
+          waitingBytes -= piece.length;
+          sender.taken(waitingBytes <= FEW_WAITING);
+          yield piece;
+        } else if (isOver) return;
         else
           await new Promise<void>((resolve) => {
             wake = resolve;
@@ -43,6 +56,7 @@ export function createPieceQueue(): PieceQueue {
     } finally {
       isWanted = false;
       waiting.length = 0;
+      sender.letGo();
     }
   }
 
@@ -52,13 +66,17 @@ export function createPieceQueue(): PieceQueue {
       return waiting.length === 0;
     },
     push(bytes) {
-      if (isWanted) waiting.push(Buffer.from(bytes));
+      if (isWanted) {
+        waiting.push(Buffer.from(bytes));
+        waitingBytes += bytes.length;
+      }
       begin();
       wake();
-      return isWanted;
+      return isWanted && waitingBytes > MOST_WAITING ? sender.hold() : isWanted;
     },
     end() {
       isOver = true;
+      sender.letGo();
       begin();
       wake();
     },
@@ -68,6 +86,49 @@ export function createPieceQueue(): PieceQueue {
       // Some servers name gzip and send it plain.
       const isPacked = /^(?:x-)?gzip$/.test(coding) && waiting[0]?.[0] === 0x1f;
       return isPacked ? unpacked(wirePieces(), 'gzip') : wirePieces();
+    },
+  };
+}
+
+/** Keeps the sender waiting, as long as somebody reads. */
+function createSenderHold(after: Clock['after']) {
+  let held: { promise: Promise<void>; release: () => void } | null = null;
+  let cancel: () => void = () => {};
+  let isReading = true;
+  let isTaken = false;
+
+  function letGo(): void {
+    cancel();
+    held?.release();
+    held = null;
+  }
+
+  function watch(): void {
+    isTaken = false;
+    cancel = after(STANDSTILL_MS, () => {
+      if (isTaken) return watch();
+      isReading = false;
+      letGo();
+    });
+  }
+
+  return {
+    letGo,
+    hold(): Promise<void> | true {
+      if (!isReading) return true;
+      if (held === null) {
+        let release: () => void = () => {};
+        const promise = new Promise<void>((resolve) => {
+          release = resolve;
+        });
+        held = { promise, release };
+        watch();
+      }
+      return held.promise;
+    },
+    taken(isEnough: boolean): void {
+      isTaken = true;
+      if (isEnough && held !== null) letGo();
     },
   };
 }

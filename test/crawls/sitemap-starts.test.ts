@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { SitemapEvent } from '../../src/report/events.ts';
 import { answer, type Exchange, type Handler } from '../web/fake-web.ts';
 import { robotsNaming, sitemapOf } from '../web/sitemap-pages.ts';
-import { asked, page, useBench } from './crawl-site.ts';
+import { asked, fastClock, page, useBench } from './crawl-site.ts';
 
 const bench = useBench();
 const BOTH = { discover: ['sitemap', 'links'] };
@@ -190,23 +190,30 @@ describe('a feed that is asked for as a page', () => {
     expect(file.rows("SELECT id FROM pages WHERE url LIKE '%/news/%'")).toHaveLength(200);
   });
 
-  it('is read on one connection, though another host has to be asked whether it vouches', async () => {
-    const web = await bench.web({
-      hosts: 2,
-      pages: {
-        '/feed': (exchange) =>
-          answer(exchange, {
-            headers: { 'content-type': RSS },
-            body: `<rss><channel><item><link>${exchange.url('/there', 1)}</link></item><item><link>${exchange.url('/news', 0)}</link></item></channel></rss>`,
-          }),
-        ...news,
-      },
-    });
-    const file = bench.file();
-    const { summary } = await bench.crawl(file, web.url('/feed'), { ...BOTH, concurrency: 1, perHost: 1 });
-    expect(summary.status).toBe('completed');
-    expect(file.page('/news').state).toBe('Processed');
-  });
+  it.each([
+    ['short', 0],
+    ['longer than is held in memory', 2_000_000],
+  ])(
+    'is read on one connection, though another host has to be asked whether it vouches: %s',
+    async (_, padding) => {
+      const web = await bench.web({
+        hosts: 2,
+        pages: {
+          '/feed': (exchange) =>
+            answer(exchange, {
+              headers: { 'content-type': RSS },
+              body: `<rss><channel><item><link>${exchange.url('/there', 1)}</link></item>${' '.repeat(padding)}<item><link>${exchange.url('/news', 0)}</link></item></channel></rss>`,
+            }),
+          ...news,
+        },
+      });
+      const file = bench.file();
+      const options = { ...BOTH, concurrency: 1, perHost: 1 };
+      const { summary } = await bench.crawl(file, web.url('/feed'), options, { clock: fastClock(50) });
+      expect(summary.status).toBe('completed');
+      expect(file.page('/news').state).toBe('Processed');
+    },
+  );
 
   it.each([
     ['as a page', 1],

@@ -160,6 +160,7 @@ export function openPoliteWeb(parts: CrawlParts, options: PoliteWebOptions): Pol
       return allowed ? ask(url, maxBytes, 'sitemap', onPiece) : { refused: `robots: ${rule}` };
     },
     pause,
+    after: (delayMs, callback) => clock.after(delayMs, callback),
   });
 
   return {

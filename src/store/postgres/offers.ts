@@ -16,7 +16,7 @@ import { LAST_COLUMNS, lastJoins } from './last-visit.ts';
 import type { Resolved } from './make-urls.ts';
 import { ask, findByKey, recordset, rowsJson, type Session, together, transaction } from './session.ts';
 
-const { Queued, Fetching, Processed, Skipped, DepthExceeded } = PAGE_STATES;
+const { Queued, Processed, Skipped, DepthExceeded, DeadLink, Gone } = PAGE_STATES;
 
 /** Gathers a candidate. Answers the page's id, or ~i for the group's candidate i. */
 export function gather(
@@ -133,8 +133,11 @@ interface LoweredRow {
   state: PageStateCode;
   url: string;
   fetchUrl: string | null;
-  /** It is visited again: where nothing changed, nobody will tell the links of the last visit. */
-  waitsWithLinks: boolean;
+  /**
+   * It was read, in this run or before: where its next visit finds nothing changed, nobody will tell its links. What vanished
+   * leads nowhere, and is read whole when it is back.
+   */
+  leadsOn: boolean;
 }
 
 const LOWER = `
@@ -143,8 +146,8 @@ WITH v AS (SELECT * FROM ${recordset(1, 'i int, d int', 'v')}),
     ORDER BY u.id FOR UPDATE OF u)
 UPDATE url u SET depth = o.d FROM o WHERE u.id = o.id AND u.host_id = o.host_id
 RETURNING u.id, u.host_id AS "hostId", (SELECT h.name FROM host h WHERE h.id = u.host_id) AS host, o.was, o.d AS depth,
-  u.state, u.url, u.fetch_url AS "fetchUrl", u.state IN (${Queued}, ${Fetching}) AND EXISTS (
-    SELECT 1 FROM link_set l WHERE l.page_id = u.id AND l.host_id = u.host_id) AS "waitsWithLinks"`;
+  u.state, u.url, u.fetch_url AS "fetchUrl", u.state = ${Processed} OR u.state NOT IN (${DeadLink}, ${Gone}) AND EXISTS (
+    SELECT 1 FROM link_set l WHERE l.page_id = u.id AND l.host_id = u.host_id) AS "leadsOn"`;
 const ADD_LOWERING = `
 INSERT INTO lowering (page_id, host_id, project_id) SELECT i, h, $2 FROM ${recordset(1, 'i int, h int', 'r')}
 ORDER BY i ON CONFLICT DO NOTHING`;
@@ -161,7 +164,7 @@ export async function lower(
   const rows = await ask<LoweredRow>(tx, LOWER, [rowsJson(wanted)]);
   for (const [id, depth] of shorter) effects.shortest.push({ id, depth });
   for (const { id, hostId, depth } of rows) effects.lowered.push({ id, hostId, depth });
-  const read = rows.filter(({ state, waitsWithLinks }) => state === Processed || waitsWithLinks);
+  const read = rows.filter(({ leadsOn }) => leadsOn);
   if (read.length > 0) await addLowering(tx, session, read, effects);
   const verdicts: VerdictRow[] = [];
   for (const { id, hostId, host, was, depth, state, url, fetchUrl } of rows) {

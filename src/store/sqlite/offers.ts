@@ -93,9 +93,13 @@ export function createOffers(session: Session, waiting: WaitingPages): Offers {
     return id;
   }
 
-  /** It is visited again: where nothing changed, nobody will tell the links of the last visit. */
-  function waitsWithLinks(state: UrlRow['state'], pageId: number): boolean {
-    if (session.isFirstRun || (state !== PAGE_STATES.Queued && state !== PAGE_STATES.Fetching)) return false;
+  /**
+   * It was read, in this run or before: where its next visit finds nothing changed, nobody will tell its links. What vanished
+   * leads nowhere, and is read whole when it is back.
+   */
+  function leadsOn(state: UrlRow['state'], pageId: number): boolean {
+    if (state === PAGE_STATES.Processed) return true;
+    if (session.isFirstRun || state === PAGE_STATES.DeadLink || state === PAGE_STATES.Gone) return false;
     return hasLinks.get(pageId) !== undefined;
   }
 
@@ -105,7 +109,7 @@ export function createOffers(session: Session, waiting: WaitingPages): Offers {
     session.known.setDepth(pageId, depth);
     setDepth.run(depth, pageId);
     const row = read.get(pageId) as UrlRow;
-    if (row.state === PAGE_STATES.Processed || waitsWithLinks(row.state, pageId)) {
+    if (leadsOn(row.state, pageId)) {
       addLowering.run(pageId);
       mayLower = true;
     }

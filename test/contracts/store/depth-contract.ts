@@ -176,6 +176,25 @@ export function describeDepths(harness: () => StoreHarness): void {
       expect(await depths()).toEqual({ a: 0, b: 1, c: 2 });
     });
 
+    it('passes a shorter path on to the links of a page that failed, for it may be unchanged when it answers again', async () => {
+      const first = await beginRun(harness());
+      const held = await first.lease();
+      await first.store.offer([candidate('a', { depth: 5 })]);
+      await first.visit(held, linksTo([candidate('b', { depth: 6 })]));
+      await first.visit(held, linksTo([]));
+      await first.store.release(held);
+      await first.store.finish('completed', 1, null);
+      const { store, lease, visit } = await beginRun(harness());
+      await store.reconsider(() => ({ state: PAGE_STATES.Queued, priority: 1, reason: null }));
+      const again = await lease();
+      await visit(again, { state: PAGE_STATES.Failed, reason: 'http: 500' });
+      await visit(again, { state: PAGE_STATES.Gone, reason: 'http: 410' });
+      await store.offer([candidate('a', { depth: 1 })]);
+      await lowerAll(store, 10);
+      await store.flush();
+      expect(await depths()).toEqual({ a: 1, b: 2 });
+    });
+
     it('does not judge pages that were shut out by anything else', async () => {
       const { store, lease, visit } = await beginRun(harness());
       const seen: Reconsidered[] = [];

@@ -30,6 +30,7 @@ function visit(more: Partial<LastVisit> = {}): LastVisit {
     changeFrequency: 0,
     changesDetected: 0,
     xRobotsTag: null,
+    contentType: null,
     ...more,
   };
 }

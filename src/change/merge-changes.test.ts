@@ -98,6 +98,9 @@ describe('changes one after the other', () => {
       parts: ['status', 'redirect'],
       fields: [{ name: 'redirect' }, { name: 'status' }],
     });
+    const refresh = end({ contentHash: null, textHash: null });
+    const led = field('redirect', null, '/b');
+    expect(merge([title('a', 'b'), led], end(), refresh)?.parts).toEqual(['redirect']);
   });
 });
 

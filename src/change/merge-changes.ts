@@ -103,7 +103,9 @@ function withParts(merged: MergedChange): MergedChange | null {
   return parts.length === 0 ? null : { ...merged, parts: inOrder(parts) };
 }
 
-const isRedirect = (end: PageEnd | null) => end !== null && end.status >= 300 && end.status < 400;
+/** By its status, or by a refresh in the page: of neither is a body kept. */
+const isRedirect = (end: PageEnd | null) =>
+  end !== null && ((end.status >= 300 && end.status < 400) || end.contentHash === null);
 const isSame = (one: string | null, other: string | null) => one !== null && one === other;
 
 /** The first value before, the last one after; the status is what the visits at both ends got. */

@@ -22,6 +22,7 @@ function visit(more: Partial<LastVisit>): LastVisit {
     changeFrequency: 0,
     changesDetected: 0,
     xRobotsTag: null,
+    contentType: null,
     ...more,
   };
 }

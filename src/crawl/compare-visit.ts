@@ -55,6 +55,11 @@ export function isSameBody(facts: PageFacts, last: LastVisit | null): boolean {
   return last !== null && isSameHash(facts.contentHash, last.contentHash) && hasSameStatus(facts, last);
 }
 
+/** It is also read as it was then: another charset makes other words and links of the same bytes. */
+export function isSameAnswer(facts: PageFacts, last: LastVisit | null): boolean {
+  return isSameBody(facts, last) && facts.contentType === last!.contentType;
+}
+
 /** A failure in between is no other status of the page; being gone is. */
 function hasSameStatus(facts: PageFacts, last: LastVisit): boolean {
   return statusBefore(last, facts.statusCode) === facts.statusCode;
@@ -73,15 +78,19 @@ export function compareHashes(settlement: PageSettlement, describe: (withLinks: 
   const { last } = settlement.claim;
   if (!wasRead(last)) {
     settlement.visit = visitOf('new', settlement.redirect === null ? 'content' : 'status', facts, last);
-  } else if (isSameBody(facts, last) && !hasOtherFacets(facts, last)) {
+  } else if (isSameAnswer(facts, last) && !hasOtherFacets(facts, last)) {
     settlement.visit = visitOf('unchanged', 'hash', facts, last);
   } else if (isSameHash(facts.facetHash, last.facetHash) && hasSameText(facts, last)) {
-    const knownBy = settlement.redirect !== null && facts.contentHash === null ? 'status' : 'text';
-    settlement.visit = visitOf('unchanged', knownBy, facts, last);
+    settlement.visit = visitOf('unchanged', knownUnchangedBy(settlement), facts, last);
   } else {
     settlement.visit = visitOf('changed', 'content', facts, last);
     settlement.found = describe(mayHaveOtherLinks(settlement));
   }
+}
+
+function knownUnchangedBy({ redirect, facts, claim }: PageSettlement): KnownBy {
+  if (redirect !== null && facts!.statusCode! >= 300) return 'status';
+  return isSameBody(facts!, claim.last) ? 'hash' : 'text';
 }
 
 /** The links are those that were found last, as far as hashes tell; of a page that was read before. */
@@ -92,7 +101,7 @@ export function hasKeptLinks({ facts, claim, redirect }: PageSettlement): boolea
 
 /** The same body has the same links, though rules that changed may take them for others. */
 function mayHaveOtherLinks(settlement: PageSettlement): boolean {
-  return !hasKeptLinks(settlement) && !isSameBody(settlement.facts!, settlement.claim.last);
+  return !hasKeptLinks(settlement) && !isSameAnswer(settlement.facts!, settlement.claim.last);
 }
 
 /** The same body may come with another X-Robots-Tag, or be read by a crawler of another name. */
@@ -120,8 +129,7 @@ export async function compareWithStored(
   const change = past === null ? null : findChange(past, found, facts, last);
   if (change === null) {
     settlement.visit!.outcome = past === null ? 'new' : 'unchanged';
-    const knownBy = isSameBody(facts, last) ? 'hash' : 'text';
-    settlement.visit!.knownBy = past === null ? 'content' : knownBy;
+    settlement.visit!.knownBy = past === null ? 'content' : knownUnchangedBy(settlement);
     return;
   }
   settlement.change = change;

@@ -7,7 +7,7 @@ import { compareHashes, touchOf, visitOf } from './compare-visit.ts';
 import { bareSettlement, type PageSettlement, wasRead } from './page-settlement.ts';
 import type { CrawlParts } from './parts.ts';
 
-const NO_LINKS: Readonly<LinkTargets> = {
+export const NO_LINKS: Readonly<LinkTargets> = {
   count: 0,
   targets: new Int32Array(0),
   flags: new Uint8Array(0),

@@ -8,9 +8,9 @@ import type { Claim, LastVisit } from '../frontier/candidate.ts';
 import { essenceOf } from '../parse/mime-type.ts';
 import type { ParsedPage } from '../parse/parsed-page.ts';
 import type { PageFacts } from '../store/port.ts';
-import { compareHashes, hasKeptLinks, isSameBody, touchOf, visitOf } from './compare-visit.ts';
+import { compareHashes, hasKeptLinks, isSameAnswer, touchOf, visitOf } from './compare-visit.ts';
 import type { Exchange } from './exchange.ts';
-import { redirected } from './follow-redirect.ts';
+import { NO_LINKS, redirected } from './follow-redirect.ts';
 import { keepBody } from './keep-body.ts';
 import { factsOf, fillFacts, fillRobots, resolveUrl } from './page-facts.ts';
 import { bareSettlement, type PageSettlement, wasAnswered } from './page-settlement.ts';
@@ -29,7 +29,7 @@ export function readPage(claim: Claim, { outcome }: Exchange, around: CrawlParts
   facts.contentHash = contentHash(bytes);
   const settlement = bareSettlement(claim, 'Processed', null);
   settlement.countsAsPage = true;
-  if (around.modes.mode !== 'full' && isSameBody(facts, claim.last) && asksNothing(facts, claim.last)) {
+  if (around.modes.mode !== 'full' && isSameAnswer(facts, claim.last) && asksNothing(facts, claim.last)) {
     settlement.touch = touchOf(facts);
     settlement.visit = visitOf('unchanged', 'hash', facts, claim.last);
     return settlement;
@@ -46,6 +46,8 @@ export function readPage(claim: Claim, { outcome }: Exchange, around: CrawlParts
     fillRobots(facts, around.agentToken);
     if (!(facts.noindex && around.policy.respectNoindex))
       settlement.body = keepBody(facts, bytes, around.bodies);
+    // What it linked to when it was a page is linked no more.
+    if (claim.last !== null && claim.last.textHash !== null) settlement.links = { ...NO_LINKS };
     compareHashes(settlement, describeBare);
     return settlement;
   }
@@ -62,7 +64,8 @@ export function readPage(claim: Claim, { outcome }: Exchange, around: CrawlParts
   const baseUrl =
     page.baseHref === null ? claim.fetchUrl : (resolveUrl(page.baseHref, claim.fetchUrl) ?? claim.fetchUrl);
   const target = refreshTarget(page, claim, baseUrl, around);
-  if (target !== null) return redirected(claim, target, facts, around);
+  // It has no content: were it asked whether it changed, nobody would hear where it leads by now.
+  if (target !== null) return redirected(claim, target, { ...facts, contentHash: null }, around);
   fillFacts(facts, page, baseUrl, around.discovery.rulesMark);
   fillSettlement(settlement, page, baseUrl, bytes, around);
   return settlement;

@@ -49,8 +49,9 @@ export interface LastVisit {
   etag: string | null;
   lastModified: string | null;
   cacheControl: string | null;
-  /** X-Robots-Tag of the answer that was read last; read like the hashes. */
+  /** X-Robots-Tag and Content-Type of the answer that was read last; read like the hashes. */
   xRobotsTag: string | null;
+  contentType: string | null;
   /** Bytes of body of the last full answer over the wire. */
   wireBytes: number;
   /** The newest date that a sitemap gives for the page. */

@@ -150,6 +150,7 @@ export interface StoredLastVisit {
   last_modified: string | null;
   cache_control: string | null;
   x_robots_tag: string | null;
+  content_type: string | null;
   wire_bytes: number;
   sitemap_date: number | null;
   change_frequency: number;
@@ -170,6 +171,7 @@ export function lastVisitOf(row: StoredLastVisit): LastVisit | null {
     lastModified: row.last_modified,
     cacheControl: row.cache_control,
     xRobotsTag: row.x_robots_tag,
+    contentType: row.content_type,
     wireBytes: row.wire_bytes,
     sitemapDate: row.sitemap_date,
     changeFrequency: row.change_frequency,

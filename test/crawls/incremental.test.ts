@@ -267,6 +267,36 @@ describe('an incremental run', () => {
     expect(outcomes(file)).toEqual({ '/': 'unchanged hash' });
   });
 
+  it('reads the same body anew that is of another charset or type now', async () => {
+    let type = 'text/html; charset=iso-8859-1';
+    const web = await bench.web({
+      pages: {
+        '/': (exchange) =>
+          answer(exchange, {
+            headers: { 'content-type': type },
+            body: Buffer.from('<title>Café</title><main>The café</main><a href="/café">C</a>'),
+          }),
+        '/caf%C3%A9': 'right',
+        '/caf%C3%83%C2%A9': 'wrong',
+      },
+    });
+    const file = bench.file();
+    await bench.crawl(file, web.url('/'));
+    expect(file.page('/')).toMatchObject({ title: 'CafÃ©', charset: 'windows-1252' });
+    for (const [next, parts, title] of [
+      ['text/html; charset=utf-8', 'title,links,text', 'Café'],
+      ['text/plain', 'title,links,text', null],
+    ] as const) {
+      type = next;
+      await bench.crawl(file, web.url('/'), { ...INCREMENTAL, acceptTypes: ['text/*'] });
+      expect([outcomes(file)['/'], changedParts(file)['/']]).toEqual(['changed content', parts]);
+      expect(file.page('/')).toMatchObject({ title, content_type: type });
+    }
+    type = 'text/plain; charset=utf-8';
+    await bench.crawl(file, web.url('/'), { ...INCREMENTAL, acceptTypes: ['text/*'] });
+    expect([outcomes(file)['/'], changedParts(file)]).toEqual(['unchanged hash', {}]);
+  });
+
   it('does not take noise for change, with validators or without', async () => {
     const site = createChangingPages({
       '/': { isNoisy: true, links: ['/noisy', '/lively'] },

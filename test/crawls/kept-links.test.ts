@@ -3,6 +3,7 @@ import { loadConfig } from '../../src/config/load-config.ts';
 import { startCrawl } from '../../src/crawl/start-crawl.ts';
 import type { Extensions } from '../../src/crawl/wire.ts';
 import { createChangingPages, type PageLife } from '../web/changing-pages.ts';
+import { answer } from '../web/fake-web.ts';
 import { type CrawlFile, type CrawlOptions, useBench } from './crawl-site.ts';
 import { changedParts, outcomes } from './history-rows.ts';
 
@@ -85,6 +86,30 @@ describe('a known page to which a shorter path is found', () => {
     site.change('/', ...(changes ? ['/c'] : []));
     await crawlUnheard(file, web.url('/'), { maxDepth: 3 });
     expect(file.states()).toMatchObject({ '/d': 'Processed', '/e': 'Processed' });
+  });
+});
+
+describe('a page that turned into a document', () => {
+  it.each(['full', 'incremental'] as const)('has no links any more, in a run that is %s', async (mode) => {
+    let isPage = true;
+    const web = await bench.web({
+      pages: {
+        '/': (exchange) => answer(exchange, { body: '<a href="/a">A</a>' }),
+        '/a': (exchange) => {
+          if (isPage) answer(exchange, { body: 'A <a href="/b">B</a>' });
+          else answer(exchange, { headers: { 'content-type': 'application/pdf' }, body: '%PDF-1.7' });
+        },
+        '/b': (exchange) => answer(exchange, { body: 'B' }),
+      },
+    });
+    const file = bench.file();
+    await crawlUnheard(file, web.url('/'), { acceptTypes: ['*/*'] });
+    isPage = false;
+    await crawlUnheard(file, web.url('/'), { acceptTypes: ['*/*'], mode });
+    expect(file.rows('SELECT from_page_id, to_page_id FROM links')).toEqual([
+      { from_page_id: 1, to_page_id: 2 },
+    ]);
+    expect(outcomes(file)).toMatchObject({ '/a': 'changed content', '/b': 'gone orphan' });
   });
 });
 

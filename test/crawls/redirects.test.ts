@@ -1,7 +1,9 @@
 import { describe, expect, it } from 'vitest';
+import { createChangingPages } from '../web/changing-pages.ts';
 import { answer, type FakeWebOptions, type Handler } from '../web/fake-web.ts';
 import { misbehaviours } from '../web/misbehaviours.ts';
 import { asked, page, seenAs, useBench } from './crawl-site.ts';
+import { outcomes } from './history-rows.ts';
 
 const bench = useBench();
 
@@ -292,6 +294,23 @@ describe('a redirect', () => {
     });
     expect(file.page('/target')).toMatchObject({ title: 'Target', depth: 1 });
     expect(file.page('/later')).toMatchObject({ state: 'Processed', title: 'Later', redirect_count: 0 });
+  });
+
+  it('by a meta element is followed anew in an incremental run, whatever its page says of changes', async () => {
+    const site = createChangingPages({
+      '/': { links: ['/meta'], validators: 'etag' },
+      '/meta': { head: () => '<meta http-equiv="refresh" content="0; url=/a">', validators: 'etag' },
+      '/a': { head: (n) => (n > 1 ? '<meta http-equiv="refresh" content="0; url=/b">' : '') },
+      '/b': { links: ['/meta'] },
+    });
+    const web = await bench.web({ pages: site.pages });
+    const file = bench.file();
+    await bench.crawl(file, web.url('/'));
+    expect(file.page('/meta')).toMatchObject({ final_url: web.url('/a'), redirect_count: 1 });
+    site.change('/a');
+    await bench.crawl(file, web.url('/'), { mode: 'incremental' });
+    expect(file.page('/meta')).toMatchObject({ final_url: web.url('/b'), redirect_count: 2 });
+    expect(outcomes(file)).toMatchObject({ '/meta': 'unchanged text', '/a': 'changed content' });
   });
 
   it('takes a slot for each hop', async () => {

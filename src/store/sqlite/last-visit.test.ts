@@ -6,8 +6,9 @@ const VALUES = [7, 1000, 200, 1, '"1"', null, null, 50, 0.5, 2, null];
 
 function open() {
   const db = new Sqlite(':memory:');
-  db.exec(`CREATE TABLE fetched (page_id INTEGER PRIMARY KEY, content_hash, text_hash, facet_hash, simhash, x_robots_tag);
-    INSERT INTO fetched VALUES (7, x'01', NULL, x'03', -5, 'noarchive')`);
+  db.exec(`CREATE TABLE fetched (page_id INTEGER PRIMARY KEY, content_hash, text_hash, facet_hash, simhash, x_robots_tag,
+      content_type);
+    INSERT INTO fetched VALUES (7, x'01', NULL, x'03', -5, 'noarchive', 'text/html')`);
   const guard = { failure: null as unknown, fail: () => new Error('in our words') };
   return { db, guard, last: new LastVisitView(VALUES, 1, 7, createHashReader({ db, guard })) };
 }
@@ -18,12 +19,8 @@ it('reads hashes when they are asked for, once', () => {
   db.exec(`UPDATE fetched SET content_hash = x'02'`);
   expect([...last.contentHash!]).toEqual([2]);
   db.exec('DELETE FROM fetched');
-  expect([last.textHash, [...last.facetHash!], last.simhash, last.xRobotsTag]).toEqual([
-    null,
-    [3],
-    -5n,
-    'noarchive',
-  ]);
+  expect([last.textHash, [...last.facetHash!], last.simhash]).toEqual([null, [3], -5n]);
+  expect([last.xRobotsTag, last.contentType]).toEqual(['noarchive', 'text/html']);
 });
 
 it('fails in the words of the store, and with its first failure', () => {

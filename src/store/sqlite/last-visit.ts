@@ -30,27 +30,38 @@ interface Hashes {
   facet: Uint8Array | null;
   simhash: bigint | null;
   xRobotsTag: string | null;
+  contentType: string | null;
 }
 
 type ReadHashes = (pageId: number) => Hashes;
 
-const NO_HASHES: Hashes = { content: null, text: null, facet: null, simhash: null, xRobotsTag: null };
+const NO_HASHES: Hashes = {
+  content: null,
+  text: null,
+  facet: null,
+  simhash: null,
+  xRobotsTag: null,
+  contentType: null,
+};
 
 export function createHashReader({ db, guard }: Pick<Session, 'db' | 'guard'>): ReadHashes {
   // As text: 64 bits do not fit a number.
   const read = db
     .prepare(
-      'SELECT content_hash, text_hash, facet_hash, CAST(simhash AS TEXT), x_robots_tag FROM fetched WHERE page_id = ?',
+      `SELECT content_hash, text_hash, facet_hash, CAST(simhash AS TEXT), x_robots_tag, content_type
+       FROM fetched WHERE page_id = ?`,
     )
     .raw();
-  type Values = [Uint8Array | null, Uint8Array | null, Uint8Array | null, string | null, string | null];
+  type Bytes = Uint8Array | null;
+  type Values = [Bytes, Bytes, Bytes, string | null, string | null, string | null];
   return (pageId) => {
     if (guard.failure !== null) throw guard.failure;
     try {
       const values = read.get(pageId) as Values | undefined;
       if (values === undefined) return NO_HASHES;
-      const [content, text, facet, simhash, xRobotsTag] = values;
-      return { content, text, facet, simhash: simhash === null ? null : BigInt(simhash), xRobotsTag };
+      const [content, text, facet, bits, xRobotsTag, contentType] = values;
+      const simhash = bits === null ? null : BigInt(bits);
+      return { content, text, facet, simhash, xRobotsTag, contentType };
     } catch (error) {
       throw guard.fail(error);
     }
@@ -131,6 +142,10 @@ export class LastVisitView implements LastVisit {
 
   get xRobotsTag(): string | null {
     return this.#all().xRobotsTag;
+  }
+
+  get contentType(): string | null {
+    return this.#all().contentType;
   }
 
   #all(): Hashes {

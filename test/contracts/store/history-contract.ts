@@ -91,6 +91,7 @@ export function describeHistory(harness: () => StoreHarness): void {
         lastModified: 'then',
         cacheControl: 'max-age=5',
         xRobotsTag: 'noarchive',
+        contentType: READ.contentType,
         wireBytes: 777,
         sitemapDate: null,
         changeFrequency: 0.25,

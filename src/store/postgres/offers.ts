@@ -16,7 +16,7 @@ import { LAST_COLUMNS, lastJoins } from './last-visit.ts';
 import type { Resolved } from './make-urls.ts';
 import { ask, findByKey, recordset, rowsJson, type Session, together, transaction } from './session.ts';
 
-const { Queued, Processed, Skipped, DepthExceeded, DeadLink, Gone } = PAGE_STATES;
+const { Queued, Processed, Skipped, DepthExceeded } = PAGE_STATES;
 
 /** Gathers a candidate. Answers the page's id, or ~i for the group's candidate i. */
 export function gather(
@@ -134,8 +134,8 @@ interface LoweredRow {
   url: string;
   fetchUrl: string | null;
   /**
-   * It was read, in this run or before: where its next visit finds nothing changed, nobody will tell its links. What vanished
-   * leads nowhere, and is read whole when it is back.
+   * It was read, in this run or before: where its next visit finds nothing changed, nobody will tell its links. What had
+   * vanished leads nowhere, and is read whole when it is back.
    */
   leadsOn: boolean;
 }
@@ -146,8 +146,9 @@ WITH v AS (SELECT * FROM ${recordset(1, 'i int, d int', 'v')}),
     ORDER BY u.id FOR UPDATE OF u)
 UPDATE url u SET depth = o.d FROM o WHERE u.id = o.id AND u.host_id = o.host_id
 RETURNING u.id, u.host_id AS "hostId", (SELECT h.name FROM host h WHERE h.id = u.host_id) AS host, o.was, o.d AS depth,
-  u.state, u.url, u.fetch_url AS "fetchUrl", u.state = ${Processed} OR u.state NOT IN (${DeadLink}, ${Gone}) AND EXISTS (
-    SELECT 1 FROM link_set l WHERE l.page_id = u.id AND l.host_id = u.host_id) AS "leadsOn"`;
+  u.state, u.url, u.fetch_url AS "fetchUrl", u.state = ${Processed} OR EXISTS (
+    SELECT 1 FROM link_set l LEFT JOIN fetched f ON f.page_id = l.page_id AND f.host_id = l.host_id
+    WHERE l.page_id = u.id AND l.host_id = u.host_id AND COALESCE(f.status_code, 0) NOT IN (404, 410)) AS "leadsOn"`;
 const ADD_LOWERING = `
 INSERT INTO lowering (page_id, host_id, project_id) SELECT i, h, $2 FROM ${recordset(1, 'i int, h int', 'r')}
 ORDER BY i ON CONFLICT DO NOTHING`;

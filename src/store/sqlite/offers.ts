@@ -49,7 +49,12 @@ export function createOffers(session: Session, waiting: WaitingPages): Offers {
     )
     .pluck();
   const linksOf = db.prepare('SELECT targets, flags FROM link_set WHERE page_id = ?');
-  const hasLinks = db.prepare('SELECT 1 FROM link_set WHERE page_id = ?').pluck();
+  const hasLinks = db
+    .prepare(
+      `SELECT 1 FROM link_set l LEFT JOIN fetched f ON f.page_id = l.page_id
+       WHERE l.page_id = ? AND COALESCE(f.status_code, 0) NOT IN (404, 410)`,
+    )
+    .pluck();
   const redirectOf = db.prepare('SELECT redirect_to FROM fetched WHERE page_id = ?').pluck();
   const maxId = db.prepare('SELECT max(id) FROM url').pluck();
   let lastId = 0;
@@ -94,13 +99,12 @@ export function createOffers(session: Session, waiting: WaitingPages): Offers {
   }
 
   /**
-   * It was read, in this run or before: where its next visit finds nothing changed, nobody will tell its links. What vanished
-   * leads nowhere, and is read whole when it is back.
+   * It was read, in this run or before: where its next visit finds nothing changed, nobody will tell its links. What had
+   * vanished leads nowhere, and is read whole when it is back.
    */
   function leadsOn(state: UrlRow['state'], pageId: number): boolean {
     if (state === PAGE_STATES.Processed) return true;
-    if (session.isFirstRun || state === PAGE_STATES.DeadLink || state === PAGE_STATES.Gone) return false;
-    return hasLinks.get(pageId) !== undefined;
+    return !session.isFirstRun && hasLinks.get(pageId) !== undefined;
   }
 
   function lower(pageId: number, depth: number): void {

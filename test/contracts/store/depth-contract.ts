@@ -13,6 +13,7 @@ import {
   refused,
   type StoreHarness,
   statesOf,
+  touch,
 } from './harness.ts';
 
 /** A nofollow link that the run obeys. */
@@ -193,6 +194,31 @@ export function describeDepths(harness: () => StoreHarness): void {
       await lowerAll(store, 10);
       await store.flush();
       expect(await depths()).toEqual({ a: 1, b: 2 });
+    });
+
+    it('passes nothing on to the links of a page that had vanished, whether it was asked again or not', async () => {
+      const first = await beginRun(harness());
+      const held = await first.lease();
+      await first.store.offer([candidate('a', { depth: 5 })]);
+      await first.visit(held, linksTo([candidate('b', { depth: 6 })]));
+      await first.visit(held, linksTo([]));
+      await first.store.release(held);
+      await first.store.finish('completed', 1, null);
+      const { store, lease, visit } = await beginRun(harness());
+      await store.reconsider(() => ({ state: PAGE_STATES.Queued, priority: 1, reason: null }));
+      await visit(await lease(), {
+        state: PAGE_STATES.Gone,
+        reason: 'http: 404',
+        facts: null,
+        touch: touch({ statusCode: 404 }),
+      });
+      await store.flush();
+      await store.offer([candidate('a', { depth: 2 })]);
+      await store.reconsider(() => ({ state: PAGE_STATES.Queued, priority: 1, reason: null }));
+      await store.offer([candidate('a', { depth: 1 })]);
+      await lowerAll(store, 10);
+      await store.flush();
+      expect(await depths()).toEqual({ a: 1, b: 6 });
     });
 
     it('does not judge pages that were shut out by anything else', async () => {

@@ -101,6 +101,13 @@ describe('a page is fresh', () => {
     expect(isFresh(fresh, NOW - 2 * HOUR, 24 * HOUR)).toBe(false);
     expect(isFresh({ ...fresh, visitedAt: NOW + 60_000 }, NOW, 24 * HOUR)).toBe(true);
   });
+
+  it('for no time at all where its server gives none, though that server’s clock is ahead', () => {
+    const ahead = { ...fresh, visitedAt: NOW + 60_000 };
+    for (const cacheControl of [null, 'no-store', 'max-age=0'])
+      expect(isFresh({ ...ahead, cacheControl }, NOW, 24 * HOUR), String(cacheControl)).toBe(false);
+    expect(isFresh(ahead, NOW, 0)).toBe(false);
+  });
 });
 
 describe('a date in a sitemap', () => {

@@ -49,7 +49,8 @@ export function atArrival(cacheControl: string | null, age: string | null): stri
 export function isFresh(last: LastVisit, now: number, maxMs: number): boolean {
   if (!isWell(last)) return false;
   const age = now - last.visitedAt;
-  return age >= -MAX_SKEW_MS && age < Math.min(freshForMs(last.cacheControl), maxMs);
+  // A visit ahead of our clock (a server's own Date) was just now: no age below 0 makes fresh what has no time at all.
+  return age >= -MAX_SKEW_MS && Math.max(0, age) < Math.min(freshForMs(last.cacheControl), maxMs);
 }
 
 /** The sitemap gives a date, and nothing that it may mean is later than the last visit. */

@@ -133,6 +133,16 @@ describe('a robots.txt that is there', () => {
     expect(gate.asked).toHaveLength(1);
   });
 
+  it('is asked for again when the clock was set back since it was stored', async () => {
+    const clock = new FakeClock();
+    const fetchedAt = clock.now() + 86_400_000;
+    const stored = { status: 200, body: new TextEncoder().encode(DENY), delaySeconds: null, fetchedAt };
+    const load = async () => ({ ...stored, origin: ORIGIN, expiresAt: fetchedAt + 86_400_000 });
+    const gate = open([{ status: 200, body: '' }], { clock, load });
+    expect(await allows(gate, '/private/x')).toBe(true);
+    expect(gate.asked).toHaveLength(1);
+  });
+
   it('is looked for behind up to five redirects, relative ones and other hosts too', async () => {
     const gate = open([
       { status: 301, location: '/r1' },

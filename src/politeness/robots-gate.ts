@@ -49,7 +49,7 @@ const NO_RULES = new Uint8Array(0);
 
 export async function openRobotsGate(origin: string, options: RobotsGateOptions): Promise<RobotsAnswer> {
   const stored = await options.load(origin);
-  if (stored !== null && stored.expiresAt > options.clock.now())
+  if (stored !== null && isUsable(stored, options.clock.now()))
     return rulesOf(stored.body ?? NO_RULES, stored.expiresAt, options);
   for (let attempt = 0; ; attempt++) {
     const answer = await askOnce(origin, options);
@@ -77,6 +77,11 @@ export async function openRobotsGate(origin: string, options: RobotsGateOptions)
     }
     await options.pause(FIRST_PAUSE_MS * 2 ** attempt);
   }
+}
+
+/** What was fetched in times to come was fetched by a clock that was wrong, and says nothing of its age. */
+function isUsable({ fetchedAt, expiresAt }: StoredRobots, now: number): boolean {
+  return expiresAt > now && fetchedAt <= now + LEAST_USE_MS;
 }
 
 function triesAfter({ status, failure }: OneAnswer, options: RobotsGateOptions): number {

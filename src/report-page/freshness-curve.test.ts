@@ -49,6 +49,19 @@ describe('the freshness curve', () => {
     expect(points[2].copies).toBe(4);
   });
 
+  it('goes on falling until now when nothing was visited for long, and falls by nothing before the last visit', () => {
+    const figures = {
+      buckets: columns(2),
+      spans: [{ from: 0, to: 1, isChanged: true, pages: 1 }],
+      lasts: [{ first: 0, last: 1, changes: 1, pages: 1 }],
+    };
+    // d = 1 column, prior 1 column a change: k = 2, and the last visit was at 1.5 columns of a second.
+    expect(freshnessCurve(figures, 9500).now.current).toBeCloseTo((2 / (2 + 8)) ** 2, 12);
+    expect(freshnessCurve(figures, 9500).points).toEqual(freshnessCurve(figures).points);
+    expect(freshnessCurve(figures, 1200).now.current).toBe(1);
+    expect(freshnessCurve(figures, -1).now.current).toBe(1);
+  });
+
   it('agrees with many small steps, whatever happened', () => {
     const input = {
       buckets: columns(6),

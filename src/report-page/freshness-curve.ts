@@ -18,7 +18,7 @@ export interface FreshnessPoint {
 export interface FreshnessCurve {
   /** One a column. */
   points: FreshnessPoint[];
-  /** At the end of the last column. */
+  /** At the moment asked for. */
   now: FreshnessPoint;
   /** Changes a page and column, over all that was seen. */
   rate: number;
@@ -26,12 +26,13 @@ export interface FreshnessCurve {
 
 const MIDDLE = 0.5;
 
-export function freshnessCurve({
-  buckets,
-  spans,
-  lasts,
-}: Pick<ChangeFigures, 'buckets' | 'spans' | 'lasts'>): FreshnessCurve {
+/** `nowMs`: wall time that `now` is for, however long after the last visit; the end of the last column unless given. */
+export function freshnessCurve(
+  { buckets, spans, lasts }: Pick<ChangeFigures, 'buckets' | 'spans' | 'lasts'>,
+  nowMs: number | null = null,
+): FreshnessCurve {
   const count = buckets?.count ?? 0;
+  const until = buckets === null || nowMs === null ? count : (nowMs - buckets.start) / buckets.stepMs;
   const points = Array.from({ length: count }, () => ({ copies: 0, current: 0 }));
   /** `currentTime`: how long a copy is expected to be current in so many columns after its visit. */
   const add = (from: number, to: number, pages: number, currentTime: (columns: number) => number) => {
@@ -53,7 +54,7 @@ export function freshnessCurve({
   for (const { first, last, changes: seen, pages } of lasts) {
     const known = last - first + 1 / rate;
     add(last + MIDDLE, count, pages, (t) => (rate === 0 ? t : timeUnchanged(known, seen + 1, t)));
-    const waited = count - last - MIDDLE;
+    const waited = Math.max(0, until - last - MIDDLE);
     now.copies += pages;
     now.current += pages * (rate === 0 ? 1 : (known / (known + waited)) ** (seen + 1));
   }

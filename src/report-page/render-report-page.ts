@@ -25,8 +25,9 @@ import type { ReportFacts } from './report-facts.ts';
 import { showDay, showMoment } from './time-words.ts';
 
 export async function renderReportPage(facts: ReportFacts): Promise<string> {
-  const { figures, project, run } = facts;
-  const curve = freshnessCurve(figures);
+  const { figures, project, run, madeAt } = facts;
+  // Copies age whether they are visited or not; what a run left is judged as it left it.
+  const curve = freshnessCurve(figures, run === null ? madeAt : null);
   const title = run === null ? printable(project) : `Run ${run} of ${printable(project)}`;
   return fillPage(await pageParts(), {
     title,
@@ -131,7 +132,7 @@ const EXPLAINED = [
   ],
   [
     'Freshness',
-    'is an estimate from the visits, averaged over each column; the headline is its end. A copy that the next visit found unchanged was current all the time. One found changed or gone was current until a moment that may be any between the two visits. One not visited since counts by how often the page changed so far, over the rate of all pages (a Gamma prior of shape 1). Visits that were spared by Cache-Control or by a sitemap’s date count as visits; failed ones tell nothing.',
+    'is an estimate from the visits, averaged over each column; the headline is of the moment when the page was written, and of the end of the run on the page of one. A copy that the next visit found unchanged was current all the time. One found changed or gone was current until a moment that may be any between the two visits. One not visited since counts by how often the page changed so far, over the rate of all pages (a Gamma prior of shape 1). Visits that were spared by Cache-Control or by a sitemap’s date count as visits; failed ones tell nothing.',
   ],
   ['Saved', 'is what the last full answer of a page took, less what was transferred this time.'],
 ] as const;

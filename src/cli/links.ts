@@ -24,8 +24,8 @@ const NAMES: readonly (keyof LinkRow)[] = [
 
 const COLUMNS: readonly Column<LinkRow>[] = [
   { title: 'dir', value: (row) => row.direction },
-  { title: 'from', value: (row) => row.from_url, shrinksTo: 20 },
-  { title: 'to', value: (row) => row.to_url, shrinksTo: 20 },
+  { title: 'from', value: (row) => row.from_url, shrinksTo: 20, keepsEnd: true },
+  { title: 'to', value: (row) => row.to_url, shrinksTo: 20, keepsEnd: true },
   { title: 'rel', value: (row) => row.rel },
   { title: 'run', value: (row) => row.discovered_run, align: 'right' },
   { title: 'anchor', value: (row) => row.anchor, shrinksTo: 10 },

@@ -66,15 +66,33 @@ const NAMES: readonly (keyof PageRow)[] = [
   'body_key',
 ];
 
-const COLUMNS: readonly Column<PageRow>[] = [
+const ALWAYS: readonly Column<PageRow>[] = [
   { title: 'state', value: (row) => row.state, colour: (row) => stateColour(row.state) },
   { title: 'status', value: (row) => row.status_code, align: 'right' },
+];
+const USUAL: readonly Column<PageRow>[] = [
   { title: 'depth', value: (row) => row.depth, align: 'right' },
   { title: 'words', value: (row) => row.word_count, align: 'right' },
-  { title: 'url', value: (row) => row.url, shrinksTo: 16 },
+];
+const CHANGES: readonly Column<PageRow>[] = [
+  { title: 'changes', value: (row) => row.changes_detected, align: 'right' },
+  { title: 'a day', value: (row) => Number(row.change_frequency.toPrecision(3)), align: 'right' },
+];
+const LAST_VISIT: Column<PageRow> = { title: 'last visit', value: (row) => row.visited_at?.slice(0, 19) };
+const WHICH: readonly Column<PageRow>[] = [
+  { title: 'url', value: (row) => row.url, shrinksTo: 16, keepsEnd: true },
   // One column says what there is to say: the rule where one decided, else where it led, else what it is called.
   { title: 'title or reason', value: (row) => row.reason ?? arrowTo(row) ?? row.title, shrinksTo: 10 },
 ];
+
+/** A list by change or age shows what it is sorted by. */
+function columnsFor({ changingMoreThan, notCrawledFor }: PageFlags): readonly Column<PageRow>[] {
+  const asked = [
+    ...(changingMoreThan === undefined ? [] : CHANGES),
+    ...(notCrawledFor === undefined ? [] : [LAST_VISIT]),
+  ];
+  return [...ALWAYS, ...(asked.length === 0 ? USUAL : asked), ...WHICH];
+}
 
 function arrowTo(row: PageRow): string | null {
   return row.final_url === null ? null : `→ ${row.final_url}`;
@@ -122,7 +140,7 @@ export function pagesCommand(): Command {
             : Date.now() - readLength(notCrawledFor, ownFlag('--not-crawled-for')),
         limit,
       });
-      await writeRows({ rows, format: config.format, names: NAMES, columns: COLUMNS });
+      await writeRows({ rows, format: config.format, names: NAMES, columns: columnsFor(flags) });
     }),
   );
 }

@@ -48,12 +48,12 @@ const NAMES: readonly (keyof SitemapRow)[] = [
 ];
 
 const COLUMNS: readonly Column<SitemapRow>[] = [
-  { title: 'url', value: (row) => row.url, shrinksTo: 20 },
+  { title: 'url', value: (row) => row.url, shrinksTo: 20, keepsEnd: true },
   { title: 'lastmod', value: (row) => row.lastmod },
   { title: 'changefreq', value: (row) => row.changefreq },
   { title: 'priority', value: (row) => row.priority, align: 'right' },
   { title: 'kind', value: (row) => row.kind },
-  { title: 'sitemap', value: (row) => row.sitemap, shrinksTo: 10 },
+  { title: 'sitemap', value: (row) => row.sitemap, shrinksTo: 10, keepsEnd: true },
 ];
 
 export function sitemapCommand(): Command {

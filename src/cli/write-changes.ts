@@ -63,7 +63,7 @@ const COLUMNS: readonly Column<ToldChange>[] = [
   { title: 'outcome', value: (row) => row.outcome },
   { title: 'known by', value: (row) => row.known_by },
   { title: 'status', value: (row) => row.status_code, align: 'right' },
-  { title: 'url', value: (row) => row.url, shrinksTo: 20 },
+  { title: 'url', value: (row) => row.url, shrinksTo: 20, keepsEnd: true },
   { title: 'what', value: (row) => explainOutcome(row), shrinksTo: 10 },
 ];
 

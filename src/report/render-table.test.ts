@@ -35,6 +35,15 @@ describe('a table', () => {
     expect(line(ROWS[0])).toBe('a        1  https://example.c…');
   });
 
+  it('keeps the end of values that differ there', () => {
+    const columns: Column<Row>[] = [
+      { title: 'url', value: (row) => row.url, shrinksTo: 10, keepsEnd: true },
+      { title: 'size', value: (row) => row.size, align: 'right' },
+    ];
+    const { line } = layOutTable(columns, ROWS, 20, plain);
+    expect(ROWS.map(line)).toEqual(['http…long/path     1', 'http…mple.com/  1000']);
+  });
+
   it('takes from the widest column first', () => {
     const columns: Column<Row>[] = [
       { title: 'name', value: (row) => row.name, shrinksTo: 2 },

@@ -1,9 +1,9 @@
 /**
  * Lays rows out in columns. On a terminal a row takes one line: columns that may shrink share what the others leave,
- * and cut values end in …; elsewhere values stay whole. Widths are decided on the first rows, so that a list of any
+ * and cut values have a …; elsewhere values stay whole. Widths are decided on the first rows, so that a list of any
  * length can be printed while it is read.
  */
-import { cut, type Paint, pad, printable, widthOf } from './terminal-text.ts';
+import { cut, cutInside, type Paint, pad, printable, widthOf } from './terminal-text.ts';
 
 export interface Column<Row> {
   title: string;
@@ -11,6 +11,8 @@ export interface Column<Row> {
   align?: 'left' | 'right';
   /** May be cut down to about this width where the terminal is narrow. */
   shrinksTo?: number;
+  /** Cut inside in place of at the end: of URLs. */
+  keepsEnd?: boolean;
   colour?: (row: Row) => Parameters<Paint>[0] | null;
 }
 
@@ -40,7 +42,8 @@ export function layOutTable<Row>(
   const compose = (texts: string[], colours: (Parameters<Paint>[0] | null)[]) =>
     texts
       .map((text, i) => {
-        const shown = terminalWidth === null ? text : cut(text, widths[i]);
+        const shorten = columns[i].keepsEnd ? cutInside : cut;
+        const shown = terminalWidth === null ? text : shorten(text, widths[i]);
         const isLast = i === texts.length - 1 && columns[i].align !== 'right';
         const padded = isLast ? shown : pad(shown, widths[i], columns[i].align);
         return colours[i] === null ? padded : paint(colours[i]!, padded);

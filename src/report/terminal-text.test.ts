@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import {
   cut,
+  cutInside,
   pad,
   painterFor,
   printable,
@@ -37,6 +38,14 @@ describe('text for terminals', () => {
     expect(cut('abcdefg', 6)).toBe('abcde…');
     expect(cut('日本語', 5)).toBe('日本…');
     expect(cut('日本語', 4)).toBe('日…');
+  });
+
+  it('keeps its end where that tells more, as of URLs', () => {
+    const url = 'https://example.com/docs/1';
+    expect(cutInside(url, 26)).toBe(url);
+    expect(cutInside(url, 22)).toBe('https:/…ple.com/docs/1');
+    expect(cutInside('日本語文書一覧', 8)).toBe('日…一覧');
+    for (let width = 1; width < 26; width++) expect(widthOf(cutInside(url, width))).toBe(width);
   });
 
   it('is padded by columns', () => {

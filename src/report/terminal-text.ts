@@ -41,14 +41,26 @@ export function widthOf(text: string): number {
 /** At most `width` columns, the last one … where something was cut. */
 export function cut(text: string, width: number): string {
   if (widthOf(text) <= width) return text;
-  let kept = '';
-  let left = width - 1;
-  for (const char of text) {
+  return `${takeCells(text, width - 1).join('')}…`;
+}
+
+/** The same, with … inside: what tells the URLs of one site apart is their end. */
+export function cutInside(text: string, width: number): string {
+  if (widthOf(text) <= width) return text;
+  const before = Math.floor((width - 1) / 3);
+  const end = takeCells([...text].reverse(), width - 1 - before).reverse();
+  return `${takeCells(text, before).join('')}…${end.join('')}`;
+}
+
+function takeCells(chars: Iterable<string>, cells: number): string[] {
+  const taken: string[] = [];
+  let left = cells;
+  for (const char of chars) {
     left -= cellsOf(char);
     if (left < 0) break;
-    kept += char;
+    taken.push(char);
   }
-  return `${kept}…`;
+  return taken;
 }
 
 export function pad(text: string, width: number, align: 'left' | 'right' = 'left'): string {

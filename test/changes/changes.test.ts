@@ -298,6 +298,13 @@ describe('sumi pages', () => {
     expect(await pages('--not-crawled-for', '0m')).toContain('/old');
   });
 
+  it('shows people what a list is sorted by', async () => {
+    const head = async (...args: string[]) => (await run('pages', ...args)).stdout.split('\n', 1)[0];
+    expect(await head('--changing-more-than', '1/day')).toMatch(/^state +status +changes +a day +url/);
+    expect(await head('--not-crawled-for', '0m')).toMatch(/^state +status +last visit +url/);
+    expect(await head()).toMatch(/^state +status +depth +words +url/);
+  });
+
   it.each([
     ['--changing-more-than', '0', 'change_frequency', -1],
     ['--not-crawled-for', '0m', 'visited_at', 1],

@@ -5,7 +5,6 @@ import { sumiError } from '../errors.ts';
 import { openBodies } from '../store/open-store.ts';
 import type { PageRow, ReadSide } from '../store/read-side.ts';
 import { findPages } from './find-pages.ts';
-import { addOptionFlags } from './options-to-flags.ts';
 import { addReadFlags, withReadSide } from './read-command.ts';
 import { configOfRun } from './stored-config.ts';
 
@@ -22,7 +21,7 @@ export function catCommand(): Command {
   const command = new Command('cat')
     .description('print the stored body of a page')
     .argument('<url>', 'the page, in any spelling');
-  addOptionFlags(addReadFlags(command, false), ['bodies']);
+  addReadFlags(command, false, ['bodies']);
   command.option('--raw', 'the stored bytes and nothing else, which is what is printed anyway');
   return command.addHelpText('after', EXAMPLES).action((url: string) =>
     withReadSide(command, async ({ config, side, project }) => {

@@ -17,8 +17,8 @@ export interface Reading {
 
 const READ_OPTIONS: readonly OptionName[] = ['db', 'store', 'config', 'project', 'format'];
 
-export function addReadFlags(command: Command, isList: boolean): Command {
-  addOptionFlags(command, READ_OPTIONS);
+export function addReadFlags(command: Command, isList: boolean, others: readonly OptionName[] = []): Command {
+  addOptionFlags(command, [...READ_OPTIONS, ...others]);
   return isList ? command.option('--limit <N>', 'at most so many rows') : command;
 }
 

@@ -8,7 +8,6 @@ import type { PageRow } from '../store/read-side.ts';
 import { settingsOf } from '../watch/watch-settings.ts';
 import { explainPage } from './explain-page.ts';
 import { findPages } from './find-pages.ts';
-import { addOptionFlags } from './options-to-flags.ts';
 import { addReadFlags, wantsJson, withReadSide } from './read-command.ts';
 import { renderExplanation } from './render-explanation.ts';
 
@@ -23,7 +22,7 @@ export function whyCommand(): Command {
   const command = new Command('why')
     .description('tell what became of a URL, and which rule decided')
     .argument('<url>', 'the URL, in any spelling');
-  return addOptionFlags(addReadFlags(command, false), ['revisit', 'budget'])
+  return addReadFlags(command, false, ['revisit', 'budget'])
     .addHelpText('after', EXAMPLES)
     .action((url: string) =>
       withReadSide(command, async ({ config, side, project }) => {

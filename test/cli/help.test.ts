@@ -25,6 +25,8 @@ const COMMANDS = [
   'audit',
   'copy',
   'forget',
+  'watch',
+  'project',
   'config',
   'demo',
 ];
@@ -45,6 +47,13 @@ describe('help', () => {
       const about = new RegExp(`^ {2}${name} {2,}(.*)$`, 'm').exec(list)![1];
       expect(stdout).toContain(about);
       expect((await sumi(['help', name])).stdout).toBe(stdout);
+    }
+  });
+
+  it('says nothing twice', async () => {
+    for (const name of COMMANDS) {
+      const lines = (await sumi([name, '--help'])).stdout.split('\n').filter((line) => line.length > 40);
+      expect(lines, name).toEqual([...new Set(lines)]);
     }
   });
 

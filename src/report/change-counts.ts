@@ -14,19 +14,19 @@ const WITHOUT_BODY: ReadonlySet<KnownBy> = new Set(['freshness', 'lastmod', '304
 
 export function countChanges(rows: readonly LedgerRow[]): ChangeCounts {
   const counts = { new: 0, changed: 0, unchanged: 0, gone: 0, failed: 0, skipped: 0, bytes_saved: 0 };
-  const ledger: LedgerLine[] = [];
+  const levels = new Map<KnownBy, LedgerLine>();
   for (const { outcome, knownBy, visits, bytesSaved } of rows) {
     counts[outcome] += visits;
     counts.bytes_saved += bytesSaved;
-    if (outcome !== 'unchanged') continue;
+    // A page that turned out to be an orphan, or to be one no more, may have cost as little as an unchanged one.
+    if (outcome !== 'unchanged' && bytesSaved === 0) continue;
     if (WITHOUT_BODY.has(knownBy)) counts.skipped += visits;
-    ledger.push({
-      level: knownBy,
-      pages: visits,
-      requests_saved: WITHOUT_REQUEST.has(knownBy) ? visits : 0,
-      bytes_saved: bytesSaved,
-    });
+    const line = levels.get(knownBy) ?? { level: knownBy, pages: 0, requests_saved: 0, bytes_saved: 0 };
+    levels.set(knownBy, line);
+    line.pages += visits;
+    line.requests_saved += WITHOUT_REQUEST.has(knownBy) ? visits : 0;
+    line.bytes_saved += bytesSaved;
   }
-  ledger.sort((a, b) => KNOWN_BY.indexOf(a.level) - KNOWN_BY.indexOf(b.level));
+  const ledger = [...levels.values()].sort((a, b) => KNOWN_BY.indexOf(a.level) - KNOWN_BY.indexOf(b.level));
   return { ...counts, ledger };
 }

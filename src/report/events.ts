@@ -109,7 +109,7 @@ export interface SummaryEvent {
   ledger: LedgerLine[];
 }
 
-/** What was spared by how a page was known to be unchanged, cheapest first. */
+/** What was spared, by how its page was known, cheapest first; the bytes add up to those of the summary. */
 export interface LedgerLine {
   level: KnownBy;
   pages: number;

@@ -45,9 +45,10 @@ function renderChanges(summary: SummaryEvent): string[] {
   const found = (['new', 'changed', 'unchanged', 'gone', 'failed'] as const)
     .filter((outcome) => summary[outcome] > 0)
     .map((outcome) => `${showCount(summary[outcome])} ${outcome}`);
-  const levels = summary.ledger.map(
-    ({ level, pages }) => `${showCount(pages)} ${LEVEL_NAMES[level] ?? level}`,
-  );
+  // What is orphaned, or is so no more, may have spared something and is not unchanged.
+  const levels = summary.ledger
+    .filter(({ level }) => level !== 'orphan')
+    .map(({ level, pages }) => `${showCount(pages)} ${LEVEL_NAMES[level] ?? level}`);
   const requests = summary.ledger.reduce((sum, { requests_saved }) => sum + requests_saved, 0);
   const asked = requests > 0 ? ` and ${showMany(requests, 'request')}` : '';
   const saved =

@@ -161,9 +161,11 @@ CREATE VIEW crawled_pages AS
   WHERE u.state NOT IN ${WAITING};
 
 CREATE VIEW crawled_url AS
-  SELECT u.id, f.run_id AS crawl_id, COALESCE(u.fetch_url, u.url) AS url, COALESCE(f.status_code, 0) AS status, f.title,
+  SELECT u.id, f.run_id AS crawl_id, COALESCE(u.fetch_url, u.url) AS url, COALESCE(f.status_code, 0) AS status,
+    COALESCE(f.title, '') AS title,
     ${INDEXABLE} AS indexable, COALESCE(f.error, u.reason, '') AS error,
-    f.visited_at / 1000 AS last_crawled_at, f.etag, f.last_modified, ${orNull(hash('f.content_hash'))} AS content_hash,
-    f.change_frequency, f.changes_detected, u.discovered_at / 1000 AS created_at
+    f.visited_at / 1000 AS last_crawled_at, COALESCE(f.etag, '') AS etag, COALESCE(f.last_modified, '') AS last_modified,
+    ${hash('f.content_hash')} AS content_hash,
+    f.change_frequency, f.changes_detected, u.discovered_at / 1000 AS created_at, u.project_id
   FROM url u JOIN fetched f ON f.page_id = u.id;
 `;

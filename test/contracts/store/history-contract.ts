@@ -378,6 +378,31 @@ export function describeHistory(harness: () => StoreHarness): void {
         ['moved', 'No'],
       ]);
     });
+
+    it('answers the queries of specification 003, and has no NULL where that has an empty text', async () => {
+      const run = await beginRun(harness());
+      await run.store.offer([candidate('silent')]);
+      const silent = facts({
+        statusCode: null,
+        title: null,
+        etag: null,
+        lastModified: null,
+        contentHash: null,
+      });
+      await run.visit(await run.lease(), {
+        state: PAGE_STATES.Unreachable,
+        reason: 'network',
+        facts: silent,
+      });
+      await run.store.flush();
+      const { read } = harness();
+      const [{ id }] = await read('SELECT id FROM project');
+      const frequent = 'change_frequency > 1.0 ORDER BY change_frequency DESC LIMIT 100';
+      expect(await read(`SELECT * FROM crawled_url WHERE project_id = ${id} AND ${frequent}`)).toEqual([]);
+      const stale = `SELECT * FROM crawled_url WHERE project_id = ${id} AND last_crawled_at < 9999999999`;
+      const none = { title: '', etag: '', last_modified: '', content_hash: '', status: 0, error: 'network' };
+      expect(await read(stale)).toMatchObject([{ ...none, change_frequency: 0, changes_detected: 0 }]);
+    });
   });
 
   describe('past', () => {

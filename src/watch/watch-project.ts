@@ -23,6 +23,7 @@ import { NO_REVISITS, type PlanBook } from './plan-book.ts';
 import { stopAfterHours } from './stop-after-hours.ts';
 import {
   countVisits,
+  findProject,
   firstConfig,
   isFirstCrawl,
   isReadToEnd,
@@ -246,10 +247,7 @@ class ProjectWatch implements Watch {
     }
   }
 
-  async #findProject(side: ReadSide): Promise<{ id: number; last: StoredRun | null } | null> {
-    const row = (await side.projects()).find(({ project }) => project === this.#request.project);
-    return row === undefined ? null : { id: row.id, last: await side.lastRun(row.id) };
-  }
+  #findProject = (side: ReadSide) => findProject(side, this.#request.project);
 
   /** Says in the store that this watch is at work, unless another one is. */
   async #takeOver({ store, side, now }: Opened, projectId: number, last: StoredRun | null): Promise<void> {

@@ -22,6 +22,11 @@ async function setUp() {
       '/': page('home', '/a', '/b'),
       '/a': (exchange: Exchange) => answer(exchange, { body: page(`A in version ${version}`) }),
       '/b': page('B'),
+      '/sitemap.xml': (exchange: Exchange) =>
+        answer(exchange, {
+          headers: { 'content-type': 'application/xml' },
+          body: `<urlset><url><loc>${exchange.url('/b')}</loc></url></urlset>`,
+        }),
     },
   });
   closing.push(() => web.close());
@@ -63,6 +68,18 @@ describe('sumi watch', () => {
     expect(second.code).toBe(0);
     expect(lines(second.stdout).length).toBe(1);
     expect(web.log.length).toBe(before);
+  });
+
+  it('crawls a site of which only the sitemap was listed, and looks at one that was crawled before that', async () => {
+    const { web, run } = await setUp();
+    const list = () => run('sitemap', web.url('/'), '--fresh', '--delay', '0');
+    expect((await list()).code).toBe(0);
+    const watch = ['--once', '--json', '--delay', '0', '--discover', 'sitemap,links'];
+    const first = await run('watch', web.url('/'), ...watch);
+    expect(first.stderr).toContain('completed, 3 pages');
+    expect(lines(first.stdout)).toMatchObject([{ type: 'tick', skipped: 'nothing due' }]);
+    expect((await list()).code).toBe(0);
+    expect(lines((await run('watch', ...watch)).stdout)).toMatchObject([{ type: 'tick', run: null }]);
   });
 
   it('--once spends its budget on the first crawl, says so, and goes on with it', async () => {

@@ -2,7 +2,7 @@
 import type { Config } from '../config/load-config.ts';
 import { isSharedStore } from '../primitives/store-address.ts';
 import type { PageRow, ReadSide, StoredRun, VisitRowBrief } from '../store/read-side.ts';
-import { isCrawl, PAUSING_NOTE, pausesAtLimit } from '../store/unfinished-run.ts';
+import { isUnfinished, PAUSING_NOTE, pausesAtLimit } from '../store/unfinished-run.ts';
 import type { TickEvent } from './watch-event.ts';
 
 /** The notes by which `sumi runs` and a watch that begins again tell its own runs from others. */
@@ -42,7 +42,7 @@ function watchNote({ metadata }: StoredRun): unknown {
   return metadata === null ? null : (JSON.parse(metadata) as Record<string, unknown>).watch;
 }
 
-/** The project and its last run; none where `sumi sitemap` has made it and nobody crawled it yet. */
+/** The project and its last run; none where no page was ever visited: `sumi sitemap` made it, or nobody answered. */
 export async function findProject(
   side: ReadSide,
   name: string,
@@ -50,8 +50,8 @@ export async function findProject(
   const row = (await side.projects()).find(({ project }) => project === name);
   if (row === undefined) return null;
   const last = await side.lastRun(row.id);
-  if (last === null || isCrawl(last)) return { id: row.id, last };
-  for await (const run of side.runs({ project: name })) if (isCrawl(run)) return { id: row.id, last };
+  if (last === null || isUnfinished(last)) return { id: row.id, last };
+  for await (const _ of side.revisitPages(row.id)) return { id: row.id, last };
   return { id: row.id, last: null };
 }
 

@@ -10,7 +10,6 @@ import type { Config } from '../config/load-config.ts';
 import type { RunRoom } from '../crawl/run-room.ts';
 import { type CrawlHandle, startCrawl } from '../crawl/start-crawl.ts';
 import type { Extensions } from '../crawl/wire.ts';
-import { sumiError } from '../errors.ts';
 import { type Clock, systemClock } from '../primitives/clock.ts';
 import type { EventListener, SummaryEvent } from '../report/events.ts';
 import { openReadSide, openStore } from '../store/open-store.ts';
@@ -137,20 +136,19 @@ class ProjectWatch implements Watch {
     const isFresh = config.fresh && !this.#hasBegun;
     const found = await this.#findProject(side);
     if (found !== null) await this.#takeOver(opened, found.id, found.last);
-    // All of the project is about to be cleared, what the watch keeps included.
-    if (isFresh) this.#state = newState(settings.kind);
     const last = isFresh ? null : (found?.last ?? null);
+    // All of the project is about to be cleared, or nothing of it was visited and paid: what the watch keeps begins anew.
+    if (last === null) [this.#state, this.#account, this.#isLooking] = [newState(settings.kind), null, false];
     // A tick that was cut off goes on as one: begun anew as a crawl, it would visit every page.
     this.isPrepared = last !== null && (!isUnfinished(last) || isTick(last));
     if (this.isPrepared) return null;
-    this.#state ??= newState(settings.kind);
     const account = await this.#openFirst(last, side, now);
     const room = account.budget.visits(now);
     const most = config.maxPages ?? Number.POSITIVE_INFINITY;
     const maxPages = Math.min((last?.pages ?? 0) + room, most);
-    const { cutOff } = this.#state;
-    this.#state.cutOff = {
-      ...(cutOff ?? { afterRun: last?.run ?? 0, paid: 0, hosts: {} }),
+    const state = this.#state!;
+    state.cutOff = {
+      ...(state.cutOff ?? { afterRun: last?.run ?? 0, paid: 0, hosts: {} }),
       ...{ room: maxPages, isLeft: room < 1 },
     };
     if (found !== null && !isFresh) await this.#save(store, now);
@@ -303,9 +301,11 @@ class ProjectWatch implements Watch {
     const { config, settings, project } = this.#request;
     const found = await this.#findProject(side);
     const isClosed = !isOpen(this.#clock.now(), settings.hours);
-    if (found?.last == null && isClosed) return this.#idle(now, 'hours');
-    if (found?.last == null)
-      throw sumiError('unknown-project', { project, file: config.storeLabel, known: 'others' });
+    if (found?.last == null) {
+      // Nothing could be visited: the next look begins anew.
+      this.isPrepared = false;
+      return this.#idle(now, isClosed ? 'hours' : this.#isJustRead ? 'nothing due' : 'budget');
+    }
     await this.#takeOver(opened, found.id, found.last);
     if (isClosed) return this.#idle(now, 'hours');
     if (isUnfinished(found.last)) return this.#goOn(opened, found.last);

@@ -27,6 +27,36 @@ describe('a watch', () => {
     expect(new Set(again)).toEqual(new Set(first));
   });
 
+  it('begins anew, its budget too, when its first crawl could visit nothing', async () => {
+    const { pages } = site(5);
+    let robots: { status?: number; body: string } = { status: 503, body: '' };
+    const robotsTxt = (exchange: Exchange) =>
+      answer(exchange, { headers: { 'content-type': 'text/plain' }, ...robots });
+    const { open, asked, ticks, clock } = await bench(
+      { pages: { ...pages, '/robots.txt': robotsTxt } },
+      { budget: '10/day', robotsRetries: 0, robotsTtl: 3600 },
+    );
+    const down = await open();
+    expect(await down.prepare()).toMatchObject({ pages: 0, by_state: { Unreachable: 1 } });
+    await down.close();
+    robots = { body: 'User-agent: *\nDisallow: /' };
+    const watch = await open();
+    expect(await watch.prepare()).toMatchObject({ status: 'completed', pages: 0 });
+    await watch.tick();
+    expect(ticks().at(-1)).toMatchObject({ run: null, skipped: 'nothing due' });
+    expect(watch.isPrepared).toBe(false);
+    robots = { body: '' };
+    clock.advance(2 * HOUR_MS);
+    expect(await watch.prepare()).toMatchObject({ status: 'completed', new: 6 });
+    expect(asked().length).toBe(6);
+    await watch.tick();
+    expect(watch.isPrepared).toBe(true);
+    clock.advance(DAY_MS);
+    await watch.tick();
+    expect(asked().length).toBe(6);
+    await watch.close();
+  });
+
   it('tells what changed, what came and what went, once', async () => {
     const { pages, state } = site(5);
     const { open, clock, changes, ticks, asked } = await bench({ pages }, { budget: '100/day' });

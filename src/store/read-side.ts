@@ -348,7 +348,7 @@ export interface ReadSide {
     limit?: number;
   }): AsyncIterable<SitemapEntryRow[]>;
   discoveries(filter: { project?: string }): Promise<DiscoveryRow[]>;
-  /** Pages that were visited, or wait to be for the first time, in batches by id. */
+  /** Pages that were visited, wait to be for the first time, or were given up before that with their host, in batches by id. */
   revisitPages(projectId: number, pageId?: number): AsyncIterable<readonly RevisitPage[]>;
   /** What `saveRevisits` kept: the plan as JSON, and the last run it learned from; null and 0 before the first. */
   revisitPlan(projectId: number): Promise<{ plan: string | null; learnedRun: number }>;

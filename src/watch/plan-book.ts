@@ -37,6 +37,8 @@ export class PlanBook {
   readonly #hosts = new Map<number, number>();
   readonly #hostIds: number[] = [];
   #unsaved = new Uint8Array(0);
+  /** Pages that were given up since the last save, and never visited. */
+  readonly #triedAt = new Map<number, number>();
 
   constructor(plan: RevisitPlan, projectId: number, learnedRun: number, hostIds: readonly number[]) {
     this.plan = plan;
@@ -77,11 +79,14 @@ export class PlanBook {
       host: hosts,
       weight: planned.map(({ depth }) => 1 / (1 + (depth ?? NO_DEPTH))),
       depth: planned.map(({ depth }) => depth ?? NO_DEPTH),
-      lastVisit: planned.map(({ learnedAt }) => notAhead(learnedAt ?? Number.NaN, now)),
-      // Whose visits fail is left alone for a while, and a restart must not forget it.
-      nextVisit: planned.map(({ flags, visitedAt }) =>
-        isAhead(visitedAt ?? 0, now) ? Number.NaN : retryAt(flags, visitedAt ?? Number.NaN),
+      lastVisit: planned.map(({ learnedAt, visitedAt }) =>
+        notAhead((visitedAt === null ? null : learnedAt) ?? Number.NaN, now),
       ),
+      // Whose visits fail is left alone for a while, and a restart must not forget it.
+      nextVisit: planned.map(({ flags, visitedAt, learnedAt }) => {
+        const triedAt = visitedAt ?? learnedAt ?? Number.NaN;
+        return isAhead(triedAt, now) ? Number.NaN : retryAt(flags, triedAt);
+      }),
       rateShape: planned.map(({ rateShape }) => rateShape),
       rateDays: planned.map(({ rateDays }) => rateDays),
       changeFrequency: planned.map(({ changeFrequency }) => changeFrequency),
@@ -162,6 +167,15 @@ export class PlanBook {
   giveUp(page: number, now: number): void {
     this.plan.observe(page, 'failed', now);
     this.markUnsaved(page);
+    if (Number.isNaN(this.plan.lastVisit(page))) this.#triedAt.set(page, now);
+  }
+
+  /** Of a page that was never visited, when it was given up: so it is left alone after a restart, too. */
+  #learnedAt(page: number): number {
+    const triedAt = this.#triedAt.get(page) ?? Number.NaN;
+    this.#triedAt.delete(page);
+    const visitedAt = this.plan.lastVisit(page);
+    return Number.isNaN(visitedAt) ? triedAt : visitedAt;
   }
 
   /**
@@ -229,7 +243,7 @@ export class PlanBook {
     const { rateShape, rateDays, signals, signalsInAll, flags } = this.plan.savePages(pages);
     return {
       pageIds: pages.map((page) => this.pageIdOf(page)),
-      learnedAt: pages.map((page) => this.plan.lastVisit(page)),
+      learnedAt: pages.map((page) => this.#learnedAt(page)),
       ...{ rateShape, rateDays, signals, signalsInAll, flags },
     };
   }

@@ -51,7 +51,8 @@ export async function findProject(
   if (row === undefined) return null;
   const last = await side.lastRun(row.id);
   if (last === null || isUnfinished(last)) return { id: row.id, last };
-  for await (const _ of side.revisitPages(row.id)) return { id: row.id, last };
+  for await (const rows of side.revisitPages(row.id))
+    if (rows.some(({ visitedAt }) => visitedAt !== null)) return { id: row.id, last };
   return { id: row.id, last: null };
 }
 

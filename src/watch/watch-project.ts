@@ -108,6 +108,8 @@ class ProjectWatch implements Watch {
   #book: PlanBook | null = null;
   #account: VisitAccount | null = null;
   #refreshedAt = 0;
+  /** Pages without an answer when the plan was last known to have all of them. */
+  #unanswered = 0;
 
   constructor(request: WatchRequest) {
     this.#request = request;
@@ -134,7 +136,7 @@ class ProjectWatch implements Watch {
     const { store, side, now } = opened;
     const { config, settings } = this.#request;
     const isFresh = config.fresh && !this.#hasBegun;
-    const found = await this.#findProject(side);
+    const found = await findProject(side, this.#request.project);
     if (found !== null) await this.#takeOver(opened, found.id, found.last);
     const last = isFresh ? null : (found?.last ?? null);
     // All of the project is about to be cleared, or nothing of it was visited and paid: what the watch keeps begins anew.
@@ -147,10 +149,8 @@ class ProjectWatch implements Watch {
     const most = config.maxPages ?? Number.POSITIVE_INFINITY;
     const maxPages = Math.min((last?.pages ?? 0) + room, most);
     const state = this.#state!;
-    state.cutOff = {
-      ...(state.cutOff ?? { afterRun: last?.run ?? 0, paid: 0, hosts: {} }),
-      ...{ room: maxPages, isLeft: room < 1 },
-    };
+    const cutOff = state.cutOff ?? { afterRun: last?.run ?? 0, paid: 0, hosts: {} };
+    state.cutOff = { ...cutOff, room: maxPages, isLeft: room < 1 };
     if (found !== null && !isFresh) await this.#save(store, now);
     // One that was cut off after its last page needs none.
     if (room < 1 && !(last !== null && (await isReadToEnd(side, this.#request.project)))) return null;
@@ -178,7 +178,7 @@ class ProjectWatch implements Watch {
 
   async #concludeFirst(opened: Opened, { run, status }: SummaryEvent): Promise<void> {
     const { store, side, now } = opened;
-    const found = await this.#findProject(side);
+    const found = await findProject(side, this.#request.project);
     await this.#takeOver(opened, found!.id, found!.last);
     await this.#account!.pay(run, { side, projectId: this.#projectId, now });
     this.isPrepared = status !== 'interrupted';
@@ -245,8 +245,6 @@ class ProjectWatch implements Watch {
     }
   }
 
-  #findProject = (side: ReadSide) => findProject(side, this.#request.project);
-
   /** Says in the store that this watch is at work, unless another one is. */
   async #takeOver({ store, side, now }: Opened, projectId: number, last: StoredRun | null): Promise<void> {
     this.#projectId = projectId;
@@ -299,7 +297,7 @@ class ProjectWatch implements Watch {
   async #choose(opened: Opened): Promise<Chosen | TickEvent> {
     const { store, side, now } = opened;
     const { config, settings, project } = this.#request;
-    const found = await this.#findProject(side);
+    const found = await findProject(side, this.#request.project);
     const isClosed = !isOpen(this.#clock.now(), settings.hours);
     if (found?.last == null) {
       // Nothing could be visited: the next look begins anew.
@@ -461,6 +459,10 @@ class ProjectWatch implements Watch {
     state.hasLeftOvers = isFull || chosen.hasMoreLeftOvers;
     const counts = await countVisits(side, summary.run);
     await this.#save(store, now);
+    // Pages that were given up before their first visit come into the plan when it is loaded.
+    const { Unreachable: unanswered = 0 } = summary.by_state;
+    if (unanswered > this.#unanswered) this.#book = null;
+    this.#unanswered = unanswered;
     return {
       ...this.#idle(now, null),
       run: summary.run,

@@ -114,6 +114,7 @@ export function describeReadHistory(asked: () => ReadSide): void {
       'dead',
       'moved',
       'later',
+      'Ünï',
       'target',
       'fresh',
       'listed',
@@ -136,7 +137,9 @@ export function describeReadHistory(asked: () => ReadSide): void {
     });
     expect(pages[1]).toMatchObject({ sitemapDate: Date.UTC(2025, 11, 31), learnedAt: null, rateShape: 0 });
     expect(pages[2]).toMatchObject({ learnedAt: null, flags: 0 });
-    expect(pages[5]).toMatchObject({ visitedAt: null, state: 'Queued' });
+    // Given up with its host before its first visit.
+    expect(pages[4]).toMatchObject({ visitedAt: null, state: 'RateLimited' });
+    expect(pages[6]).toMatchObject({ visitedAt: null, state: 'Queued' });
     expect(await listed(asked().revisitPages(1, pages[1].pageId))).toEqual([[pages[1]]]);
     expect(await asked().revisitPlan(1)).toEqual({ plan: '{"price":0.5}', learnedRun: 1 });
     expect(await asked().revisitPlan((await asked().projects())[1].id)).toEqual({

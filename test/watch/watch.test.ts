@@ -57,6 +57,44 @@ describe('a watch', () => {
     await watch.close();
   });
 
+  it('visits pages that the first crawl gave up with their host, ever more rarely while nobody answers', async () => {
+    const { pages } = site(8);
+    let answersLeft = 3;
+    const serve = (exchange: Exchange) => {
+      if (--answersLeft < 0) return void exchange.request.socket.destroy();
+      (pages!['/'] as (exchange: Exchange) => void)(exchange);
+    };
+    const options = { budget: '1000/day', perHost: 1, breakerFailures: 2, breakerProbes: 0 };
+    const { open, asked, clock, read, ticks } = await bench({ pages: { '/': serve, '/p*': serve } }, options);
+    const watch = await open();
+    await watch.prepare();
+    await watch.close();
+    expect(new Set(asked()).size).toBe(5);
+    const unvisited = () =>
+      read(async (side) => {
+        let count = 0;
+        for await (const { visited_at } of side.pages({ states: ['Unreachable'] }))
+          if (visited_at === null) count++;
+        return count;
+      });
+    expect(await unvisited()).toBe(4);
+    const look = async (hours: number) => {
+      clock.advance(hours * HOUR_MS);
+      const again = await open();
+      await again.prepare();
+      await again.tick();
+      await again.close();
+      return ticks().at(-1)!.due;
+    };
+    expect(await look(12)).toBe(9);
+    // These four are left alone for six hours now, and so is the one that was tried; the others have a visit to count from.
+    expect(await look(1)).toBe(4);
+    answersLeft = 100;
+    expect(await look(12)).toBe(9);
+    expect(asked()).toEqual(expect.arrayContaining(numbers(8).map((n) => `/p${n}`)));
+    expect(await unvisited()).toBe(0);
+  });
+
   it('tells what changed, what came and what went, once', async () => {
     const { pages, state } = site(5);
     const { open, clock, changes, ticks, asked } = await bench({ pages }, { budget: '100/day' });

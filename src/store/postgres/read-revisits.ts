@@ -1,4 +1,4 @@
-/** What a plan of revisits begins with: every page that has a past or waits for its first visit, and the plan as it was. */
+/** What a plan of revisits begins with: every page that has a past or is to be visited for the first time, and the plan as it was. */
 import { PAGE_STATES, pageStateName } from '../../frontier/page-state.ts';
 import { NO_DEPTH } from '../port.ts';
 import type { RevisitPage } from '../read-side.ts';
@@ -9,7 +9,9 @@ const BATCH = 5000;
 const SETS_A_BATCH = 500;
 const ofPage = (table: string) => `${table}.page_id = u.id AND ${table}.host_id = u.host_id
   AND ${table}.page_id BETWEEN $1 AND (SELECT max(id) FROM u)`;
-const isWaiting = (state: number) => state === PAGE_STATES.Queued || state === PAGE_STATES.Fetching;
+/** Without a visit: to be made yet, or given up with their host in a run. */
+const { Queued, Fetching, Unreachable, RateLimited } = PAGE_STATES;
+const UNVISITED: ReadonlySet<number> = new Set([Queued, Fetching, Unreachable, RateLimited]);
 
 type RawPage = Omit<RevisitPage, 'state'> & { state: number };
 
@@ -26,7 +28,7 @@ export function createRevisitReader(sql: Sql) {
         LEFT JOIN revisit r ON ${ofPage('r')} ORDER BY u.id`;
     for (let after = 0; ; ) {
       const rows = await ask<RawPage>(sql, text, [pageId ?? after, projectId, BATCH]);
-      const wanted = rows.filter(({ visitedAt, state }) => visitedAt !== null || isWaiting(state));
+      const wanted = rows.filter(({ visitedAt, state }) => visitedAt !== null || UNVISITED.has(state));
       if (wanted.length > 0) yield wanted.map((row) => ({ ...row, state: pageStateName(row.state) }));
       if (rows.length < BATCH || pageId !== undefined) return;
       after = rows[rows.length - 1].pageId;

@@ -6,7 +6,8 @@ import type { RevisitPage } from '../read-side.ts';
 import { unpackNumbers } from './pack-links.ts';
 
 const BATCH = 1000;
-const { Queued, Fetching } = PAGE_STATES;
+/** Without a visit: to be made yet, or given up with their host in a run. */
+const { Queued, Fetching, Unreachable, RateLimited } = PAGE_STATES;
 
 type StoredPage = Omit<RevisitPage, 'state'> & { state: number };
 
@@ -20,7 +21,7 @@ export function createRevisitReader(db: Database) {
        FROM url u LEFT JOIN fetched f ON f.page_id = u.id LEFT JOIN revisit r ON r.page_id = u.id
          LEFT JOIN sitemap_entry e ON e.page_id = u.id AND e.lost_run IS NULL
        WHERE u.id ${pageId === undefined ? '>' : '='} @id AND u.project_id = @project
-         AND (f.page_id IS NOT NULL OR u.state IN (${Queued}, ${Fetching})) ORDER BY u.id LIMIT ${BATCH}`,
+         AND (f.page_id IS NOT NULL OR u.state IN (${[Queued, Fetching, Unreachable, RateLimited]})) ORDER BY u.id LIMIT ${BATCH}`,
     );
     for (let after = 0; ; ) {
       const rows = read.all({ id: pageId ?? after, project: projectId }) as StoredPage[];

@@ -1,6 +1,5 @@
 import Sqlite from 'better-sqlite3';
 import { expect, it } from 'vitest';
-import { SCHEMA_VERSION } from '../../src/store/sqlite/schema.ts';
 import { page, useBench } from './crawl-site.ts';
 import { outcomes } from './history-rows.ts';
 
@@ -13,8 +12,21 @@ it('a redirect in a file of the version that kept no hashes of them is still the
   await bench.crawl(file, web.url('/'));
   const db = new Sqlite(file.path);
   db.exec(`DROP VIEW pages; ALTER TABLE fetched DROP COLUMN robots_other; ALTER TABLE fetched DROP COLUMN x_robots_tag;
-    UPDATE fetched SET facet_hash = NULL WHERE redirect_to IS NOT NULL; PRAGMA user_version = ${SCHEMA_VERSION - 1}`);
+    UPDATE fetched SET facet_hash = NULL WHERE redirect_to IS NOT NULL; PRAGMA user_version = 7`);
   db.close();
   await bench.crawl(file, web.url('/'), { mode: 'incremental', spotCheck: 0 });
   expect(outcomes(file)).toMatchObject({ '/old': 'unchanged text', '/new': 'unchanged hash' });
+});
+
+it('a file of the version before has the views of this one after its next crawl', async () => {
+  const web = await bench.web({ pages: { '/': page('home') } });
+  const file = bench.file();
+  await bench.crawl(file, web.url('/'));
+  const db = new Sqlite(file.path);
+  db.exec('DROP VIEW crawled_url; CREATE VIEW crawled_url AS SELECT 1 AS id; PRAGMA user_version = 8');
+  db.close();
+  await bench.crawl(file, web.url('/'));
+  expect(file.rows('SELECT project_id, last_modified FROM crawled_url')).toEqual([
+    { project_id: 1, last_modified: '' },
+  ]);
 });

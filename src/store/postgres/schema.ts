@@ -406,6 +406,8 @@ ALTER TABLE fetched ADD COLUMN x_robots_tag text;
 UPDATE fetched SET facet_hash = '' WHERE redirect_to IS NOT NULL AND facet_hash IS NULL;
 -- Pages that workers left out at the run's limit.
 ALTER TABLE run ADD COLUMN left_out integer NOT NULL DEFAULT 0;`,
+  // Nothing but views, which every new version makes anew: crawled_url has the project, and no NULL in texts.
+  '',
 ];
 export const SCHEMA_VERSION = MIGRATIONS.length;
 

@@ -1,0 +1,16 @@
+import { createHash } from 'node:crypto';
+import { expect, it } from 'vitest';
+import * as postgres from '../src/store/postgres/schema.ts';
+import { VIEWS as POSTGRES_VIEWS } from '../src/store/postgres/views.ts';
+import * as sqlite from '../src/store/sqlite/schema.ts';
+import { VIEWS as SQLITE_VIEWS } from '../src/store/sqlite/views.ts';
+
+const markOf = (views: string) => createHash('sha256').update(views).digest('hex').slice(0, 8);
+
+// Stored databases keep the views they have until a new version: add an entry to MIGRATIONS, then the new pair here.
+it.each([
+  ['SQLite', sqlite.SCHEMA_VERSION, SQLITE_VIEWS, [9, 'f6aae240']],
+  ['PostgreSQL', postgres.SCHEMA_VERSION, POSTGRES_VIEWS, [7, '038bd031']],
+])('the views of %s change only with a version', (_, version, views, pair) => {
+  expect([version, markOf(views)]).toEqual(pair);
+});

@@ -15,7 +15,7 @@ it('a redirect in a file of the version that kept no hashes of them is still the
     UPDATE fetched SET facet_hash = NULL WHERE redirect_to IS NOT NULL; PRAGMA user_version = 7`);
   db.close();
   await bench.crawl(file, web.url('/'), { mode: 'incremental', spotCheck: 0 });
-  expect(outcomes(file)).toMatchObject({ '/old': 'unchanged text', '/new': 'unchanged hash' });
+  expect(outcomes(file)).toMatchObject({ '/old': 'unchanged status', '/new': 'unchanged hash' });
 });
 
 it('a file of the version before has the views of this one after its next crawl', async () => {

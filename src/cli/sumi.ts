@@ -5,7 +5,7 @@
 import { existsSync, statSync } from 'node:fs';
 import { Command, CommanderError } from 'commander';
 import { PROGRAM_VERSION } from '../config/program.ts';
-import { EXIT_CODES, exitCodeOf, formatError } from '../errors.ts';
+import { EXIT_CODES, exitCodeOf, formatError, sumiError } from '../errors.ts';
 import { hyphenateFlags, throwUsageErrors } from './options-to-flags.ts';
 
 const COMMANDS: Record<string, { about: string; load: () => Promise<Command> }> = {
@@ -163,6 +163,16 @@ function isClosedPipe(error: unknown): boolean {
   return (error as NodeJS.ErrnoException).code === 'EPIPE';
 }
 
+/** Files are written by way of a descriptor that tells their path; what has none went to where the shell sent it. */
+function isLostOutput(error: unknown): boolean {
+  const { syscall, path } = error as NodeJS.ErrnoException;
+  return syscall === 'write' && path === undefined;
+}
+
+function lostOutput(cause: Error): Error {
+  return sumiError('export-unwritable', { file: 'standard output', reason: cause.message }, cause);
+}
+
 /** V8's background work (compiling what is hot) would hold a finished command for up to a tenth of a second. */
 function leave(code: number): void {
   process.stdout.write('', () => process.stderr.write('', () => process.exit(code)));
@@ -171,8 +181,9 @@ function leave(code: number): void {
 function complain(error: unknown): number {
   if (error instanceof CommanderError) return error.exitCode;
   if (isClosedPipe(error)) return EXIT_CODES.done;
-  process.stderr.write(`${formatError(error)}\n`);
-  return exitCodeOf(error);
+  const told = isLostOutput(error) ? lostOutput(error as Error) : error;
+  process.stderr.write(`${formatError(told)}\n`);
+  return exitCodeOf(told);
 }
 
 main().then(

@@ -136,6 +136,24 @@ function createTeller(
   };
 }
 
+/**
+ * A reader that went away (`| head`) wants no more: the end is that of Ctrl-C, without a word to nobody. Of a disk that
+ * is full he hears once.
+ */
+export function onLostOutput(
+  say: (line: string) => void,
+  stop: () => void,
+): (error: NodeJS.ErrnoException) => void {
+  let isTold = false;
+  return (error) => {
+    if (error.code !== 'EPIPE' && !isTold) {
+      isTold = true;
+      say(`what is told cannot be written: ${error.message}`);
+    }
+    stop();
+  };
+}
+
 function endOnSignals(handle: CrawlHandle, say: (line: string) => void, clear: () => void): void {
   let asked = 0;
   const leave = () => {
@@ -149,14 +167,10 @@ function endOnSignals(handle: CrawlHandle, say: (line: string) => void, clear: (
     say(`finishing ${showMany(handle.inFlight, 'request')} in flight; Ctrl-C again to leave at once`);
     handle.stop();
   };
-  // A reader that went away (`| head`) wants no more: end as for Ctrl-C, without a word to nobody.
-  const onClosedPipe = (error: NodeJS.ErrnoException) => {
-    if (error.code !== 'EPIPE') throw error;
-    handle.stop();
-  };
+  const onLost = onLostOutput(say, () => handle.stop());
   process.on('SIGINT', onSignal).on('SIGTERM', onSignal);
-  process.stdout.on('error', onClosedPipe);
-  process.stderr.on('error', onClosedPipe);
+  process.stdout.on('error', onLost);
+  process.stderr.on('error', onLost);
   const done = () => {
     process.off('SIGINT', onSignal).off('SIGTERM', onSignal);
     clear();

@@ -26,6 +26,7 @@ import { addOptionFlags, flagsGiven } from './options-to-flags.ts';
 import { refuseUnknownProject } from './read-command.ts';
 import { readUrlList } from './read-url-list.ts';
 import { configOfRun } from './stored-config.ts';
+import { onLostOutput } from './watch-crawl.ts';
 
 const EXAMPLES = `
 Examples:
@@ -184,18 +185,14 @@ function endOnSignals(watch: Watch, abort: AbortController, say: (line: string) 
       say(`finishing ${showMany(handle.inFlight, 'request')} in flight; Ctrl-C again to leave at once`);
     abort.abort();
   };
-  // A reader that went away (`| head`) wants no more.
-  const onClosedPipe = (error: NodeJS.ErrnoException) => {
-    if (error.code !== 'EPIPE') throw error;
-    abort.abort();
-  };
+  const onLost = onLostOutput(say, () => abort.abort());
   process.on('SIGINT', onSignal).on('SIGTERM', onSignal);
-  process.stdout.on('error', onClosedPipe);
-  process.stderr.on('error', onClosedPipe);
+  process.stdout.on('error', onLost);
+  process.stderr.on('error', onLost);
   return () => {
     process.off('SIGINT', onSignal).off('SIGTERM', onSignal);
-    process.stdout.off('error', onClosedPipe);
-    process.stderr.off('error', onClosedPipe);
+    process.stdout.off('error', onLost);
+    process.stderr.off('error', onLost);
   };
 }
 

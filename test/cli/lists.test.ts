@@ -1,4 +1,5 @@
-import { spawn } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type FakeWeb, startFakeWeb } from '../web/fake-web.ts';
 import { COMMAND, makeFolder, sumi } from './run-sumi.ts';
@@ -111,6 +112,23 @@ describe('sumi pages', () => {
     expect(stdout).toContain('red');
     // biome-ignore lint/suspicious/noControlCharactersInRegex: that is what must not be there
     expect(stdout).not.toMatch(/[\u0000-\u0009\u000b-\u001f]/);
+  });
+
+  it('tells that what it prints cannot be written; a crawl ends in good order for it', () => {
+    const full = '/dev/full';
+    if (!existsSync(full)) return console.warn(`not run: there is no ${full} here`);
+    const run = (...args: string[]) =>
+      spawnSync('bash', ['-c', `"$@" > ${full}`, 'bash', process.execPath, COMMAND, ...args], {
+        cwd: folder.path,
+        encoding: 'utf8',
+      });
+    const list = run('pages');
+    expect(list.stderr).toContain('standard output cannot be written: ENOSPC');
+    expect(list.status).toBe(2);
+    const crawl = run('crawl', 'http://127.0.0.1:9/', '--json', '--db', 'other.db', '--discover', 'links');
+    expect(crawl.stderr).toContain('what is told cannot be written: ENOSPC');
+    expect(crawl.stderr).toContain('interrupted; the same command goes on with it');
+    expect(crawl.status).toBe(3);
   });
 
   it('ends quietly with 0 when the reader has seen enough', async () => {

@@ -292,6 +292,12 @@ export const ERRORS = {
     exitCode: 2,
     httpStatus: 500,
   },
+  'db-unreadable': {
+    message: 'The database {file} cannot be read: {reason}.',
+    hint: 'To read a file SQLite writes beside it: copy it, its -wal file too where there is one, to a folder of your own, and name the copy with --db FILE.',
+    exitCode: 2,
+    httpStatus: 500,
+  },
   'disk-full': {
     message: 'The disk is full: {file} could not grow.',
     hint: 'Make room and run the same command again: it goes on from the last commit.',

@@ -231,6 +231,16 @@ describe('opening for reading', () => {
     makeWith('CREATE TABLE recipes (name TEXT)');
     expect(codeOf(() => openForReading(path))).toBe('db-foreign');
   });
+
+  it('tells of a file that it may not read, and of one beside which SQLite may not write', () => {
+    openForWriting(path).close();
+    chmodSync(path, 0o000);
+    const isRoot = process.getuid?.() === 0; // root may read and write anything
+    expect(codeOf(() => openForReading(path))).toBe(isRoot ? 'none' : 'db-unreadable');
+    chmodSync(path, 0o600);
+    const cause = new Sqlite.SqliteError('it happened', 'SQLITE_READONLY_CANTINIT');
+    expect(storeError(cause, path, true)).toMatchObject({ code: 'db-unreadable', cause });
+  });
 });
 
 describe('errors of SQLite', () => {

@@ -60,12 +60,12 @@ export function openForReading(path: string): Database {
     return db;
   } catch (error) {
     db.close();
-    throw storeError(error, path);
+    throw storeError(error, path, true);
   }
 }
 
 /** Anything SQLite throws, as an error that says what to do. */
-export function storeError(error: unknown, path: string): unknown {
+export function storeError(error: unknown, path: string, isReading = false): unknown {
   if (!(error instanceof Sqlite.SqliteError)) return error;
   const { code, message } = error;
   if (code === 'SQLITE_FULL' || /ENOSPC|disk is full/i.test(message))
@@ -73,7 +73,8 @@ export function storeError(error: unknown, path: string): unknown {
   if (code.startsWith('SQLITE_BUSY')) return sumiError('db-locked', { file: path }, error);
   if (code === 'SQLITE_NOTADB') return sumiError('db-not-sqlite', { file: path }, error);
   if (code.startsWith('SQLITE_READONLY') || code.startsWith('SQLITE_CANTOPEN') || code === 'SQLITE_PERM') {
-    return sumiError('db-not-writable', { file: path, reason: message }, error);
+    const told = isReading ? 'db-unreadable' : 'db-not-writable';
+    return sumiError(told, { file: path, reason: message }, error);
   }
   return sumiError('store-failed', { file: path, reason: message }, error);
 }
@@ -82,7 +83,7 @@ function openFile(path: string, readonly: boolean): Database {
   try {
     return new Sqlite(path, { readonly, fileMustExist: readonly, timeout: readonly ? 5000 : 0 });
   } catch (error) {
-    throw storeError(error, path);
+    throw storeError(error, path, readonly);
   }
 }
 
@@ -123,11 +124,15 @@ function refuseUnwritable(target: string, path: string): void {
 
 function hasSqliteHeader(path: string): boolean {
   const head = Buffer.alloc(16);
-  const file = openSync(path, 'r');
   try {
-    readSync(file, head, 0, 16, 0);
-  } finally {
-    closeSync(file);
+    const file = openSync(path, 'r');
+    try {
+      readSync(file, head, 0, 16, 0);
+    } finally {
+      closeSync(file);
+    }
+  } catch (error) {
+    throw sumiError('db-unreadable', { file: path, reason: (error as Error).message }, error);
   }
   return head.toString('latin1') === 'SQLite format 3\0';
 }

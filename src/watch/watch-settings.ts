@@ -4,6 +4,7 @@ import type { RevisitKind } from '../change/revisit/revisit-plan.ts';
 import type { Config } from '../config/load-config.ts';
 import { type DayHours, readBudget, readHours, readWords } from '../config/watch-values.ts';
 import { sumiError } from '../errors.ts';
+import { createAddressGuard } from './allowed-address.ts';
 import type { BudgetOptions } from './visit-budget.ts';
 
 export interface WatchSettings extends BudgetOptions {
@@ -35,12 +36,26 @@ export interface Receivers {
 
 export async function receiversOf(config: Config): Promise<Receivers> {
   const { webhook, webhookAllow, onChange } = config;
+  refuseForbidden(config);
   return {
     webhooks: webhook,
     allowedHosts: webhookAllow,
     secret: await secretOf(config),
     command: onChange === null ? null : readWords(onChange),
   };
+}
+
+/** Told before anything is watched, not with the first event that is lost for it. A webhook's path is often its password. */
+function refuseForbidden({ webhook, webhookAllow, sources }: Config): void {
+  const guard = createAddressGuard(webhookAllow);
+  for (const url of webhook.map((text) => new URL(text))) {
+    if (guard.refuse(url) === null) continue;
+    const expected = `https to a public address, or --webhook-allow ${url.hostname} beside it`;
+    throw sumiError('bad-value', {
+      ...{ option: 'webhook', value: url.origin, place: sources.webhook.from },
+      expected,
+    });
+  }
 }
 
 /** The file wins: whoever names it means it. Editors end files with a line break that is no part of the secret. */

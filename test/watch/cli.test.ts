@@ -140,6 +140,17 @@ describe('sumi watch', () => {
     expect(stderr).toContain('not delivered to webhook 127.0.0.1');
   });
 
+  it('refuses a webhook that could never be delivered, before anything is asked, without its path', async () => {
+    const { web, run } = await setUp();
+    for (const address of ['http://hooks.example.com/secret', 'https://10.0.0.7/secret']) {
+      const { code, stderr } = await run('watch', web.url('/'), '--once', '--webhook', address);
+      expect(code).toBe(2);
+      expect(stderr).toContain(`--webhook-allow ${new URL(address).hostname}`);
+      expect(stderr).not.toContain('secret');
+    }
+    expect(web.log.length).toBe(0);
+  });
+
   it('warns of a feed that is not read because sitemaps are not', async () => {
     const { web, run } = await setUp();
     const flags = ['--once', '--delay', '0', '--feed', web.url('/feed')];

@@ -4,6 +4,7 @@
  * beside the plan's own. It reads the store in batches and never writes to it.
  */
 import { retryAt } from '../change/revisit/create-revisit-plan.ts';
+import { PAGE_FLAGS } from '../change/revisit/page-facts.ts';
 import type { Finding, RevisitPlan } from '../change/revisit/revisit-plan.ts';
 import { parseHttpDate } from '../parse/http-date.ts';
 import type { RevisitBatch } from '../store/port.ts';
@@ -26,6 +27,13 @@ const MAX_SKEW_MS = 15 * 60_000;
 /** A page that no link leads to is as far away as one can be. */
 const NO_DEPTH = 20;
 
+/** What was learned last of a page that is tried in vain may be that it was given up, and that is no visit. */
+function lastVisitOf({ flags, visitedAt, learnedAt }: RevisitPage): number {
+  if (visitedAt === null || learnedAt === null) return Number.NaN;
+  const isInVain = !Number.isNaN(retryAt(flags, 0)) && (flags & PAGE_FLAGS.gone) === 0;
+  return isInVain ? Math.min(visitedAt, learnedAt) : learnedAt;
+}
+
 export class PlanBook {
   readonly plan: RevisitPlan;
   readonly projectId: number;
@@ -37,7 +45,7 @@ export class PlanBook {
   readonly #hosts = new Map<number, number>();
   readonly #hostIds: number[] = [];
   #unsaved = new Uint8Array(0);
-  /** Pages that were given up since the last save, and never visited. */
+  /** Pages that were given up since the last save. */
   readonly #triedAt = new Map<number, number>();
 
   constructor(plan: RevisitPlan, projectId: number, learnedRun: number, hostIds: readonly number[]) {
@@ -79,12 +87,10 @@ export class PlanBook {
       host: hosts,
       weight: planned.map(({ depth }) => 1 / (1 + (depth ?? NO_DEPTH))),
       depth: planned.map(({ depth }) => depth ?? NO_DEPTH),
-      lastVisit: planned.map(({ learnedAt, visitedAt }) =>
-        notAhead((visitedAt === null ? null : learnedAt) ?? Number.NaN, now),
-      ),
+      lastVisit: planned.map((row) => notAhead(lastVisitOf(row), now)),
       // Whose visits fail is left alone for a while, and a restart must not forget it.
       nextVisit: planned.map(({ flags, visitedAt, learnedAt }) => {
-        const triedAt = visitedAt ?? learnedAt ?? Number.NaN;
+        const triedAt = Math.max(visitedAt ?? 0, learnedAt ?? 0);
         return isAhead(triedAt, now) ? Number.NaN : retryAt(flags, triedAt);
       }),
       rateShape: planned.map(({ rateShape }) => rateShape),
@@ -167,15 +173,14 @@ export class PlanBook {
   giveUp(page: number, now: number): void {
     this.plan.observe(page, 'failed', now);
     this.markUnsaved(page);
-    if (Number.isNaN(this.plan.lastVisit(page))) this.#triedAt.set(page, now);
+    this.#triedAt.set(page, now);
   }
 
-  /** Of a page that was never visited, when it was given up: so it is left alone after a restart, too. */
+  /** Of a page that was given up, when that was: so it is left alone after a restart, too. */
   #learnedAt(page: number): number {
-    const triedAt = this.#triedAt.get(page) ?? Number.NaN;
+    const triedAt = this.#triedAt.get(page);
     this.#triedAt.delete(page);
-    const visitedAt = this.plan.lastVisit(page);
-    return Number.isNaN(visitedAt) ? triedAt : visitedAt;
+    return triedAt ?? this.plan.lastVisit(page);
   }
 
   /**

@@ -10,14 +10,17 @@ import { ask, recordset, rowsJson, type Session, together, transaction } from '.
 /** Not heard of for so long, a worker does not count as being at work. */
 export const LATE_MS = 30_000;
 
-/** The process as its kernel knows it: boot, process namespace, number and start. Null where the kernel does not tell. */
-function processMark(pid: number | 'self'): string | null {
+/** The process as its kernel knows it: boot, process namespace, number and start. Null where the kernel does not tell, or it is dead. */
+export function processMark(pid: number | 'self'): string | null {
   try {
     const boot = readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim();
     const space = readlinkSync('/proc/self/ns/pid');
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
     // The name, which stands in brackets, may hold spaces; the start is the 20th field behind it.
-    const startedAt = stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19];
+    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+    const [state, startedAt] = [fields[0], fields[19]];
+    // Dead, and its parent has not asked for it yet: one that never asks may be the first process of a container.
+    if (state === 'Z' || state === 'X') return null;
     return `${boot} ${space} ${pid === 'self' ? process.pid : pid} ${startedAt}`;
   } catch {
     return null;

@@ -105,8 +105,10 @@ export function createCrawlLoop(parts: CrawlParts, discoverer: { isResumed: bool
   async function run(): Promise<LoopEnd> {
     const leaveSlots = slots.onFree(wake);
     sitemaps?.begin();
-    // At once: another who looks, too, may wait for it.
-    const looked = sitemaps?.ended.then(() => store.knowsNoMore()).catch(fail);
+    // At once: another who looks, too, may wait for it. Cut off, it has not found all there is.
+    const looked = sitemaps?.ended
+      .then(() => (isStopped || failure !== null ? undefined : store.knowsNoMore()))
+      .catch(fail);
     try {
       await giveTurns();
       if (failure !== null) throw failure.error;

@@ -395,7 +395,10 @@ export interface Store {
   saveDepths(origins: readonly string[], batches: Iterable<DepthBatch>): Promise<void>;
   /** Called for a page whose depth was lowered while it was shut out by depth or nofollow. */
   onLowered(judge: (row: Reconsidered) => Verdict): void;
-  /** Ends the run; one that others are still at work on is only left. Answers the status the run has then. */
+  /**
+   * Ends the run; one that others are still at work on is only left. Where another knew of more pages and is gone before
+   * anybody found them (`knowsNoMore`), it is interrupted, not completed. Answers the status the run has then.
+   */
   finish(status: RunEnd, now: number, error: string | null): Promise<RunEnd | 'running'>;
   /** True when no page of the run waits or is in flight, here or at any other worker, and no other knows of more. */
   isDone(): Promise<boolean>;

@@ -177,6 +177,35 @@ describe('sitemaps with two workers on one run', () => {
     expect(asked(web)).toEqual(expect.arrayContaining(['/n1', '/n2']));
   });
 
+  it('make the run go on another time where who looked for them leaves, though the other one has no more to do', async () => {
+    const held: Exchange[] = [];
+    const web = await bench.web({
+      robots: robotsNaming(['/a.xml']),
+      pages: {
+        '/a.xml': (exchange) => {
+          if (exchange.nth === 1) held.push(exchange);
+          else sitemapOf('/a')(exchange);
+        },
+        '/': page('home'),
+        '/a': page('a'),
+      },
+    });
+    const store = await useStore();
+    const first = await store.begin(web.origin);
+    await web.asked('/a.xml');
+    const second = await store.join(first.runId);
+    first.stop();
+    const [left, last] = await Promise.all([first.finished, second!.finished]);
+    expect([left.status, last.status]).toEqual(['interrupted', 'interrupted']);
+    expect(held).toHaveLength(1);
+    const [run] = await store.rows('SELECT status, error FROM run');
+    expect(run).toMatchObject({ status: 'interrupted', error: expect.stringContaining('the run can go on') });
+    const again = await store.begin(web.origin);
+    expect((await again.finished).status).toBe('completed');
+    expect(asked(web)).toContain('/a');
+    expect(await store.rows('SELECT status, error FROM run')).toEqual([{ status: 'completed', error: null }]);
+  });
+
   it('are not saved of a look that Ctrl-C ended, though others go on with the run', async () => {
     const stop: { now?: () => void } = {};
     const web = await bench.web({

@@ -355,6 +355,21 @@ describe('two workers on one run', () => {
     expect(await second.isDone()).toBe(true);
   });
 
+  it('leave it to go on where who began it is gone before he knew of no more', async () => {
+    const { second } = await beginWithTwo();
+    clock.advance(31_000);
+    expect(await second.finish('completed', clock.now(), null)).toBe('interrupted');
+    const third = await openWorker();
+    const { start } = await beginRun({ open: async () => third, clock } as never, { owner: 'third' });
+    expect(start.resumed).toBe(true);
+    const fourth = await openWorker();
+    expect(await fourth.join(start.runId, 'fourth')).not.toBeNull();
+    // Whoever goes on finds it all, and then he may go, too.
+    await third.knowsNoMore();
+    clock.advance(31_000);
+    expect(await fourth.finish('completed', clock.now(), null)).toBe('completed');
+  });
+
   it('that end it at once tell each orphan once', async () => {
     const { run, first } = await beginWithTwo();
     const held = await run.lease();

@@ -298,6 +298,7 @@ async function clearProject(
 }
 
 const FINISH = 'UPDATE run SET status = $2, finished_at = $3, error = $4 WHERE id = $1';
+const UNFOUND = 'whoever looked for more pages left before all were found; the run can go on';
 
 /** Ends the run, unless others are still at work on it and nothing says that it is over. */
 export async function finishRun(
@@ -316,12 +317,14 @@ export async function finishRun(
     if (run.status !== 'running') return run.status;
     if (status !== 'completed' && (await hasOthers(tx, session, now))) return 'running';
     const { runId } = session;
+    const isCut = status !== 'interrupted' && (await hasUnfound(tx, session));
+    const [end, why] = isCut ? (['interrupted', UNFOUND] as const) : [status, error];
     await together([
-      ask(tx, FINISH, [runId, status, Math.round(now), error]),
+      ask(tx, FINISH, [runId, end, Math.round(now), why]),
       ask(tx, CLOSE, [openKey(runId)]),
       ask(tx, 'SELECT pg_notify($1, $2)', [RUN_CHANNEL, String(runId)]),
     ]);
-    return status;
+    return end;
   });
 }
 
@@ -371,12 +374,24 @@ export async function isDone(session: Session): Promise<boolean> {
   return !waits && !lowers && !is_kept;
 }
 
+/** Of who knows where more pages may come from. Without a name: somebody has found them all. */
 const openKey = (runId: number, owner = '') => `open:${runId}:${owner}`;
 const CLOSE = 'DELETE FROM meta WHERE starts_with(key, $1)';
+const KNOW_NO_MORE = `
+WITH known AS (DELETE FROM meta WHERE key = $1)
+INSERT INTO meta (key, value) VALUES ($2, '') ON CONFLICT DO NOTHING`;
+const HAS_UNFOUND = `
+SELECT 1 FROM meta WHERE starts_with(key, $1) AND value <> $2
+  AND NOT EXISTS (SELECT 1 FROM meta WHERE key = $1) LIMIT 1`;
 
 export async function knowsNoMore(session: Session): Promise<void> {
-  const key = openKey(session.runId, session.owner);
-  await session.attempt((sql) => ask(sql, 'DELETE FROM meta WHERE key = $1', [key]));
+  const { runId, owner } = session;
+  await session.attempt((sql) => ask(sql, KNOW_NO_MORE, [openKey(runId, owner), openKey(runId)]));
+}
+
+/** Another knew of more, is gone, and nobody has found it since. */
+async function hasUnfound(tx: TransactionSql, { runId, owner }: Session): Promise<boolean> {
+  return (await ask(tx, HAS_UNFOUND, [openKey(runId), owner])).length > 0;
 }
 
 export interface StateCount {

@@ -124,6 +124,8 @@ export function createSitemapDiscovery(
   const feeds = createStartFeeds(around.onChange);
   let [isStopped, isCut] = [false, false];
   let unasked = 0;
+  /** Start URLs that are being offered. */
+  let offering = 0;
   let open = 0;
   let ended: Promise<unknown> = Promise.resolve();
 
@@ -209,8 +211,11 @@ export function createSitemapDiscovery(
 
   async function offer(start: StartUrl): Promise<void> {
     const candidate = parts.discovery.judge(start, 0, 'link', false, true);
+    offering++;
     await store.offer([{ ...candidate, reopens: true }]);
+    offering--;
     wakeHosts([candidate]);
+    around.onChange();
   }
 
   /** A bare host is asked by https, and by http where nobody speaks https. */
@@ -354,6 +359,8 @@ export function createSitemapDiscovery(
   }
 
   function noMorePages(): void {
+    // One is on its way, of which nobody else knows yet.
+    if (offering > 0 && !isStopped) return;
     pages.giveUp();
     feeds.giveUp();
   }

@@ -154,7 +154,9 @@ export function createCrawlLoop(parts: CrawlParts, discoverer: { isResumed: bool
       }
       // A run that is stopped has no use for what sitemaps say: it waits for pages only.
       if (isStopped && inFlight > 0 && inFlight === lookupsInFlight) parts.fetcher.abortAll();
-      if (inFlight === 0 && (isStopped || (isOver() && (await isOverForAll())))) break;
+      // What has happened since the search began may be a page that it did not find.
+      const isQuiet = !alarm.hasRung;
+      if (inFlight === 0 && (isStopped || (isQuiet && isOver() && (await isOverForAll())))) break;
       await alarm.sleep();
     }
     await search?.catch(fail);
@@ -411,6 +413,9 @@ function createAlarm(clock: Clock) {
   let hasRung = false;
   let endSleep = AWAKE;
   return {
+    get hasRung() {
+      return hasRung;
+    },
     /** Also heard while the loop waits for the store, so that nothing that happens meanwhile is slept over. */
     ring(): void {
       hasRung = true;

@@ -1,6 +1,9 @@
 // Start URLs that may be sitemaps or pages: by their names, by what they answer, and by hosts without a scheme.
 import { describe, expect, it } from 'vitest';
+import { systemClock } from '../../src/primitives/clock.ts';
 import type { SitemapEvent } from '../../src/report/events.ts';
+import { openStore } from '../../src/store/open-store.ts';
+import type { Store } from '../../src/store/port.ts';
 import { answer, type Exchange, type Handler } from '../web/fake-web.ts';
 import { robotsNaming, sitemapOf } from '../web/sitemap-pages.ts';
 import { asked, fastClock, page, useBench } from './crawl-site.ts';
@@ -171,6 +174,19 @@ describe('a feed that is asked for as a page', () => {
     const file = bench.file();
     await bench.crawl(file, `127.0.0.1:${web.port}/feed`, { ...BOTH, retries: 0 });
     expect(web.requestsTo('/feed')).toHaveLength(2);
+    expect(file.page('/news').state).toBe('Processed');
+  });
+
+  it('is waited for, too, where the store takes its time to be told of such a start', async () => {
+    const web = await bench.web({ pages: { '/feed': rss('/news'), ...news } });
+    const file = bench.file();
+    const own = await openStore({ address: file.path, clock: systemClock, onFailure: () => {} });
+    const offer: Store['offer'] = async (candidates) => {
+      for (let turn = 0; turn < 50; turn++) await new Promise((resolve) => setImmediate(resolve));
+      return own.offer(candidates);
+    };
+    const store = { ...own, offer };
+    await bench.crawl(file, `127.0.0.1:${web.port}/feed`, { ...BOTH, retries: 0 }, { store });
     expect(file.page('/news').state).toBe('Processed');
   });
 

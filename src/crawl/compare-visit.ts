@@ -89,7 +89,7 @@ export function compareHashes(settlement: PageSettlement, describe: (withLinks: 
 }
 
 function knownUnchangedBy({ redirect, facts, claim }: PageSettlement): KnownBy {
-  if (redirect !== null && facts!.statusCode! >= 300) return 'status';
+  if (redirect !== null) return 'status';
   return isSameBody(facts!, claim.last) ? 'hash' : 'text';
 }
 

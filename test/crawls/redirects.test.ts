@@ -310,7 +310,7 @@ describe('a redirect', () => {
     site.change('/a');
     await bench.crawl(file, web.url('/'), { mode: 'incremental' });
     expect(file.page('/meta')).toMatchObject({ final_url: web.url('/b'), redirect_count: 2 });
-    expect(outcomes(file)).toMatchObject({ '/meta': 'unchanged text', '/a': 'changed content' });
+    expect(outcomes(file)).toMatchObject({ '/meta': 'unchanged status', '/a': 'changed content' });
   });
 
   it('takes a slot for each hop', async () => {

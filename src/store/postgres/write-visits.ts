@@ -59,17 +59,27 @@ FROM ${recordset(
 )}
 WHERE f.page_id = r.i AND f.host_id = r.h`;
 
+// Nobody was asked: all but the outcome is of the visit before.
+const SET_CHANGE = `
+UPDATE fetched f SET change = r.o FROM ${recordset(1, 'i int, h int, o text', 'r')}
+WHERE f.page_id = r.i AND f.host_id = r.h AND f.change IS DISTINCT FROM r.o`;
+
 export async function writeTouches(
   tx: TransactionSql,
   session: Session,
   settlements: PendingSettlement[],
 ): Promise<void> {
   const rows = [];
-  for (const { claim, lease, touch, outcome, changeFrequency, changesDetected } of settlements) {
-    if (touch === null) continue;
+  const spared = [];
+  for (const settlement of settlements) {
+    const { claim, lease, touch, outcome, changeFrequency, changesDetected } = settlement;
+    const page = { i: claim.pageId, h: lease.hostId };
+    if (touch === null) {
+      if (settlement.factsPlace === 0 && outcome !== null) spared.push({ ...page, o: outcome });
+      continue;
+    }
     rows.push({
-      i: claim.pageId,
-      h: lease.hostId,
+      ...page,
       v: Math.round(touch.visitedAt),
       s: touch.statusCode,
       e: touch.error,
@@ -83,4 +93,5 @@ export async function writeTouches(
     });
   }
   if (rows.length > 0) await ask(tx, TOUCH, [rowsJson(rows), session.runId]);
+  if (spared.length > 0) await ask(tx, SET_CHANGE, [rowsJson(spared)]);
 }

@@ -31,6 +31,9 @@ export function createVisitWriter(session: Session): (settlement: Settlement) =>
        last_modified = COALESCE(?, last_modified), cache_control = COALESCE(?, cache_control), change = COALESCE(?, change),
        change_frequency = ?, changes_detected = ? WHERE page_id = ?`,
   );
+  const setChange = db.prepare(
+    'UPDATE fetched SET change = @word WHERE page_id = @page AND change IS NOT @word',
+  );
   // Twice in a millisecond is one visit, as the later one found it.
   const putVisit = db.prepare(`INSERT OR REPLACE INTO visit (${VISIT}) VALUES (${marksFor(VISIT)})`);
   const putChange = db.prepare('INSERT OR REPLACE INTO page_change VALUES (?, ?, ?, ?, ?)');
@@ -117,6 +120,8 @@ export function createVisitWriter(session: Session): (settlement: Settlement) =>
     const { pageId } = settlement.claim;
     if (facts !== null) writeFacts(pageId, facts, settlement);
     else if (touch !== null) writeTouch(pageId, touch, settlement);
+    // Nobody was asked: all but the outcome is of the visit before.
+    else if (visit !== null) setChange.run({ page: pageId, word: changeWord(settlement) });
     if (visit !== null) addLine({ pageId, visit, change: change === null ? null : packedChange(change) });
   };
 }

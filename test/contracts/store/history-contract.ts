@@ -179,6 +179,16 @@ export function describeHistory(harness: () => StoreHarness): void {
       });
     });
 
+    it('that asked nobody leaves everything of the visit before but its outcome', async () => {
+      const next = await nextRun(harness(), await readOnce());
+      const held = await next.lease();
+      const before = (await pagesOf(harness())).x;
+      await next.visit(held, { facts: null, visit: visited('unchanged', 'freshness', { statusCode: null }) });
+      await next.store.flush();
+      const { state, ...rest } = before;
+      expect((await pagesOf(harness())).x).toMatchObject({ ...rest, change: 'unchanged', priority: 1 });
+    });
+
     it('of a page that is gone still leaves it gone, and its line says unchanged', async () => {
       const next = await nextRun(harness(), await readOnce());
       await next.visit(await next.lease(), {

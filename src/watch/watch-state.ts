@@ -20,6 +20,8 @@ export interface CutOff {
   room: number;
   paid: number;
   hosts: Record<string, number>;
+  /** When the look began that visits what is not paid yet. */
+  at: number;
   /** The watch has paid all its visits and left the run for later: whoever makes more meanwhile is somebody else. */
   isLeft?: boolean;
 }
@@ -78,7 +80,7 @@ export function followClock(state: WatchState, now: number): void {
   state.plan.hosts = { ...hosts, signalsSince: Array.from(hosts.signalsSince, (at) => Math.min(at, now)) };
 }
 
-const VERSION = 1;
+const VERSION = 2;
 
 type Columns = Record<keyof SavedPlan['hosts'], (number | null)[]>;
 
@@ -113,6 +115,5 @@ export function readState(text: string | null): WatchState | null {
       values.map((value) => value ?? Number.NaN),
     ]),
   ) as unknown as SavedPlan['hosts'];
-  const cutOff = state.cutOff ? { ...state.cutOff, hosts: state.cutOff.hosts ?? {} } : null;
-  return { ...state, cutOff, plan: { ...state.plan, hosts } };
+  return { ...state, plan: { ...state.plan, hosts } };
 }

@@ -56,10 +56,18 @@ async function setUp(budgets: { budget: string; hostBudget?: string }) {
 async function payLongAgo(sql: Sql): Promise<void> {
   const [{ plan }] = await sql.unsafe<{ plan: string }[]>('SELECT revisit_plan AS plan FROM project');
   const kept = JSON.parse(plan);
-  const earlier = ([visits, at]: [number, number]) => [visits, at - BACK];
-  const hosts = Object.entries(kept.budget.hosts as Record<string, [number, number]>);
-  kept.budget.at -= BACK;
-  kept.budget.hosts = Object.fromEntries(hosts.map(([id, purse]) => [id, earlier(purse)]));
+  // In hand, then times and numbers by turns.
+  const earlier = (purse: number[]) => purse.map((value, i) => (i % 2 === 1 ? value - BACK : value));
+  const { lookedAt, all, hosts } = kept.budget as {
+    lookedAt: number;
+    all: number[];
+    hosts: Record<string, number[]>;
+  };
+  kept.budget = {
+    lookedAt: lookedAt - BACK,
+    all: earlier(all),
+    hosts: Object.fromEntries(Object.entries(hosts).map(([id, purse]) => [id, earlier(purse)])),
+  };
   await sql.unsafe('UPDATE project SET revisit_plan = $1', [JSON.stringify(kept)]);
 }
 
@@ -150,4 +158,15 @@ it('visits what is due, tells what changed, keeps its plan and its budget, and i
   expect(await next.tick()).toMatchObject({ skipped: 'budget' });
   await next.close();
   expect(web.log.length).toBe(before + 3);
+});
+
+it('lets one watch in where many come at once', async () => {
+  const { web, config, open } = await setUp({ budget: '3/day' });
+  const crawl = await startCrawl({ config: { ...config, project: 'watched' }, startUrls: [web.url('/')] });
+  await crawl.finished;
+  const watches = Array.from({ length: 6 }, () => open());
+  const ends = await Promise.allSettled(watches.map((watch) => watch.prepare()));
+  const refused = ends.filter((end) => end.status === 'rejected').map((end) => end.reason.code as string);
+  expect(refused).toEqual(Array.from({ length: 5 }, () => 'watch-in-use'));
+  for (const watch of watches) await watch.close();
 });

@@ -2,7 +2,7 @@
 import type { Config } from '../config/load-config.ts';
 import { isSharedStore } from '../primitives/store-address.ts';
 import type { PageRow, ReadSide, StoredRun, VisitRowBrief } from '../store/read-side.ts';
-import { PAUSING_NOTE, pausesAtLimit } from '../store/unfinished-run.ts';
+import { ALONE_NOTE, PAUSING_NOTE, pausesAtLimit } from '../store/unfinished-run.ts';
 import type { TickEvent } from './watch-event.ts';
 
 /** The notes by which `sumi runs` and a watch that begins again tell its own runs from others. */
@@ -23,15 +23,19 @@ export function firstConfig(config: Config, maxPages: number, isFresh: boolean):
 }
 
 function within(config: Config, maxPages: number, note: string): Config {
+  const isShared = isSharedStore(config.storeAddress);
   const sources = {
     ...config.sources,
     // Workers that join read these from the store; alone, the limit must not look like another configuration each time.
-    ...(isSharedStore(config.storeAddress) && {
+    ...(isShared && {
       'max-pages': { value: maxPages, from: 'watch' },
       'keep-history': { value: null, from: 'watch' },
     }),
   };
-  return { ...config, maxPages, meta: [...config.meta, note], sources };
+  // What is left to each host, and when the hours end, they could not know.
+  const isAlone = isShared && (config.hostBudget !== null || config.hours !== null);
+  const notes = isAlone ? [note, ALONE_NOTE] : [note];
+  return { ...config, maxPages, meta: [...config.meta, ...notes], sources };
 }
 
 export const isTick = (run: StoredRun): boolean => watchNote(run) === 'tick';

@@ -5,6 +5,8 @@ import { afterEach, expect, it } from 'vitest';
 import { configOfRun } from '../../src/cli/stored-config.ts';
 import { loadConfig } from '../../src/config/load-config.ts';
 import { type CrawlHandle, joinCrawl, startCrawl } from '../../src/crawl/start-crawl.ts';
+import { systemClock } from '../../src/primitives/clock.ts';
+import { openRunList } from '../../src/store/open-store.ts';
 import { connect, disconnect } from '../../src/store/postgres/connection.ts';
 import type { WatchEvent } from '../../src/watch/watch-event.ts';
 import { openWatch } from '../../src/watch/watch-project.ts';
@@ -20,7 +22,7 @@ afterEach(async () => {
 
 const BACK = 2 * 86_400_000;
 
-async function setUp(budgets: { budget: string; hostBudget?: string }) {
+async function setUp(budgets: { budget: string; hostBudget?: string; hours?: string }) {
   const server = await sharedPostgres();
   const store = await server.newDatabase();
   closing.push(() => server.dropDatabase(store));
@@ -111,6 +113,32 @@ it.each([
     expect(asked()).toBe(3);
   },
 );
+
+const hour = new Date().getHours();
+
+it.each([
+  ['budgets of hosts', { budget: '9/day', hostBudget: '2/day' }],
+  ['hours', { budget: '9/day', hours: `${hour}-${(hour + 3) % 24}` }],
+])('lets no worker into runs with %s, which it would not keep', async (_, budgets) => {
+  const { web, state, config, open } = await setUp(budgets);
+  const seen: unknown[] = [];
+  state.onHome = async () => {
+    const runs = (await openRunList({
+      address: config.storeAddress,
+      clock: systemClock,
+      patienceMs: 0,
+    }))!;
+    seen.push(await runs.running(), await runs.hostsWaiting());
+    await runs.close();
+    const configOf = (run: { config: string }) => configOfRun(run, { store: config.store! });
+    seen.push(await joinCrawl({ runId: 1, worker: config, configOf }));
+  };
+  const watch = open();
+  await watch.prepare();
+  await watch.close();
+  expect(seen).toEqual([[], 0, null]);
+  expect(web.requestsTo('/').length).toBe(1);
+});
 
 /** As if all of it had happened two days ago. */
 const LONG_AGO = `UPDATE visit SET visited_at = visited_at - ${BACK};

@@ -11,6 +11,7 @@ import { systemClock } from '../primitives/clock.ts';
 import { openReadSide, openStore } from '../store/open-store.ts';
 import type { Store } from '../store/port.ts';
 import type { ReadSide, StoredRun } from '../store/read-side.ts';
+import type { Outboxes } from './outbox.ts';
 import { NO_REVISITS, type PlanBook } from './plan-book.ts';
 import type { VisitAccount } from './visit-account.ts';
 import type { WatchSettings } from './watch-settings.ts';
@@ -23,6 +24,8 @@ export interface Watched {
   project: string;
   settings: WatchSettings;
   extensions?: Extensions;
+  /** Webhooks that hear of what is found. */
+  outboxes?: Outboxes;
 }
 
 /** The store for the time of one step. */
@@ -159,6 +162,8 @@ export class KeptWatch {
   }
 
   async #keep(store: Store): Promise<void> {
+    const { outboxes } = this.#watched;
+    this.state.told = outboxes === undefined ? {} : (outboxes.save() ?? this.state.told);
     const kept = { plan: writeState(this.state), learnedRun: this.learnedRun };
     await store.saveRevisits(this.#watched.project, NO_REVISITS, kept);
   }

@@ -22,6 +22,8 @@ export interface WatchLife {
   onMissed: (error: SumiError) => void;
   /** When the next tick will be. */
   onWait: (until: number) => void;
+  /** It ends, in good order: what is on its way is waited for, so that it is known what arrived. */
+  onEnd?: () => Promise<void>;
 }
 
 /** Errors that pass by themselves. */
@@ -41,7 +43,9 @@ export async function runWatch(life: WatchLife): Promise<WatchEnd> {
   const stopRun = () => watch.handle?.stop();
   signal.addEventListener('abort', stopRun);
   try {
-    return await live(life);
+    const end = await live(life);
+    await life.onEnd?.();
+    return end;
   } finally {
     signal.removeEventListener('abort', stopRun);
     await watch.close();

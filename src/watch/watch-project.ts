@@ -218,7 +218,8 @@ class ProjectWatch implements Watch {
       kept.book = book;
     } else await kept.book.learn(side, now, false, onVisit);
     // Of the first crawl everything is new, which is no news.
-    if (!isFirst) await this.#tellChanges(side, toldRun);
+    if (isFirst) this.#request.outboxes?.begin(null, kept.book.learnedRun);
+    else await this.#tellChanges(side, toldRun);
     const { all, host } = settings;
     const hostsTogether = (host?.perDay ?? Number.POSITIVE_INFINITY) * kept.book.hostIds.length;
     kept.book.plan.expectVisits(Math.min(all.perDay, hostsTogether));
@@ -290,11 +291,18 @@ class ProjectWatch implements Watch {
     };
   }
 
+  /** To who listens now, and to webhooks whatever they have not heard of yet. */
   async #tellChanges(side: ReadSide, afterRun: number): Promise<void> {
+    const { project, onEvent, outboxes } = this.#request;
     const { projectId, learnedRun: toRun } = this.#kept.book!;
-    if (toRun <= afterRun) return;
-    for await (const row of side.changes({ projectId, fromRun: afterRun + 1, toRun }))
-      this.#request.onEvent(changeEvent(this.#request.project, row));
+    if (toRun > afterRun)
+      for await (const row of side.changes({ projectId, fromRun: afterRun + 1, toRun }))
+        onEvent(changeEvent(project, row));
+    outboxes?.begin(this.#kept.state.told, afterRun);
+    await outboxes?.fill(async function* ([run, page]) {
+      for await (const row of side.changes({ projectId, fromRun: run, toRun }))
+        if (row.run > run || row.page_id > page) yield changeEvent(project, row);
+    }, toRun);
   }
 
   #tell(event: TickEvent): TickEvent {

@@ -4,6 +4,7 @@ import type { RevisitKind } from '../change/revisit/revisit-plan.ts';
 import type { Config } from '../config/load-config.ts';
 import { type DayHours, readBudget, readHours, readWords } from '../config/watch-values.ts';
 import { sumiError } from '../errors.ts';
+import { createAddressGuard } from './allowed-address.ts';
 import type { BudgetOptions } from './visit-budget.ts';
 
 export interface WatchSettings extends BudgetOptions {
@@ -34,7 +35,18 @@ export interface Receivers {
 }
 
 export async function receiversOf(config: Config): Promise<Receivers> {
-  const { webhook, webhookAllow, onChange } = config;
+  const { webhook, webhookAllow, onChange, sources } = config;
+  const guard = createAddressGuard(webhookAllow);
+  for (const address of webhook) {
+    const url = new URL(address);
+    const refusal = guard.refuse(url);
+    if (refusal === null) continue;
+    const expected = `https to a public address, or --webhook-allow ${url.hostname} (${refusal.refused})`;
+    // Its path is often a password.
+    throw sumiError('bad-value', {
+      ...{ option: 'webhook', value: url.origin, place: sources.webhook.from, expected },
+    });
+  }
   return {
     webhooks: webhook,
     allowedHosts: webhookAllow,

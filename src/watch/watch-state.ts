@@ -4,6 +4,7 @@
  * is the truth that a plan can be learned from anew.
  */
 import type { RevisitKind, SavedPlan } from '../change/revisit/revisit-plan.ts';
+import type { SavedOutboxes } from './outbox.ts';
 import type { SavedBudget } from './visit-budget.ts';
 
 /** Who watches a project, and until when he must be heard of. */
@@ -43,6 +44,8 @@ export interface WatchState {
   /** A tick that was not concluded; whoever goes on with it keeps to its room, and pays for what is not paid yet. */
   cutOff: CutOff | null;
   watcher: Watcher | null;
+  /** How far each webhook has heard of what was found. */
+  told: SavedOutboxes;
 }
 
 export function newState(kind: RevisitKind): WatchState {
@@ -69,6 +72,7 @@ export function newState(kind: RevisitKind): WatchState {
     hasLeftOvers: false,
     cutOff: null,
     watcher: null,
+    told: {},
   };
 }
 

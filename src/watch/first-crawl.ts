@@ -77,7 +77,7 @@ export async function concludeFirstCrawl(
   const { store, side, now } = opened;
   await kept.takeOver(opened, (await kept.findProject(side))!);
   const account = kept.account!;
-  await account.pay(run, { side, projectId: kept.projectId });
+  await account.pay(run, { side, projectId: kept.projectId }, now);
   const isOver = status !== 'interrupted';
   if (isOver) {
     account.budget.endFirstCrawl();

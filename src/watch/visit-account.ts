@@ -77,9 +77,9 @@ export class VisitAccount {
     this.#state.cutOff = { afterRun: run - 1, room, paid: visits, hosts, at };
   }
 
-  /** Visits that a run made are paid, those that it could not make are given back; null: it never began. */
-  async pay(run: number | null, books: Books): Promise<void> {
-    this.#charge(run === null ? { visits: 0, hosts: {} } : await this.#count(run, books));
+  /** Visits that a run made until now are paid, those that it could not make are given back. */
+  async pay(run: number, books: Books, now: number): Promise<void> {
+    this.#charge(await this.#count(run, books), now);
   }
 
   /**
@@ -114,11 +114,13 @@ export class VisitAccount {
     return room;
   }
 
-  #charge({ visits, hosts }: Visits): void {
+  /** `until`: where that is known. */
+  #charge({ visits, hosts }: Visits, until?: number): void {
     const cutOff = this.#state.cutOff!;
-    this.budget.charge(visits - cutOff.paid, cutOff.at);
+    const { at, paid } = cutOff;
+    this.budget.charge(visits - paid, at, until);
     for (const id of new Set([...Object.keys(hosts), ...Object.keys(cutOff.hosts)]))
-      this.budget.chargeHost(Number(id), (hosts[id] ?? 0) - (cutOff.hosts[id] ?? 0), cutOff.at);
+      this.budget.chargeHost(Number(id), (hosts[id] ?? 0) - (cutOff.hosts[id] ?? 0), at, until);
     this.#state.cutOff = { ...cutOff, paid: visits, hosts };
   }
 
@@ -128,7 +130,7 @@ export class VisitAccount {
     if (cutOff === null) return;
     const isBegun = last.run !== cutOff.afterRun;
     // After a crawl by hand nobody can tell: what was paid stays paid.
-    if (!isBegun) await this.pay(null, books);
+    if (!isBegun) this.#charge({ visits: 0, hosts: {} });
     else if (isTick(last) || isFirstCrawl(last)) await this.catchUp(last.run, books);
     if (isBegun && isFirstCrawl(last)) this.budget.endFirstCrawl();
     if (isBegun && isTick(last)) {

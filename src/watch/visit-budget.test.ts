@@ -149,6 +149,38 @@ describe('a budget of visits', () => {
     },
   );
 
+  it('keeps to N in any such time where looks are many, however long each takes', () => {
+    const { periodMs } = readBudget('20/minute')!;
+    for (let seed = 1; seed <= 20; seed++) {
+      const random = seededRandom(seed).next;
+      const made: number[] = [];
+      const budget = new VisitBudget(optionsOf('20/minute'), EMPTY);
+      for (let now = START; now < START + 20 * periodMs; now += periodMs / 25) {
+        const took = random() * (periodMs / 25);
+        budget.look(now, random() < 0.5);
+        const visits = budget.visits();
+        budget.charge(visits, now);
+        budget.charge(0, now, now + took);
+        for (let n = 0; n < visits; n++) made.push(now + random() * took);
+      }
+      made.sort((a, b) => a - b);
+      const most = Math.max(
+        ...made.map((at, i) => made.slice(i).filter((other) => other < at + periodMs).length),
+      );
+      expect(most).toBeLessThanOrEqual(20);
+      expect(made.length).toBeGreaterThan(18 * 20);
+    }
+  });
+
+  it('has N at each daily look, though each takes hours', () => {
+    const budget = new VisitBudget(optionsOf('24/day'), EMPTY);
+    for (let day = 0; day < 4; day++) {
+      const now = START + day * DAY;
+      expect(spendAll(budget, now, day === 0)[0]).toBe(24);
+      budget.charge(0, now, now + (1 + day) * 3 * HOUR);
+    }
+  });
+
   it('follows another budget at once: what was visited counts, whatever it was paid from', () => {
     const small = new VisitBudget(optionsOf('10/day'), EMPTY);
     expect(spendAll(small, START, true)[0]).toBe(10);
@@ -175,14 +207,14 @@ describe('a budget of visits', () => {
   it('keeps no line for each second', () => {
     const budget = new VisitBudget(optionsOf('86400/day'), EMPTY);
     for (let second = 1; second <= 20_000; second++) spendAll(budget, START + 1000 * second);
-    expect(budget.save().all.length).toBeLessThan(60);
+    expect(budget.save().all.length).toBeLessThan(100);
   });
 
   it('takes visits of times to come as made now when the clock was set back, and takes nothing away', () => {
     const budget = new VisitBudget(optionsOf('24/day'), {
       ...EMPTY,
       lookedAt: START + 900 * HOUR,
-      all: [4, START + 900 * HOUR, 20],
+      all: [4, START + 900 * HOUR, START + 901 * HOUR, 20],
     });
     expect(spentAt(budget, [0, 1, 12, 22, 24, 25])).toEqual([4, 0, 0, 0, 2, 1]);
   });

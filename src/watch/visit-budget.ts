@@ -23,7 +23,7 @@ export interface BudgetOptions {
   hours: DayHours | null;
 }
 
-/** What is in hand, and visits of the last period: the moment from which some count, how many, the next moment, … */
+/** What is in hand, and the looks of the last period: when one began, when it ended, what it visited, the next one, … */
 export type SavedPurse = readonly [inHand: number, ...made: number[]];
 
 export interface SavedBudget {
@@ -38,16 +38,24 @@ interface Purse {
   inHand: number;
   /** Of N, what the last period left; as of the look. */
   free: number;
-  made: { at: number; visits: number }[];
+  made: Made[];
+}
+
+interface Made {
+  at: number;
+  until: number;
+  visits: number;
 }
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 /** Sums of many small parts come out a hair below whole numbers. */
 const HAIR = 1e-6;
-/** Cron is never on time, and the day on which clocks are put forward has 23 hours: so much of the time since the last look may be missing. */
+/** As a part of the period: looks further apart are those of a cron, or of a machine that sleeps. */
+const OFTEN = 1 / 20;
+/** Cron is never on time, and the day on which clocks are put forward has 23 hours: so much of the time since its last look may be missing. */
 const EARLY = 1 / 20;
-/** Looks this close together, as a part of the period, count as one: nobody keeps a line for each second of a week. */
+/** As a part of the period: looks this close together count as one, for nobody keeps a line for each second of a week. */
 const TOGETHER = 1 / 100;
 
 export class VisitBudget {
@@ -95,18 +103,18 @@ export class VisitBudget {
     return host === null ? Number.POSITIVE_INFINITY : wholeOf(this.#hostPurse(hostId));
   }
 
-  /** Visits of the look that began then, made or about to be; negative for some that were not made after all. */
-  charge(visits: number, at: number): void {
-    spend(this.#all, visits, at, this.#options.all);
+  /** Visits of the look that began then, made until that moment or about to be; negative for some that were not made after all. */
+  charge(visits: number, at: number, until = at): void {
+    spend(this.#all, { visits, at, until }, this.#options.all);
   }
 
   /** The same of one host's own. */
-  chargeHost(hostId: number, visits: number, at: number): void {
+  chargeHost(hostId: number, visits: number, at: number, until = at): void {
     const { host } = this.#options;
-    if (host === null || visits === 0) return;
+    if (host === null || (visits === 0 && !this.#hosts.has(hostId))) return;
     const purse = this.#hostPurse(hostId);
     this.#hosts.set(hostId, purse);
-    spend(purse, visits, at, host);
+    spend(purse, { visits, at, until }, host);
   }
 
   /** The first crawl is over: from now on visits come evenly, and what it left of all that was free is not saved. */
@@ -126,11 +134,16 @@ export class VisitBudget {
   #fill(purse: Purse, rate: VisitRate, now: number, isFirstCrawl: boolean): void {
     const { visits, periodMs } = rate;
     // A clock that was ahead and is set back: what was visited then counts as visited now.
-    for (const entry of purse.made) entry.at = Math.min(entry.at, now);
-    purse.made = purse.made.filter(({ at }) => at > now - periodMs);
+    for (const look of purse.made)
+      Object.assign(look, { at: Math.min(look.at, now), until: Math.min(look.until, now) });
+    purse.made = purse.made.filter(({ until }) => until > now - periodMs);
     const sinceLookMs = Math.min(Math.max(now - this.#lookedAt, 0), periodMs);
-    const countedFrom = now - periodMs + sinceLookMs * EARLY;
-    const counted = purse.made.reduce((sum, entry) => sum + (entry.at > countedFrom ? entry.visits : 0), 0);
+    // Who looks often is held to visits, who looks rarely to looks: one that takes an hour is no reason to skip the next.
+    const isRare = sinceLookMs > periodMs * OFTEN;
+    const countedFrom = now - periodMs + (isRare ? sinceLookMs * EARLY : 0);
+    const counted = purse.made
+      .filter(({ at, until }) => (isRare ? at : until) > countedFrom)
+      .reduce((sum, look) => sum + look.visits, 0);
     const came = this.#came(rate, now);
     // Where looks are further apart than the period, what came since the last one is more than N.
     purse.free = Math.max(0, Math.max(visits, came) - counted);
@@ -155,24 +168,26 @@ function wholeOf({ inHand, free }: Purse): number {
   return Math.max(0, Math.min(Math.floor(inHand + 0.5), Math.floor(free + HAIR)));
 }
 
-function spend(purse: Purse, visits: number, at: number, { periodMs }: VisitRate): void {
+function spend(purse: Purse, { at, until, visits }: Made, { periodMs }: VisitRate): void {
   purse.inHand -= visits;
   purse.free -= visits;
-  const isTogether = (entry: { at: number }) => at >= entry.at && at - entry.at < periodMs * TOGETHER;
-  const entry = purse.made.find(isTogether);
-  if (entry === undefined) purse.made.push({ at, visits });
-  else entry.visits += visits;
-  purse.made = purse.made.filter((found) => found.visits !== 0);
+  const made = purse.made.find((look) => at >= look.at && at - look.at < periodMs * TOGETHER);
+  // A crawl of half a day does not put off the next by as much.
+  const end = Math.min(until, at + periodMs * OFTEN);
+  if (made === undefined) purse.made.push({ at, until: end, visits });
+  else Object.assign(made, { visits: made.visits + visits, until: Math.max(made.until, end) });
+  purse.made = purse.made.filter((look) => look.visits !== 0);
 }
 
 function readPurse([inHand, ...flat]: SavedPurse): Purse {
-  const made: Purse['made'] = [];
-  for (let i = 0; i + 1 < flat.length; i += 2) made.push({ at: flat[i], visits: flat[i + 1] });
+  const made: Made[] = [];
+  for (let i = 0; i + 2 < flat.length; i += 3)
+    made.push({ at: flat[i], until: flat[i + 1], visits: flat[i + 2] });
   return { inHand, free: Math.max(inHand, 0), made };
 }
 
 function writePurse({ inHand, made }: Purse): SavedPurse {
-  return [inHand, ...made.flatMap(({ at, visits }) => [at, visits])];
+  return [inHand, ...made.flatMap(({ at, until, visits }) => [at, until, visits])];
 }
 
 export function isOpen(at: number, hours: DayHours | null): boolean {

@@ -263,7 +263,7 @@ class ProjectWatch implements Watch {
     const book = await this.#refresh({ side, now }, (visit) => {
       if (visit.run === summary.run) waiting.delete(kept.book!.pageOf(visit.pageId));
     });
-    await kept.account!.pay(summary.run, { side, projectId });
+    await kept.account!.pay(summary.run, { side, projectId }, now);
     // Workers that joined may have ended it at its limit.
     const isFull = isAtLimit || summary.pages >= chosen.room;
     const isCutOff = summary.status === 'interrupted' || isFull;

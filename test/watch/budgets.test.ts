@@ -278,7 +278,7 @@ it('pays for the visits of a tick that nobody concluded, and gives back those th
   await watch.close();
   expect(asked().length).toBe(31 + 33);
   const { lookedAt } = kept().budget;
-  const paid = (visits: number) => ({ budget: { all: [40 - visits, lookedAt, visits] } });
+  const paid = (visits: number) => ({ budget: { all: [40 - visits, lookedAt, lookedAt, visits] } });
   expect(kept()).toMatchObject({ cutOff: null, ...paid(33) });
   // As if it had died after the run, with 31 visits paid; the two that were found are not.
   const before = { ...kept().budget, ...paid(31).budget };

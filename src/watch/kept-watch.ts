@@ -98,10 +98,9 @@ export class KeptWatch {
       const { plan, learnedRun } = await side.revisitPlan(id);
       const found = readState(plan);
       const watcher = found?.watcher ?? null;
-      if (!this.#isOurs || (watcher !== null && watcher.owner !== this.#owner))
-        await refuseSecondWatch(side, { project, last, watcher, now });
-      // Somebody cleared the project: of what was known of its pages nothing is left, but visits stay paid.
-      if (this.#isOurs && plan === null) this.#beginAnew();
+      const isStillOurs = this.#isOurs && watcher?.owner === this.#owner;
+      if (!isStillOurs) await refuseSecondWatch(side, { project, last, watcher, now });
+      if (this.#isOurs && !isStillOurs) this.#beginAnew(found);
       const state = this.#isOurs ? this.state : (found ?? this.state);
       followClock(state, now);
       this.#sign(state, now);
@@ -118,9 +117,13 @@ export class KeptWatch {
     }
   }
 
-  #beginAnew(): void {
+  /**
+   * While this watch slept (a machine does), another one was here and left, or somebody cleared the project: of what was
+   * known of its pages nothing is left then, but visits stay paid.
+   */
+  #beginAnew(found: WatchState | null): void {
     const { budget } = this.state;
-    this.state = { ...newState(this.#watched.settings.kind), budget };
+    this.state = found ?? { ...newState(this.#watched.settings.kind), budget };
     this.book = null;
     this.account = null;
   }

@@ -395,3 +395,23 @@ it('begins anew when somebody cleared the project meanwhile, and what it visited
   expect(changes()).toEqual(['changed /p5']);
   await watch.close();
 });
+
+it('knows what another watch did while it slept', async () => {
+  const { pages, state } = site(9);
+  const { open, clock, changes, asked, ticks } = await bench({ pages }, { budget: '10/day' });
+  const sleeper = await open();
+  await sleeper.prepare();
+  await sleeper.tick();
+  asked();
+  clock.advance(DAY_MS);
+  state.versions.set('/p5', 1);
+  const other = await open();
+  await other.tick();
+  await other.close();
+  clock.advance(HOUR_MS);
+  await sleeper.tick();
+  expect(asked().length).toBe(10);
+  expect(ticks().map(({ skipped }) => skipped)).toEqual(['nothing due', null, 'budget']);
+  expect(changes()).toEqual(['changed /p5']);
+  await sleeper.close();
+});

@@ -52,24 +52,19 @@ export async function isReadToEnd(side: ReadSide, project: string): Promise<bool
   return true;
 }
 
-/** Visits of a run that cost a request; by the ids of hosts where that is wanted. */
+/** Visits of a run that cost a request, in all and by the ids of hosts. */
 export async function countAsked(
   side: ReadSide,
   projectId: number,
   run: number,
-  isByHost: boolean,
 ): Promise<{ visits: number; hosts: Record<string, number> }> {
-  const pages = new Set<number>();
+  const hosts: Record<string, number> = {};
   let visits = 0;
   for await (const visit of side.visitsAfter(projectId, run - 1)) {
     if (visit.run !== run || isFree(visit)) continue;
     visits++;
-    if (isByHost) pages.add(visit.pageId);
+    hosts[visit.hostId] = (hosts[visit.hostId] ?? 0) + 1;
   }
-  const hosts: Record<string, number> = {};
-  if (pages.size === 0) return { visits, hosts };
-  for await (const rows of side.revisitPages(projectId))
-    for (const { pageId, hostId } of rows) if (pages.has(pageId)) hosts[hostId] = (hosts[hostId] ?? 0) + 1;
   return { visits, hosts };
 }
 

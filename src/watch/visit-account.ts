@@ -18,7 +18,7 @@ export interface Books {
 
 interface Visits {
   visits: number;
-  /** By the ids of hosts, where these have budgets. */
+  /** By the ids of hosts. */
   hosts: Record<string, number>;
 }
 
@@ -141,7 +141,7 @@ export class VisitAccount {
   }
 
   async #count(run: number, { side, projectId }: Books): Promise<Visits> {
-    const { visits, hosts } = await countAsked(side, projectId, run, this.#settings.host !== null);
+    const { visits, hosts } = await countAsked(side, projectId, run);
     // History may have been cleared since: what it told must not come back as budget.
     const stored = await side.run(run);
     return { visits: Math.max(visits, stored?.pages ?? 0), hosts };

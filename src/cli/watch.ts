@@ -129,12 +129,17 @@ async function watchToEnd({ config, startUrls, project }: Target, isOnce: boolea
     tell: voice.tell,
   });
   const watch = openWatch({
-    ...{ config, startUrls, project, settings },
+    ...{ config, startUrls, project, settings, outboxes: announcer.outboxes },
     onEvent(event) {
       voice.tell(event);
       if (event.type === 'change') announcer.push(event);
     },
   });
+  const hush = async () => {
+    announcer.stop();
+    // Nothing is waited for any more, but what was under way says that it did not arrive.
+    await announcer.drained();
+  };
   const abort = new AbortController();
   const endSignals = endOnSignals(watch, abort, voice.say);
   voice.say(`watching ${printable(project)} in ${config.storeLabel}: ${config.budget}, by ${config.revisit}`);
@@ -145,16 +150,17 @@ async function watchToEnd({ config, startUrls, project }: Target, isOnce: boolea
       onPrepared: voice.prepared,
       onMissed: (error) => voice.say(`not now: ${formatError(error)}`),
       onWait: (until) => voice.say(`next look at ${new Date(until).toISOString()}`),
-    });
-    await drain(announcer, {
-      drainMs: config.drainSeconds * 1000,
-      clock: systemClock,
-      signal: abort.signal,
+      async onEnd() {
+        await drain(announcer, {
+          drainMs: config.drainSeconds * 1000,
+          clock: systemClock,
+          signal: abort.signal,
+        });
+        await hush();
+      },
     });
   } finally {
-    announcer.stop();
-    // Nothing is waited for any more, but what was under way says that it did not arrive.
-    await announcer.drained();
+    await hush();
     endSignals();
   }
   if (end === 'failed')

@@ -1,24 +1,22 @@
 /** How budgets and hours of the day are written: `5000/day`, `22-6`. Null for what is neither. */
 
 const DAYS: Record<string, number> = { minute: 1 / 1440, hour: 1 / 24, day: 1, week: 7 };
+const DAY_MS = 86_400_000;
 
 /** Visits a day; a number alone is of a day. */
 export function readRate(text: string): number | null {
   return readBudget(text)?.perDay ?? null;
 }
 
-/**
- * `atOnce`: the number as it is written, whole and one at least, but no more than a day's worth. `most`: what may be saved
- * up, a day's worth or the number as it is written, whichever is more.
- */
-export function readBudget(text: string): { perDay: number; atOnce: number; most: number } | null {
+/** So many visits in so much time. Below one visit the time is as long as it takes to come to one. */
+export function readBudget(text: string): { visits: number; periodMs: number; perDay: number } | null {
   const match = /^(\d{1,12}(?:\.\d{1,6})?)\s*(?:\/\s*(minute|hour|day|week))?$/.exec(text.trim());
   if (match === null) return null;
-  const perDay = Number(match[1]) / DAYS[match[2] ?? 'day'];
-  if (perDay <= 0) return null;
-  const written = Number(match[1]);
-  const atOnce = Math.max(1, Math.floor(Math.min(written, perDay)));
-  return { perDay, atOnce, most: Math.max(1, perDay, written) };
+  const [written, days] = [Number(match[1]), DAYS[match[2] ?? 'day']];
+  if (written <= 0) return null;
+  const visits = Math.max(1, written);
+  const periodMs = ((days * visits) / written) * DAY_MS;
+  return { visits, periodMs, perDay: written / days };
 }
 
 /** From the first hour on, up to and without the second; over midnight where the first is the later one. */

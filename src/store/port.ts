@@ -16,6 +16,7 @@ import type { PageChange, PastPage, VisitRecord } from '../change/visit-record.t
 import type { Candidate, Claim } from '../frontier/candidate.ts';
 import type { PageStateCode } from '../frontier/page-state.ts';
 import type { Clock } from '../primitives/clock.ts';
+import type { KeptPlan, RevisitBatch } from './revisit-batch.ts';
 
 export interface RunRequest {
   project: string;
@@ -343,18 +344,6 @@ export interface LedgerRow {
   bytesSaved: number;
 }
 
-/** What a plan of revisits knows of pages, by column, beside each other; see change/revisit/revisit-plan.ts. */
-export interface RevisitBatch {
-  pageIds: readonly number[];
-  /** The last visit that the plan learned from, in wall milliseconds; NaN: none (null in the column `learned_at`). */
-  learnedAt: ArrayLike<number>;
-  rateShape: ArrayLike<number>;
-  rateDays: ArrayLike<number>;
-  signals: ArrayLike<number>;
-  signalsInAll: ArrayLike<number>;
-  flags: ArrayLike<number>;
-}
-
 export type RunEnd = 'completed' | 'interrupted' | 'failed';
 
 export interface RunCounts {
@@ -476,8 +465,8 @@ export interface Store {
   /** Of the project's host. */
   discovery(host: string): Promise<HostDiscovery | null>;
   saveDiscovery(host: string, found: HostDiscovery): Promise<void>;
-  /** Keeps what the plan of the project learned up to and with this run, and the plan itself as JSON. */
-  saveRevisits(project: string, batch: RevisitBatch, plan: string, learnedRun: number): Promise<void>;
+  /** Without a run. False where nothing was written: there is no such project, or the plan it has is not `before`. */
+  saveRevisits(project: string, batch: RevisitBatch, kept: KeptPlan): Promise<boolean>;
   /**
    * Without a run: drops visits, changes and requests older than that, of one project or of all. Pages keep what they
    * have now; the request log keeps a mark a host, so that an audit knows what it cannot judge any more.

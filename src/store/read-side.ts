@@ -189,6 +189,7 @@ export interface RevisitPage {
 export interface VisitRowBrief {
   run: number;
   pageId: number;
+  hostId: number;
   visitedAt: number;
   outcome: VisitRecord['outcome'];
   knownBy: VisitRecord['knownBy'];

@@ -1,6 +1,6 @@
 /** The runs of a shared store, for a worker that looks for work. */
 export interface RunList {
-  /** The ids of the runs under way; the last known ones while the store is away. */
+  /** The ids of the runs under way that anybody may take part in; the last known ones while the store is away. */
   running(): Promise<number[]>;
   /** Hosts of these runs that could be asked now and that nobody holds. */
   hostsWaiting(): Promise<number>;

@@ -20,6 +20,13 @@ export function pausesAtLimit({ metadata }: { metadata: string | null }): boolea
   return metadata !== null && (JSON.parse(metadata) as Record<string, unknown>)[name] === value;
 }
 
+/** Of a run that nobody may take part in: its limits are kept by whoever began it, and are known to nobody else. */
+export const ALONE_NOTE = 'watch-alone=yes';
+
+export function isForOne({ metadata }: { metadata: string | null }): boolean {
+  return metadata !== null && ALONE_NOTE.split('=')[0] in JSON.parse(metadata);
+}
+
 export function isUnfinished(run: { status: string; metadata: string | null }): boolean {
   return (run.status === 'running' || run.status === 'interrupted') && isCrawl(run);
 }

@@ -97,6 +97,7 @@ export const TOLD_OUTCOMES: readonly VisitOutcome[] = ['new', 'changed', 'gone']
 export interface StoredBrief {
   run_id: number;
   page_id: number;
+  host_id: number;
   visited_at: number;
   outcome: number;
   known_by: number;
@@ -108,6 +109,7 @@ export function briefOf(row: StoredBrief): VisitRowBrief {
   return {
     run: row.run_id,
     pageId: row.page_id,
+    hostId: row.host_id,
     visitedAt: row.visited_at,
     outcome: VISIT_OUTCOMES[row.outcome],
     knownBy: KNOWN_BY[row.known_by],

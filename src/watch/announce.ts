@@ -1,7 +1,9 @@
-/** Who hears of changes outside of this program: webhooks and a command, each with a queue of its own. */
+/** Who hears of changes outside of this program: webhooks, which get them all in the end, and a command. Each has a queue of its own. */
+import { createHash } from 'node:crypto';
 import type { Clock } from '../primitives/clock.ts';
 import { createAddressGuard } from './allowed-address.ts';
 import { createDeliveryQueue, type DeliveryQueue } from './delivery-queue.ts';
+import { Outbox, type Outboxes, type SavedOutboxes } from './outbox.ts';
 import { createCommand } from './run-command.ts';
 import { createWebhook } from './send-webhook.ts';
 import type { ChangeEvent, DeliveryEvent } from './watch-event.ts';
@@ -21,14 +23,21 @@ const WEBHOOK_TIMEOUT_MS = 15_000;
 const COMMAND_TIMEOUT_MS = 60_000;
 const MOST_WAITING = 10_000;
 
-export function createAnnouncer(options: AnnounceOptions): DeliveryQueue {
+export interface Announcer extends Omit<DeliveryQueue, 'push'> {
+  /** For the command; webhooks get theirs from the store. */
+  push(event: ChangeEvent): void;
+  outboxes: Outboxes;
+}
+
+export function createAnnouncer(options: AnnounceOptions): Announcer {
   const { receivers, userAgent, clock, env, tell } = options;
   const guard = createAddressGuard(receivers.allowedHosts);
   const shared = { clock, tell, firstPauseMs: FIRST_PAUSE_MS, mostWaiting: MOST_WAITING };
-  const queues = receivers.webhooks.map((url) =>
-    createDeliveryQueue({
+  const boxes = receivers.webhooks.map((url) => ({
+    // A webhook's path is often its password.
+    key: createHash('sha256').update(url).digest('hex').slice(0, 16),
+    box: new Outbox({
       ...shared,
-      // A webhook's path is often its password.
       to: `webhook ${new URL(url).host}`,
       deliver: createWebhook({
         ...{ url, guard, userAgent, clock },
@@ -39,29 +48,46 @@ export function createAnnouncer(options: AnnounceOptions): DeliveryQueue {
       parallel: 1,
       tries: WEBHOOK_TRIES,
     }),
-  );
-  if (receivers.command !== null)
-    queues.push(
-      createDeliveryQueue({
-        ...shared,
-        to: `command ${receivers.command[0]}`,
-        deliver: createCommand({ words: receivers.command, env, timeoutMs: COMMAND_TIMEOUT_MS }),
-        parallel: 4,
-        tries: 1,
-      }),
-    );
+  }));
+  const command =
+    receivers.command === null
+      ? null
+      : createDeliveryQueue({
+          ...shared,
+          to: `command ${receivers.command[0]}`,
+          deliver: createCommand({ words: receivers.command, env, timeoutMs: COMMAND_TIMEOUT_MS }),
+          parallel: 4,
+          tries: 1,
+          outbox: null,
+        });
+  const queues = [...boxes.map(({ box }) => box.queue), ...(command === null ? [] : [command])];
   return {
     get settled() {
       return queues.reduce((sum, queue) => sum + queue.settled, 0);
     },
-    push(event: ChangeEvent) {
-      for (const queue of queues) queue.push(event);
-    },
+    push: (event) => void command?.push(event),
+    outboxes: outboxesOf(boxes),
     async drained() {
       await Promise.all(queues.map((queue) => queue.drained()));
     },
     stop() {
       for (const queue of queues) queue.stop();
+    },
+  };
+}
+
+function outboxesOf(boxes: readonly { key: string; box: Outbox }[]): Outboxes {
+  return {
+    begin(saved, run) {
+      for (const { key, box } of boxes)
+        if (saved === null || box.save() === null) box.begin(saved?.[key], run);
+    },
+    async fill(eventsAfter, toRun) {
+      for (const { box } of boxes) await box.fill(eventsAfter, toRun);
+    },
+    save() {
+      const saved = boxes.map(({ key, box }) => [key, box.save()] as const);
+      return saved.some(([, box]) => box === null) ? null : (Object.fromEntries(saved) as SavedOutboxes);
     },
   };
 }

@@ -47,7 +47,7 @@ export async function choosePages(chooser: Chooser): Promise<Choice> {
   const hosts = countHosts(chooser);
   const isHostLeft = state.hasLeftOvers || book.hostIds.some((id) => hosts.left(id) > 0);
   const most = config.maxPages ?? Number.POSITIVE_INFINITY;
-  const room = isHostLeft ? Math.min(budget.visits(now), most) : 0;
+  const room = isHostLeft ? Math.min(budget.visits(), most) : 0;
   const isDue = await isLookDue(side, project, config, now, !chooser.hasLooked);
   const hasMoreLeftOvers = state.hasLeftOvers;
   if (room < 1) return { pages: [], leftOvers: [], hasMoreLeftOvers, room, looks: true, isIdle: true };
@@ -67,9 +67,9 @@ export async function choosePages(chooser: Chooser): Promise<Choice> {
 const NO_LEFT_OVERS = { leftOvers: [], hasMore: false };
 
 /** What each host has in hand beside the leftovers that were chosen of it. */
-function countHosts({ side, settings, book, budget, now }: Chooser) {
+function countHosts({ side, settings, book, budget }: Chooser) {
   const counted = new Map<number, number>();
-  const left = (id: number) => budget.hostVisits(id, now) - (counted.get(id) ?? 0);
+  const left = (id: number) => budget.hostVisits(id) - (counted.get(id) ?? 0);
   return {
     left,
     async turnOf({ id, host }: PageRow): Promise<LeftOverTurn> {

@@ -31,7 +31,7 @@ function queueOf(options: Partial<DeliveryOptions> & Pick<DeliveryOptions, 'deli
   const told: DeliveryEvent[] = [];
   const clock = new FakeClock();
   const queue = createDeliveryQueue({
-    ...{ to: 'somebody', parallel: 1, tries: 3, firstPauseMs: 1000, mostWaiting: 10, clock },
+    ...{ to: 'somebody', parallel: 1, tries: 3, firstPauseMs: 1000, mostWaiting: 10, clock, outbox: null },
     tell: (event) => void told.push(event),
     ...options,
   });

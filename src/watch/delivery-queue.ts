@@ -1,15 +1,15 @@
 /**
  * Events on their way to somebody outside: a few at once, each tried again with growing pauses where that may help. The
- * queue is bounded: when whoever receives is too slow, the newest events are dropped and that is told. Where all tries
- * of an event were in vain, the receiver is away, and what waits then is dropped with it: tried one by one, the events of
- * a look would take hours. Those that come later are tried again. Nothing here ever throws; what went wrong is told, once
- * for each event that was tried, and once for all that were dropped.
+ * queue is bounded. Where all tries of an event were in vain, the receiver is away, and what waits leaves the queue: tried
+ * one by one, the events of a look would take hours. Where an outbox has them, they come again at the next look;
+ * else they are dropped. Nothing here ever throws; what went wrong is told, once for each event that was tried,
+ * and once for all others.
  */
 import type { Clock } from '../primitives/clock.ts';
 import type { ChangeEvent, DeliveryEvent } from './watch-event.ts';
 
-/** Null when it arrived; else what went wrong, and whether another try makes sense. */
-export type Delivered = { error: string; isWorthRetrying: boolean } | null;
+/** Null when it arrived; else what went wrong, and whether another try makes sense. `isForAll`: no event would arrive there. */
+export type Delivered = { error: string; isWorthRetrying: boolean; isForAll?: boolean } | null;
 
 export interface DeliveryOptions {
   /** Who receives, for messages. */
@@ -21,10 +21,25 @@ export interface DeliveryOptions {
   mostWaiting: number;
   clock: Clock;
   tell: (event: DeliveryEvent) => void;
+  /** Where events are kept until they are done with; null: nowhere. With one, they go one after another. */
+  outbox: EventKeeper | null;
+}
+
+/** Keeps events until the queue is done with them. */
+export interface EventKeeper {
+  /** This one arrived, or never will. */
+  onDone(event: ChangeEvent): void;
+  /** Nothing arrives there now: what was not done with has left the queue. */
+  onAway(): void;
+  /** The queue has ended; so has what was not done with. */
+  onStop(): void;
+  /** Whether the next one was tried for long enough. */
+  readonly mayGiveUp: boolean;
 }
 
 export interface DeliveryQueue {
-  push(event: ChangeEvent): void;
+  /** False: there is no room. */
+  push(event: ChangeEvent): boolean;
   /** Events that are done with: they arrived, or nothing can help them. */
   readonly settled: number;
   /** Resolves when nothing waits or is under way. */
@@ -34,12 +49,13 @@ export interface DeliveryQueue {
 }
 
 export function createDeliveryQueue(options: DeliveryOptions): DeliveryQueue {
-  const { to, deliver, parallel, tries, firstPauseMs, mostWaiting, clock, tell } = options;
+  const { to, deliver, parallel, tries, firstPauseMs, mostWaiting, clock, tell, outbox } = options;
   const waiting: ChangeEvent[] = [];
   const abort = new AbortController();
   /** By the reason. */
   const dropped = new Map<string, number>();
-  let [active, settled] = [0, 0];
+  let [active, settled, kept] = [0, 0, 0];
+  let isFull = false;
   let onDrained: (() => void)[] = [];
 
   function pump(): void {
@@ -60,16 +76,28 @@ export function createDeliveryQueue(options: DeliveryOptions): DeliveryQueue {
   async function send(event: ChangeEvent): Promise<void> {
     for (let attempt = 1; ; attempt++) {
       const failure = await tryOnce(event);
-      if (failure === null) return;
-      if (attempt < tries && failure.isWorthRetrying && !abort.signal.aborted) {
+      if (failure === null) return outbox?.onDone(event);
+      const { error, isWorthRetrying, isForAll } = failure;
+      if (attempt < tries && isWorthRetrying && !abort.signal.aborted) {
         await pause(firstPauseMs * 2 ** (attempt - 1));
         if (!abort.signal.aborted) continue;
       }
       const times = attempt === 1 ? '' : ` (${attempt} tries)`;
-      tell({ type: 'delivery', to, id: event.id, url: event.url, error: `${failure.error}${times}` });
-      if (attempt > 1 && attempt === tries) dropWaiting('the one before them did not arrive by any try');
+      const isAway = isForAll === true || (isWorthRetrying && attempt > 1 && attempt === tries);
+      const isOver = leave(event, isAway || abort.signal.aborted);
+      const hope = isOver ? '' : ', tried again at the next look';
+      tell({ type: 'delivery', to, id: event.id, url: event.url, error: `${error}${times}${hope}` });
       return;
     }
+  }
+
+  /** It did not arrive, and no other would. Whether it never will. */
+  function leave(event: ChangeEvent, isAway: boolean): boolean {
+    const isOver = outbox === null || !isAway || outbox.mayGiveUp;
+    if (isOver) outbox?.onDone(event);
+    if (isAway) clearWaiting('the one before them did not arrive by any try');
+    if (isAway && !abort.signal.aborted) outbox?.onAway();
+    return isOver;
   }
 
   async function tryOnce(event: ChangeEvent): Promise<Delivered> {
@@ -96,12 +124,23 @@ export function createDeliveryQueue(options: DeliveryOptions): DeliveryQueue {
     if (count > 0) dropped.set(reason, (dropped.get(reason) ?? 0) + count);
   }
 
-  function dropWaiting(reason: string): void {
-    drop(waiting.length, reason);
+  function clearWaiting(reason: string): void {
+    if (outbox === null) drop(waiting.length, reason);
+    else kept += waiting.length;
     waiting.length = 0;
   }
 
   function tellDropped(): void {
+    if (isFull) {
+      const error = `more than ${mostWaiting} events waited; the others come at the next look`;
+      tell({ type: 'delivery', to, id: null, url: null, error });
+    }
+    isFull = false;
+    if (kept > 0) {
+      const events = kept === 1 ? '1 more event waits' : `${kept} more events wait`;
+      tell({ type: 'delivery', to, id: null, url: null, error: `${events} for the next look` });
+    }
+    kept = 0;
     for (const [reason, count] of dropped) {
       const events = count === 1 ? '1 event was' : `${count} events were`;
       tell({ type: 'delivery', to, id: null, url: null, error: `${events} dropped: ${reason}` });
@@ -114,10 +153,13 @@ export function createDeliveryQueue(options: DeliveryOptions): DeliveryQueue {
       return settled;
     },
     push(event) {
-      if (abort.signal.aborted) return;
-      if (waiting.length >= mostWaiting) drop(1, `more than ${mostWaiting} waited`);
-      else waiting.push(event);
+      if (abort.signal.aborted) return false;
+      const hasRoom = waiting.length < mostWaiting;
+      if (hasRoom) waiting.push(event);
+      else if (outbox === null) drop(1, `more than ${mostWaiting} waited`);
+      else isFull = true;
       pump();
+      return hasRoom;
     },
     drained: () =>
       new Promise((resolve) => {
@@ -125,8 +167,10 @@ export function createDeliveryQueue(options: DeliveryOptions): DeliveryQueue {
         pump();
       }),
     stop() {
-      dropWaiting('the watch ended');
+      if (abort.signal.aborted) return;
+      clearWaiting('the watch ended');
       abort.abort();
+      outbox?.onStop();
       pump();
     },
   };

@@ -7,8 +7,8 @@ import { retryAt } from '../change/revisit/create-revisit-plan.ts';
 import { PAGE_FLAGS } from '../change/revisit/page-facts.ts';
 import type { Finding, RevisitPlan } from '../change/revisit/revisit-plan.ts';
 import { parseHttpDate } from '../parse/http-date.ts';
-import type { RevisitBatch } from '../store/port.ts';
 import type { ReadSide, RevisitPage, VisitRowBrief } from '../store/read-side.ts';
+import type { RevisitBatch } from '../store/revisit-batch.ts';
 import { isUnfinished } from '../store/unfinished-run.ts';
 
 /** States in which a page is never visited again by itself: the scope, robots.txt or its type keep it out. */

@@ -18,10 +18,12 @@ export interface WatchLife {
   /** Aborted: the run under way ends in good order, then the watch. */
   signal: AbortSignal;
   onPrepared: (summary: SummaryEvent) => void;
-  /** The tick could not be made; the next one is tried. */
+  /** The tick could not be made, and the next one is tried; or the watch ends, and could not say so in the store. */
   onMissed: (error: SumiError) => void;
   /** When the next tick will be. */
   onWait: (until: number) => void;
+  /** It ends, in good order: what is on its way is waited for, so that it is known what arrived. */
+  onEnd?: () => Promise<void>;
 }
 
 /** Errors that pass by themselves. */
@@ -33,6 +35,9 @@ const PASSING: ReadonlySet<string> = new Set([
   'store-unreachable',
 ]);
 
+const isPassing = (error: unknown): error is SumiError =>
+  error instanceof SumiError && PASSING.has(error.code);
+
 /** `failed`: the first crawl got no answer, or the only look did not. */
 export type WatchEnd = 'done' | 'stopped' | 'interrupted' | 'failed';
 
@@ -41,10 +46,22 @@ export async function runWatch(life: WatchLife): Promise<WatchEnd> {
   const stopRun = () => watch.handle?.stop();
   signal.addEventListener('abort', stopRun);
   try {
-    return await live(life);
+    const end = await live(life);
+    await life.onEnd?.();
+    return end;
   } finally {
     signal.removeEventListener('abort', stopRun);
+    await sayGoodbye(life);
+  }
+}
+
+/** Where the store cannot be had for it, the next watch finds this process gone; that is no reason to end otherwise. */
+async function sayGoodbye({ watch, onMissed }: WatchLife): Promise<void> {
+  try {
     await watch.close();
+  } catch (error) {
+    if (!isPassing(error)) throw error;
+    onMissed(error);
   }
 }
 
@@ -67,7 +84,7 @@ async function live({ watch, settings, clock, isOnce, signal, ...tell }: WatchLi
       if (isOnce && status === 'failed') return 'failed';
     } catch (error) {
       const mayPass = !isOnce && (isPrepared || !isFirst);
-      if (!mayPass || !(error instanceof SumiError) || !PASSING.has(error.code)) throw error;
+      if (!mayPass || !isPassing(error)) throw error;
       isPrepared = false;
       tell.onMissed(error);
     }

@@ -32,7 +32,7 @@ export function createWebhook(
   const url = new URL(options.url);
   return (event, signal) => {
     const refusal = options.guard.refuse(url);
-    if (refusal !== null) return Promise.resolve({ error: refusal.refused, isWorthRetrying: false });
+    if (refusal !== null) return Promise.resolve(refusedFor(refusal.refused));
     return post(url, event, options, signal);
   };
 }
@@ -54,8 +54,11 @@ function post(
     ...(secret !== null && { 'sumi-signature': signatureOf(secret, seconds, body) }),
   };
   return new Promise((resolve) => {
-    const fail = (error: Error) =>
-      resolve({ error: error.message, isWorthRetrying: !(error instanceof AddressRefused) });
+    const fail = (error: Error) => {
+      const { message } = error;
+      const isRefused = error instanceof AddressRefused;
+      resolve(isRefused ? refusedFor(message) : { error: message, isWorthRetrying: true });
+    };
     const send = url.protocol === 'https:' ? requestHttps : requestHttp;
     const request = send(
       url,
@@ -72,6 +75,9 @@ function post(
     request.end(body);
   });
 }
+
+/** Where it may not go, no other event may. */
+const refusedFor = (error: string): Delivered => ({ error, isWorthRetrying: false, isForAll: true });
 
 function judge(status: number): Delivered {
   if (status >= 200 && status < 300) return null;

@@ -2,7 +2,7 @@
 import type { Config } from '../config/load-config.ts';
 import { isSharedStore } from '../primitives/store-address.ts';
 import type { PageRow, ReadSide, StoredRun, VisitRowBrief } from '../store/read-side.ts';
-import { isUnfinished, PAUSING_NOTE, pausesAtLimit } from '../store/unfinished-run.ts';
+import { ALONE_NOTE, isUnfinished, PAUSING_NOTE, pausesAtLimit } from '../store/unfinished-run.ts';
 import type { TickEvent } from './watch-event.ts';
 
 /** The notes by which `sumi runs` and a watch that begins again tell its own runs from others. */
@@ -23,15 +23,19 @@ export function firstConfig(config: Config, maxPages: number, isFresh: boolean):
 }
 
 function within(config: Config, maxPages: number, note: string): Config {
+  const isShared = isSharedStore(config.storeAddress);
   const sources = {
     ...config.sources,
     // Workers that join read these from the store; alone, the limit must not look like another configuration each time.
-    ...(isSharedStore(config.storeAddress) && {
+    ...(isShared && {
       'max-pages': { value: maxPages, from: 'watch' },
       'keep-history': { value: null, from: 'watch' },
     }),
   };
-  return { ...config, maxPages, meta: [...config.meta, note], sources };
+  // What is left to each host, and when the hours end, they could not know.
+  const isAlone = isShared && (config.hostBudget !== null || config.hours !== null);
+  const notes = isAlone ? [note, ALONE_NOTE] : [note];
+  return { ...config, maxPages, meta: [...config.meta, ...notes], sources };
 }
 
 export const isTick = (run: StoredRun): boolean => watchNote(run) === 'tick';
@@ -42,11 +46,13 @@ function watchNote({ metadata }: StoredRun): unknown {
   return metadata === null ? null : (JSON.parse(metadata) as Record<string, unknown>).watch;
 }
 
-/** The project and its last run; none where no page was ever visited: `sumi sitemap` made it, or nobody answered. */
-export async function findProject(
-  side: ReadSide,
-  name: string,
-): Promise<{ id: number; last: StoredRun | null } | null> {
+export interface FoundProject {
+  id: number;
+  /** Null where no page was ever visited: `sumi sitemap` made the project, or nobody answered. */
+  last: StoredRun | null;
+}
+
+export async function findProject(side: ReadSide, name: string): Promise<FoundProject | null> {
   const row = (await side.projects()).find(({ project }) => project === name);
   if (row === undefined) return null;
   const last = await side.lastRun(row.id);
@@ -62,24 +68,19 @@ export async function isReadToEnd(side: ReadSide, project: string): Promise<bool
   return true;
 }
 
-/** Visits of a run that cost a request; by the ids of hosts where that is wanted. */
+/** Visits of a run that cost a request, in all and by the ids of hosts. */
 export async function countAsked(
   side: ReadSide,
   projectId: number,
   run: number,
-  isByHost: boolean,
 ): Promise<{ visits: number; hosts: Record<string, number> }> {
-  const pages = new Set<number>();
+  const hosts: Record<string, number> = {};
   let visits = 0;
   for await (const visit of side.visitsAfter(projectId, run - 1)) {
     if (visit.run !== run || isFree(visit)) continue;
     visits++;
-    if (isByHost) pages.add(visit.pageId);
+    hosts[visit.hostId] = (hosts[visit.hostId] ?? 0) + 1;
   }
-  const hosts: Record<string, number> = {};
-  if (pages.size === 0) return { visits, hosts };
-  for await (const rows of side.revisitPages(projectId))
-    for (const { pageId, hostId } of rows) if (pages.has(pageId)) hosts[hostId] = (hosts[hostId] ?? 0) + 1;
   return { visits, hosts };
 }
 

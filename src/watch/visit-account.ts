@@ -10,18 +10,15 @@ import { VisitBudget } from './visit-budget.ts';
 import type { WatchSettings } from './watch-settings.ts';
 import type { WatchState } from './watch-state.ts';
 
-const DAY_MS = 86_400_000;
-
 /** Where visits are counted. */
 export interface Books {
   side: ReadSide;
   projectId: number;
-  now: number;
 }
 
 interface Visits {
   visits: number;
-  /** By the ids of hosts, where these have budgets. */
+  /** By the ids of hosts. */
   hosts: Record<string, number>;
 }
 
@@ -43,53 +40,46 @@ export class VisitAccount {
       : new VisitAccount(settings, state, new VisitBudget(settings, state.budget));
   }
 
-  /** Of a first crawl that began at this moment. */
+  /** Of a run that began at this moment. */
   static atStart(settings: WatchSettings, state: WatchState, at: number): VisitAccount {
-    return new VisitAccount(settings, state, VisitBudget.atStart(settings, at));
+    const saved = { lookedAt: at, all: [0] as const, hosts: {} };
+    return new VisitAccount(settings, state, new VisitBudget(settings, saved));
   }
 
-  /**
-   * Of a project that was crawled by hand: what is in hand grew since then. It is what comes between two looks at least,
-   * and one visit, of each host too: whoever looks for the first time wants to see something.
-   */
-  static afterCrawl(
-    settings: WatchSettings,
-    state: WatchState,
-    { crawledAt, hostIds, now }: { crawledAt: number; hostIds: readonly number[]; now: number },
-  ): VisitAccount {
-    const { all, host, everyMs } = settings;
-    const since = (perDay: number) => Math.min(crawledAt, now - Math.max(everyMs, DAY_MS / perDay));
-    const hosts = host === null ? [] : hostIds.map((id) => [id, [0, since(host.perDay)]] as const);
-    const saved = { visits: 0, at: since(all.perDay), hosts: Object.fromEntries(hosts) };
+  /** Of a project that was crawled by hand: visits came since then, and those between two looks at least: whoever looks for the first time wants to see something. */
+  static afterCrawl(settings: WatchSettings, state: WatchState, crawledAt: number): VisitAccount {
+    const { visits, periodMs } = settings.all;
+    const leastMs = Math.max(settings.everyMs, periodMs / visits);
+    const inHand = (visits * leastMs) / periodMs;
+    const saved = { lookedAt: crawledAt + leastMs, all: [inHand] as const, hosts: {} };
     return new VisitAccount(settings, state, new VisitBudget(settings, saved));
   }
 
   /** Before the run begins, which may ask each host for what it answers; `hostIds`: of the pages that are known to be visited, `others` of those whose host is not. */
-  payAhead(
-    run: { afterRun: number; room: number; hostIds: number[]; others: number },
-    now: number,
-  ): RunRoom['hostPages'] {
+  payAhead(run: { afterRun: number; room: number; hostIds: number[]; others: number }): RunRoom['hostPages'] {
     const { afterRun, room, hostIds, others } = run;
+    const at = this.budget.lookedAt;
     const hosts: Record<string, number> = {};
     for (const id of hostIds) {
-      this.budget.chargeHost(id, 1, now);
+      this.budget.chargeHost(id, 1, at);
       hosts[id] = (hosts[id] ?? 0) + 1;
     }
     const paid = hostIds.length + others;
-    this.budget.charge(paid, now);
-    this.#state.cutOff = { afterRun, room, paid, hosts };
-    return (id) => this.budget.hostVisits(id, now) + (hosts[id] ?? 0);
+    this.budget.charge(paid, at);
+    this.#state.cutOff = { afterRun, room, paid, hosts, at };
+    return (id) => this.budget.hostVisits(id) + (hosts[id] ?? 0);
   }
 
   /** What somebody else visited in a run that the watch goes on with is none of its visits. */
   async passOver(run: number, books: Books): Promise<void> {
     const { visits, hosts } = await this.#count(run, books);
-    this.#state.cutOff = { afterRun: run - 1, room: visits, paid: visits, hosts };
+    const [room, at] = [Number.MAX_SAFE_INTEGER, this.budget.lookedAt];
+    this.#state.cutOff = { afterRun: run - 1, room, paid: visits, hosts, at };
   }
 
-  /** Visits that a run made are paid, those that it could not make are given back; null: it never began. */
-  async pay(run: number | null, books: Books): Promise<void> {
-    this.#charge(run === null ? { visits: 0, hosts: {} } : await this.#count(run, books), books);
+  /** Visits that a run made until now are paid, those that it could not make are given back. */
+  async pay(run: number, books: Books, now: number): Promise<void> {
+    this.#charge(await this.#count(run, books), now);
   }
 
   /**
@@ -100,7 +90,7 @@ export class VisitAccount {
     const { room, paid, isLeft } = this.#state.cutOff!;
     const made = await this.#count(run, books);
     const ours = isLeft ? paid : Math.min(made.visits, Math.max(room, paid));
-    if (!isLeft) this.#charge({ ...made, visits: ours }, books);
+    if (!isLeft) this.#charge({ ...made, visits: ours });
     // Its own room is what it was, whatever they took.
     const others = Math.max(0, made.visits - ours);
     const { visits, hosts } = made;
@@ -115,11 +105,22 @@ export class VisitAccount {
     this.#state.cutOff!.isLeft = true;
   }
 
-  #charge({ visits, hosts }: Visits, { now }: Books): void {
+  /** The pages it may have in all when it goes on in this look: what it had, as far as that is in hand now. */
+  goOn(): number {
     const cutOff = this.#state.cutOff!;
-    this.budget.charge(visits - cutOff.paid, now);
+    const room = Math.min(cutOff.room, cutOff.paid + this.budget.visits());
+    const isLeft = room <= cutOff.paid;
+    this.#state.cutOff = { ...cutOff, at: this.budget.lookedAt, isLeft, ...(!isLeft && { room }) };
+    return room;
+  }
+
+  /** `until`: where that is known. */
+  #charge({ visits, hosts }: Visits, until?: number): void {
+    const cutOff = this.#state.cutOff!;
+    const { at, paid } = cutOff;
+    this.budget.charge(visits - paid, at, until);
     for (const id of new Set([...Object.keys(hosts), ...Object.keys(cutOff.hosts)]))
-      this.budget.chargeHost(Number(id), (hosts[id] ?? 0) - (cutOff.hosts[id] ?? 0), now);
+      this.budget.chargeHost(Number(id), (hosts[id] ?? 0) - (cutOff.hosts[id] ?? 0), at, until);
     this.#state.cutOff = { ...cutOff, paid: visits, hosts };
   }
 
@@ -129,9 +130,9 @@ export class VisitAccount {
     if (cutOff === null) return;
     const isBegun = last.run !== cutOff.afterRun;
     // After a crawl by hand nobody can tell: what was paid stays paid.
-    if (!isBegun) await this.pay(null, books);
+    if (!isBegun) this.#charge({ visits: 0, hosts: {} });
     else if (isTick(last) || isFirstCrawl(last)) await this.catchUp(last.run, books);
-    if (isBegun && isFirstCrawl(last)) this.budget.endStart(books.now);
+    if (isBegun && isFirstCrawl(last)) this.budget.endFirstCrawl();
     if (isBegun && isTick(last)) {
       this.#state.firstRun ??= last.run;
       this.#state.hasLeftOvers ||= last.pages >= cutOff.room || this.#settings.host !== null;
@@ -140,7 +141,7 @@ export class VisitAccount {
   }
 
   async #count(run: number, { side, projectId }: Books): Promise<Visits> {
-    const { visits, hosts } = await countAsked(side, projectId, run, this.#settings.host !== null);
+    const { visits, hosts } = await countAsked(side, projectId, run);
     // History may have been cleared since: what it told must not come back as budget.
     const stored = await side.run(run);
     return { visits: Math.max(visits, stored?.pages ?? 0), hosts };

@@ -1,239 +1,222 @@
 import { describe, expect, it } from 'vitest';
+import { seededRandom } from '../../test/seeded-random.ts';
 import { readBudget } from '../config/watch-values.ts';
-import { isOpen, nextClosed, nextOpen, type SavedBudget, VisitBudget } from './visit-budget.ts';
+import {
+  type BudgetOptions,
+  isOpen,
+  nextClosed,
+  nextOpen,
+  type SavedBudget,
+  VisitBudget,
+} from './visit-budget.ts';
 
-const HOUR = 3_600_000;
+const MINUTE = 60_000;
+const HOUR = 60 * MINUTE;
+const DAY = 24 * HOUR;
 /** Local midnight: hours of the day are the machine's. */
 const START = new Date(2026, 2, 4).getTime();
-const EMPTY: SavedBudget = { visits: 0, at: START, hosts: {} };
-const rate = (perDay: number, atOnce = perDay) => ({ perDay, atOnce, most: Math.max(perDay, 1) });
-const ALL_DAY = { all: rate(240), host: null, hours: null };
+const EMPTY: SavedBudget = { lookedAt: START, all: [0], hosts: {} };
+
+function optionsOf(
+  all: string,
+  host: string | null = null,
+  hours: BudgetOptions['hours'] = null,
+): BudgetOptions {
+  return { all: readBudget(all)!, host: host === null ? null : readBudget(host)!, hours };
+}
+
+/** Through JSON, as a restart would have it. */
+const restarted = (options: BudgetOptions, budget: VisitBudget) =>
+  new VisitBudget(options, JSON.parse(JSON.stringify(budget.save())) as SavedBudget);
+
+/** A look that visits all that it may; answers how much that was, of all and of host 7. */
+function spendAll(budget: VisitBudget, now: number, isFirstCrawl = false): [all: number, host: number] {
+  budget.look(now, isFirstCrawl);
+  const ofHost = Math.min(budget.visits(), budget.hostVisits(7));
+  const visits = budget.visits();
+  budget.charge(visits, now);
+  budget.chargeHost(7, ofHost, now);
+  return [visits, ofHost];
+}
+
+function spentAt(budget: VisitBudget, hours: readonly number[], isFirstCrawl = false): number[] {
+  return hours.map((hour, i) => spendAll(budget, START + hour * HOUR, isFirstCrawl && i === 0)[0]);
+}
 
 describe('a budget of visits', () => {
-  it('grows with the time, by whole visits', () => {
-    const budget = new VisitBudget(ALL_DAY, EMPTY);
-    expect(budget.visits(START)).toBe(0);
-    expect(budget.visits(START + HOUR / 20)).toBe(0);
-    expect(budget.visits(START + HOUR)).toBe(10);
+  it('comes evenly with the time, and what is left goes over, up to N', () => {
+    const budget = new VisitBudget(optionsOf('240/day'), EMPTY);
+    const inHand = [0, 1, 2, 13, 30, 900].map((hour) => {
+      budget.look(START + hour * HOUR);
+      return budget.visits();
+    });
+    expect(inHand).toEqual([0, 10, 20, 130, 240, 240]);
   });
 
   it('loses nothing to rounding over many small steps', () => {
-    const budget = new VisitBudget({ ...ALL_DAY, all: rate(90) }, EMPTY);
-    let spent = 0;
-    for (let step = 1; step <= 60 * 6; step++) {
-      const visits = budget.visits(START + step * 4 * HOUR);
-      budget.charge(visits, START + step * 4 * HOUR);
-      spent += visits;
-    }
-    expect(spent).toBe(60 * 90);
-  });
-
-  it('carries over a day at most', () => {
-    const budget = new VisitBudget(ALL_DAY, EMPTY);
-    expect(budget.visits(START + 20 * 24 * HOUR)).toBe(240);
+    const budget = new VisitBudget(optionsOf('90/day'), EMPTY);
+    const steps = Array.from({ length: 60 * 96 }, (_, step) => (step + 1) / 4);
+    expect(spentAt(budget, steps).reduce((sum, visits) => sum + visits)).toBe(60 * 90);
+    const weekly = new VisitBudget(optionsOf('10/week'), EMPTY);
+    const days = Array.from({ length: 70 }, (_, day) => 24 * (day + 1));
+    expect(spentAt(weekly, days).reduce((sum, visits) => sum + visits)).toBe(100);
   });
 
   it('comes to a visit even where a day has less than one', () => {
-    const budget = new VisitBudget({ ...ALL_DAY, all: rate(0.5, 1) }, EMPTY);
-    expect(budget.visits(START + 47 * HOUR)).toBe(0);
-    expect(budget.visits(START + 48 * HOUR)).toBe(1);
-    expect(budget.visits(START + 900 * HOUR)).toBe(1);
+    const budget = new VisitBudget(optionsOf('0.5/day'), EMPTY);
+    expect(spentAt(budget, [0, 23, 25, 47, 70, 72, 74, 121])).toEqual([0, 0, 1, 0, 0, 0, 1, 1]);
   });
 
-  it('pays back what was visited beyond it before anything else', () => {
-    const budget = new VisitBudget(ALL_DAY, EMPTY);
-    budget.charge(25, START + HOUR);
-    expect(budget.visits(START + 2 * HOUR)).toBe(0);
-    expect(budget.visits(START + 3 * HOUR)).toBe(5);
+  it('gives a first crawl all that is free, each period anew, and what comes evenly from its end on', () => {
+    const budget = new VisitBudget(optionsOf('24/day', '20/day'), EMPTY);
+    expect(spendAll(budget, START, true)).toEqual([24, 20]);
+    expect(spendAll(budget, START + 12 * HOUR, true)).toEqual([0, 0]);
+    expect(spendAll(budget, START + 24 * HOUR, true)).toEqual([24, 20]);
+    const other = new VisitBudget(optionsOf('24/day', '12/day'), EMPTY);
+    other.look(START, true);
+    other.charge(6, START);
+    other.chargeHost(7, 6, START);
+    other.endFirstCrawl();
+    expect([other.visits(), other.hostVisits(7), other.hostVisits(8)]).toEqual([0, 0, 12]);
+    expect(spendAll(other, START + 6 * HOUR)).toEqual([6, 3]);
   });
 
-  it('gives visits back that were not made', () => {
-    const budget = new VisitBudget(ALL_DAY, EMPTY);
-    budget.charge(10, START + HOUR);
-    expect(budget.visits(START + HOUR)).toBe(0);
-    budget.charge(-4, START + HOUR);
-    expect(budget.visits(START + HOUR)).toBe(4);
-  });
-
-  it('counts each host for itself: N at first, no more in its first day, and then as much as comes', () => {
-    const budget = new VisitBudget({ ...ALL_DAY, host: rate(24) }, EMPTY);
-    expect(budget.hostVisits(7, START)).toBe(24);
+  it('counts each host for itself; one that was not visited for the whole time has N', () => {
+    const budget = new VisitBudget(optionsOf('1000/day', '24/day'), EMPTY);
+    budget.look(START + HOUR);
+    expect(budget.hostVisits(7)).toBe(24);
     budget.chargeHost(7, 20, START + HOUR);
-    expect(budget.hostVisits(7, START + HOUR)).toBe(4);
-    expect(budget.hostVisits(8, START + HOUR)).toBe(24);
-    expect(budget.hostVisits(7, START + 25 * HOUR)).toBe(4);
-    expect(budget.hostVisits(7, START + 27 * HOUR)).toBe(6);
-    expect(budget.hostVisits(7, START + 99 * HOUR)).toBe(24);
+    expect([budget.hostVisits(7), budget.hostVisits(8)]).toEqual([4, 24]);
+    budget.look(START + 3 * HOUR);
+    expect(budget.hostVisits(7)).toBe(4);
+    budget.look(START + 25 * HOUR);
+    expect([budget.hostVisits(7), budget.save().hosts]).toEqual([24, {}]);
   });
 
   it.each([
+    ['1/day', DAY],
+    ['10/day', DAY],
+    ['70/week', 7 * DAY],
     ['5/hour', HOUR],
-    ['24/day', 24 * HOUR],
   ])(
-    'keeps %s for a host over any such time from the first on, whenever it looks and restarts',
-    (text, span) => {
-      const options = { ...ALL_DAY, host: readBudget(text)! };
-      const made: number[] = [];
-      let saved: SavedBudget = EMPTY;
-      for (let at = START; at < START + 5 * span; at += span / 8) {
-        const budget = new VisitBudget(options, saved);
-        const visits = budget.hostVisits(7, at);
-        budget.chargeHost(7, visits, at);
-        for (let n = 0; n < visits; n++) made.push(at);
-        saved = JSON.parse(JSON.stringify(budget.save(at))) as SavedBudget;
-      }
-      const most = Math.max(
-        ...made.map((from) => made.filter((at) => at >= from && at < from + span).length),
-      );
-      expect(most).toBe(Number.parseInt(text, 10));
-      expect(made.length).toBeGreaterThanOrEqual(3 * most);
+    'has N of %s at each look of a cron that comes as often, some minutes early or late',
+    (text, periodMs) => {
+      const options = optionsOf(text, text);
+      const n = Number.parseInt(text, 10);
+      let budget = new VisitBudget(options, EMPTY);
+      const made = [0, -0.1, 0.05, -0.05, 0.1, 0].map((percent, look) => {
+        budget = restarted(options, budget);
+        return spendAll(budget, START + look * periodMs + (percent / 100) * periodMs, look === 0);
+      });
+      expect(made).toEqual(made.map(() => [n, n]));
     },
   );
 
-  it('has one advance for a first crawl, whose rest comes bit by bit when that is over', () => {
-    const budget = VisitBudget.atStart({ ...ALL_DAY, host: rate(120) }, START);
-    expect(budget.visits(START)).toBe(240);
-    budget.charge(30, START);
-    budget.chargeHost(7, 30, START);
-    expect(budget.visits(START + 5 * HOUR)).toBe(210);
-    budget.endStart(START + HOUR);
-    expect([budget.visits(START + HOUR), budget.hostVisits(7, START + HOUR)]).toEqual([0, 0]);
-    // 30 visits are three hours' worth, and six of the host's.
-    expect(budget.visits(START + 4 * HOUR)).toBe(10);
-    expect([budget.hostVisits(7, START + 6 * HOUR), budget.hostVisits(7, START + 7 * HOUR)]).toEqual([0, 5]);
+  it('has its part of the day on which clocks are put forward', () => {
+    const budget = new VisitBudget(optionsOf('24/day'), EMPTY);
+    expect(spentAt(budget, [0, 24, 47, 71], true)).toEqual([24, 24, 23, 24]);
   });
 
-  const SECOND = 1000;
-  it.each([
-    ['on time', [0, 0, 0, 0, 0]],
-    ['early and late', [0, -40 * SECOND, 20 * SECOND, -60 * SECOND, 0]],
-  ])('has N of N/day at each look where one is made a day, %s', (_, off) => {
-    for (const { all, host, spent } of [
-      { all: rate(10), host: null, spent: 10 },
-      { all: rate(1), host: null, spent: 1 },
-      // The first crawl was over sooner than its advance.
-      { all: rate(10), host: rate(4), spent: 9 },
-    ]) {
-      const options = { all, host, hours: null };
-      let saved: SavedBudget | null = null;
-      const made = off.map((offMs, day) => {
-        const now = START + day * 24 * HOUR + offMs;
-        const budget: VisitBudget =
-          saved === null ? VisitBudget.atStart(options, now) : new VisitBudget(options, saved);
-        budget.look(now);
-        const visits = day === 0 ? spent : budget.visits(now);
-        const ofHost = Math.min(visits, budget.hostVisits(7, now));
+  it('has what came since the last look where that is longer ago than the time it is for, a day’s worth at most', () => {
+    const budget = new VisitBudget(optionsOf('10/hour'), EMPTY);
+    expect(spentAt(budget, [2, 2.5, 5, 99])).toEqual([20, 0, 25, 240]);
+  });
+
+  it.each(['5/hour', '24/day', '70/week', '3.5/day'])(
+    'never makes N of %s into more: not by restarts, other budgets on the way, none for hosts for a while, or rare looks',
+    (text) => {
+      const { periodMs, visits: n } = readBudget(text)!;
+      for (let seed = 1; seed <= 20; seed++) {
+        const random = seededRandom(seed).next;
+        const made: { at: number; all: number; host: number }[] = [];
+        let budget = new VisitBudget(optionsOf(text, text), EMPTY);
+        let now = START;
+        for (let look = 0; look < 300; look++) {
+          const smaller = `${1 + Math.floor(random() * (n - 1))}/${text.split('/')[1]}`;
+          const options = optionsOf(random() < 0.2 ? smaller : text, random() < 0.1 ? null : text);
+          budget = restarted(options, budget);
+          const [all, host] = spendAll(budget, now, random() < 0.1);
+          made.push({ at: now, all, host: options.host === null ? 0 : host });
+          now += random() * periodMs * (random() < 0.1 ? 0.9 : 0.1);
+        }
+        for (const { at } of made) {
+          // A twentieth of the time since the look before may be missing.
+          const within = made.filter((other) => other.at >= at && other.at < at + 0.95 * periodMs);
+          expect(within.reduce((sum, look) => sum + look.all, 0)).toBeLessThanOrEqual(n);
+          expect(within.reduce((sum, look) => sum + look.host, 0)).toBeLessThanOrEqual(n);
+        }
+      }
+    },
+  );
+
+  it('keeps to N in any such time where looks are many, however long each takes', () => {
+    const { periodMs } = readBudget('20/minute')!;
+    for (let seed = 1; seed <= 20; seed++) {
+      const random = seededRandom(seed).next;
+      const made: number[] = [];
+      const budget = new VisitBudget(optionsOf('20/minute'), EMPTY);
+      for (let now = START; now < START + 20 * periodMs; now += periodMs / 25) {
+        const took = random() * (periodMs / 25);
+        budget.look(now, random() < 0.5);
+        const visits = budget.visits();
         budget.charge(visits, now);
-        budget.chargeHost(7, ofHost, now);
-        if (day === 0) budget.endStart(now + HOUR / 2);
-        saved = JSON.parse(JSON.stringify(budget.save(now + HOUR / 2))) as SavedBudget;
-        return [visits, ofHost];
-      });
-      const hostsMost = host?.perDay ?? all.perDay;
-      expect(made).toEqual(off.map((_each, day) => [day === 0 ? spent : all.perDay, hostsMost]));
+        budget.charge(0, now, now + took);
+        for (let n = 0; n < visits; n++) made.push(now + random() * took);
+      }
+      made.sort((a, b) => a - b);
+      const most = Math.max(
+        ...made.map((at, i) => made.slice(i).filter((other) => other < at + periodMs).length),
+      );
+      expect(most).toBeLessThanOrEqual(20);
+      expect(made.length).toBeGreaterThan(18 * 20);
     }
   });
 
-  it('has what came bit by bit and no more where looks are made more often, whoever looks rarely in between', () => {
-    const options = { ...ALL_DAY, all: rate(24) };
-    const budget = VisitBudget.atStart(options, START);
-    const made = [0, 6, 23, 30, 54, 55, 60, 84, 85].map((hour) => {
-      const now = START + hour * HOUR;
-      budget.look(now);
-      const visits = budget.visits(now);
-      budget.charge(visits, now);
-      return visits;
+  it('has N at each daily look, though each takes hours', () => {
+    const budget = new VisitBudget(optionsOf('24/day'), EMPTY);
+    for (let day = 0; day < 4; day++) {
+      const now = START + day * DAY;
+      expect(spendAll(budget, now, day === 0)[0]).toBe(24);
+      budget.charge(0, now, now + (1 + day) * 3 * HOUR);
+    }
+  });
+
+  it('follows another budget at once: what was visited counts, whatever it was paid from', () => {
+    const small = new VisitBudget(optionsOf('10/day'), EMPTY);
+    expect(spendAll(small, START, true)[0]).toBe(10);
+    const larger = restarted(optionsOf('5000/day'), small);
+    expect(spendAll(larger, START, true)[0]).toBe(4990);
+    const again = restarted(optionsOf('10/day'), larger);
+    expect(spentAt(again, [1, 6, 23])).toEqual([0, 0, 0]);
+    expect(spendAll(restarted(optionsOf('5000/day'), again), START + 23 * HOUR, true)[0]).toBe(0);
+    expect(spendAll(restarted(optionsOf('10/day'), larger), START + 25 * HOUR, true)[0]).toBe(10);
+  });
+
+  it('gives visits back that were not made, to the look they were of', () => {
+    const budget = new VisitBudget(optionsOf('24/day'), EMPTY);
+    budget.look(START, true);
+    budget.charge(24, START);
+    budget.charge(-4, START);
+    expect(budget.visits()).toBe(4);
+    budget.look(START + 12 * HOUR, true);
+    expect(budget.visits()).toBe(4);
+    budget.look(START + 24 * HOUR, true);
+    expect(budget.visits()).toBe(24);
+  });
+
+  it('keeps no line for each second', () => {
+    const budget = new VisitBudget(optionsOf('86400/day'), EMPTY);
+    for (let second = 1; second <= 20_000; second++) spendAll(budget, START + 1000 * second);
+    expect(budget.save().all.length).toBeLessThan(100);
+  });
+
+  it('takes visits of times to come as made now when the clock was set back, and takes nothing away', () => {
+    const budget = new VisitBudget(optionsOf('24/day'), {
+      ...EMPTY,
+      lookedAt: START + 900 * HOUR,
+      all: [4, START + 900 * HOUR, START + 901 * HOUR, 20],
     });
-    // After 24 hours they begin to come; nothing that came is counted twice after a day without a look.
-    expect(made).toEqual([24, 0, 0, 6, 24, 1, 5, 24, 1]);
-  });
-
-  it('has its part of a day of 23 hours, and comes as often as is written from now on', () => {
-    const options = { ...ALL_DAY, all: rate(24) };
-    const budget = VisitBudget.atStart(options, START);
-    const made = [0, 24, 47, 71].map((hour) => {
-      const now = START + hour * HOUR;
-      budget.look(now);
-      const visits = budget.visits(now);
-      budget.charge(visits, now);
-      return visits;
-    });
-    expect(made).toEqual([24, 24, 23, 24]);
-    const daily = VisitBudget.atStart({ ...ALL_DAY, all: readBudget('10/day')! }, START);
-    daily.charge(10, START);
-    const saved = JSON.parse(JSON.stringify(daily.save(START))) as SavedBudget;
-    const hourly = new VisitBudget({ ...ALL_DAY, all: readBudget('10/hour')! }, saved);
-    hourly.look(START + 2 * HOUR);
-    expect(hourly.visits(START + 2 * HOUR)).toBe(20);
-  });
-
-  it.each([
-    ['10/day', '5000/day', 6, 4994],
-    ['10/day', '600/hour', 10, 590],
-    ['5000/day', '10/day', 4000, 10],
-  ])('has the difference at once where %s becomes %s in its first day', (before, after, spent, left) => {
-    const optionsOf = (text: string) => ({ all: readBudget(text)!, host: readBudget(text)!, hours: null });
-    const budget = VisitBudget.atStart(optionsOf(before), START);
-    budget.charge(spent, START);
-    budget.chargeHost(7, spent, START);
-    const saved = JSON.parse(JSON.stringify(budget.save(START))) as SavedBudget;
-    const again = new VisitBudget(optionsOf(after), saved);
-    expect([again.visits(START), again.hostVisits(7, START)]).toEqual([left, left]);
-    // What comes then comes as for anybody.
-    const { perDay, atOnce } = readBudget(after)!;
-    again.charge(left, START);
-    const spanMs = (atOnce / perDay) * 24 * HOUR;
-    expect([again.visits(START + spanMs), again.visits(START + 1.5 * spanMs)]).toEqual([0, atOnce / 2]);
-  });
-
-  it.each([
-    [7, null, 70],
-    [7, { from: 9, to: 17 }, 70],
-    [1, null, 10],
-  ])('has 70/week where one looks every %d days, in hours %j', (days, hours, expected) => {
-    const options = { all: readBudget('70/week')!, host: null, hours };
-    const budget = new VisitBudget(options, EMPTY);
-    for (let look = 1; look <= 4; look++) {
-      const now = START + look * days * 24 * HOUR;
-      budget.look(now);
-      expect(budget.visits(now)).toBe(expected);
-      budget.charge(expected, now);
-    }
-  });
-
-  it('loses no part of a visit where a day has no whole number of them', () => {
-    const budget = new VisitBudget({ ...ALL_DAY, all: readBudget('10/week')! }, EMPTY);
-    let made = 0;
-    for (let day = 1; day <= 70; day++) {
-      const now = START + day * 24 * HOUR;
-      budget.look(now);
-      made += budget.visits(now);
-      budget.charge(budget.visits(now), now);
-    }
-    expect(made).toBe(100);
-  });
-
-  it('goes on after a restart as if nothing had happened', () => {
-    const options = { ...ALL_DAY, host: rate(24) };
-    const budget = new VisitBudget(options, { ...EMPTY, hosts: { 7: [0, START] } });
-    budget.charge(20, START + 3 * HOUR);
-    budget.chargeHost(7, 1, START + 3 * HOUR);
-    const saved = JSON.parse(JSON.stringify(budget.save(START + 3 * HOUR))) as SavedBudget;
-    const again = new VisitBudget(options, saved);
-    expect(again.visits(START + 4 * HOUR)).toBe(20);
-    expect(again.hostVisits(7, START + 4 * HOUR)).toBe(3);
-    expect(again.save(START + 48 * HOUR).hosts).toEqual({ 7: [24, START + 48 * HOUR] });
-  });
-
-  it('takes nothing away when the clock goes back', () => {
-    const budget = new VisitBudget(ALL_DAY, { ...EMPTY, at: START + HOUR, visits: 5 });
-    expect(budget.visits(START)).toBe(5);
-  });
-
-  it('does not wait for a clock that was days ahead', () => {
-    const budget = new VisitBudget(ALL_DAY, { ...EMPTY, at: START + 900 * HOUR });
-    expect(budget.visits(START)).toBe(0);
-    expect(budget.visits(START + HOUR)).toBe(10);
+    expect(spentAt(budget, [0, 1, 12, 22, 24, 25])).toEqual([4, 0, 0, 0, 2, 1]);
   });
 });
 
@@ -247,11 +230,19 @@ describe('hours of the day', () => {
     expect(isOpen(START + 17 * HOUR, { from: 9, to: 17 })).toBe(false);
   });
 
-  it('have all of the day’s visits', () => {
-    const budget = new VisitBudget({ ...ALL_DAY, hours: NIGHT }, { ...EMPTY, at: START + 6 * HOUR });
-    expect(budget.visits(START + 22 * HOUR)).toBe(0);
-    expect(budget.visits(START + 23 * HOUR)).toBe(30);
-    expect(budget.visits(START + 30 * HOUR)).toBe(240);
+  it('have all of the day’s visits, and of an hour’s those of each hour', () => {
+    const daily = new VisitBudget(optionsOf('240/day', null, NIGHT), {
+      ...EMPTY,
+      lookedAt: START + 6 * HOUR,
+    });
+    expect(spentAt(daily, [22, 23, 30, 46, 47])).toEqual([0, 30, 210, 0, 30]);
+    const hourly = new VisitBudget(optionsOf('5/hour', null, NIGHT), {
+      ...EMPTY,
+      lookedAt: START + 6 * HOUR,
+    });
+    expect(spentAt(hourly, [22, 23, 24, 25])).toEqual([0, 5, 5, 5]);
+    const weekly = new VisitBudget(optionsOf('70/week', null, NIGHT), EMPTY);
+    expect(spentAt(weekly, [23, 47, 23 + 7 * 24])).toEqual([9, 10, 60]);
   });
 
   it('tell when they begin', () => {

@@ -1,18 +1,18 @@
 /**
- * How many visits a watch may make now: so many a day, for all hosts together and for each. What is not spent stays,
- * but no more than a day's worth of it, or a week's where so many a week are given. Where only some hours of the day are open, the day's visits come in these.
- * Whoever begins (a first crawl, a host that was not asked before) has the number that the operator wrote in hand, and
- * gets no more before the time that it is for is over: 10 a day are never 20 in a day. Who looks no more often than that has
- * such a number in hand at each look.
- * It never reads a clock and never stores: its state goes in and out, so that a restart goes on where it was.
+ * How many visits a watch may make now: N in a period, for all hosts together and for each. One rule: visits come evenly with
+ * the time; a look has what came since the one before it and what earlier ones left, and never more than N less what the
+ * looks of the last period visited. A new host begins with N in hand, and a first crawl has all that is free.
+ * It counts visits and not allowances, so that no order of other budgets, restarts and crashes makes N into more. Where
+ * only some hours of the day are open, a day's visits come in these.
+ * It never reads a clock and never stores: its state goes in and out.
  */
 import type { DayHours } from '../config/watch-values.ts';
 
-/** Visits a day, those in hand at the beginning, and as many as may be saved up. */
+/** N visits in a period. */
 export interface VisitRate {
+  visits: number;
+  periodMs: number;
   perDay: number;
-  atOnce: number;
-  most: number;
 }
 
 export interface BudgetOptions {
@@ -23,175 +23,171 @@ export interface BudgetOptions {
   hours: DayHours | null;
 }
 
-/** Visits in hand at a moment (wall milliseconds), from which on they grow; it may lie ahead. */
-interface Purse {
-  visits: number;
-  at: number;
+/** What is in hand, and the looks of the last period: when one began, when it ended, what it visited, the next one, … */
+export type SavedPurse = readonly [inHand: number, ...made: number[]];
+
+export interface SavedBudget {
+  /** When the last look began (wall milliseconds). */
+  lookedAt: number;
+  all: SavedPurse;
+  /** Those that have not got N in hand, by the store's id. */
+  hosts: Record<string, SavedPurse>;
 }
 
-/** Of hosts only those that were asked, by the store's id. */
-export interface SavedBudget extends Purse {
-  hosts: Record<string, readonly [visits: number, at: number]>;
-  /** When the last look began, and when this was last reckoned: what a purse has lies ahead of that in an advance only. */
-  lookedAt?: number;
-  seenAt?: number;
-  /** What an advance was by these budgets: who writes another number has the difference at once. */
-  atOnce?: { all: number; host: number | null };
+interface Purse {
+  inHand: number;
+  /** Of N, what the last period left; as of the look. */
+  free: number;
+  made: Made[];
+}
+
+interface Made {
+  at: number;
+  until: number;
+  visits: number;
 }
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 /** Sums of many small parts come out a hair below whole numbers. */
 const HAIR = 1e-6;
-/** Of a span that counts as whole: cron is some seconds early or late, and of ten in hand nine would be left. */
-const NEARLY = 0.99;
-/** The day on which clocks are put forward has 23 hours: it has its part, in place of nothing. */
-const SHORT = 0.95;
+/** As a part of the period: looks further apart are those of a cron, or of a machine that sleeps. */
+const OFTEN = 1 / 20;
+/** Cron is never on time, and the day on which clocks are put forward has 23 hours: so much of the time since its last look may be missing. */
+const EARLY = 1 / 20;
+/** As a part of the period: looks this close together count as one, for nobody keeps a line for each second of a week. */
+const TOGETHER = 1 / 100;
 
 export class VisitBudget {
   readonly #options: BudgetOptions;
-  #all: Purse;
+  readonly #all: Purse;
   readonly #hosts = new Map<number, Purse>();
+  /** What a host has that was not visited yet, or not for long. */
+  #newHost: number;
   #lookedAt: number;
-  #seenAt: number;
 
-  constructor(options: BudgetOptions, { visits, at, hosts, lookedAt, seenAt, atOnce }: SavedBudget) {
+  constructor(options: BudgetOptions, { lookedAt, all, hosts }: SavedBudget) {
     this.#options = options;
-    this.#lookedAt = lookedAt ?? Number.POSITIVE_INFINITY;
-    this.#seenAt = seenAt ?? Number.POSITIVE_INFINITY;
-    this.#all = this.#asWritten({ visits, at }, options.all, atOnce?.all);
-    const { host } = options;
-    for (const [id, [inHand, since]] of Object.entries(hosts)) {
-      const purse = { visits: inHand, at: since };
-      this.#hosts.set(Number(id), host === null ? purse : this.#asWritten(purse, host, atOnce?.host));
-    }
+    this.#lookedAt = lookedAt;
+    this.#all = readPurse(all);
+    for (const [id, purse] of Object.entries(hosts)) this.#hosts.set(Number(id), readPurse(purse));
+    this.#newHost = options.host?.visits ?? Number.POSITIVE_INFINITY;
   }
 
-  /** Of a watch that begins with a first crawl. */
-  static atStart(options: BudgetOptions, now: number): VisitBudget {
-    return new VisitBudget(options, {
-      ...fullPurse(options.all, now),
-      ...{ hosts: {}, lookedAt: now, seenAt: now },
-    });
+  /** When the last look began: what it visits counts from then on. */
+  get lookedAt(): number {
+    return this.#lookedAt;
   }
 
-  /**
-   * A look begins. Where the time of an advance went by since the one before it, nobody waits for what comes bit by bit:
-   * all that came since then is in hand, and is an advance again.
-   */
-  look(now: number): void {
+  /** A look begins. `isFirstCrawl`: nothing is saved for later, all that is free is in hand. */
+  look(now: number, isFirstCrawl = false): void {
     const { all, host } = this.#options;
-    this.#all = this.#renewed(this.#all, now, all);
-    for (const [id, purse] of host === null ? [] : this.#hosts)
-      this.#hosts.set(id, this.#renewed(purse, now, host!));
+    this.#fill(this.#all, all, now, isFirstCrawl);
+    if (host !== null) {
+      for (const [id, purse] of this.#hosts) {
+        this.#fill(purse, host, now, isFirstCrawl);
+        if (purse.made.length === 0 && purse.inHand >= host.visits) this.#hosts.delete(id);
+      }
+      this.#newHost = Math.max(host.visits, this.#came(host, now));
+    }
     this.#lookedAt = now;
-    this.#seenAt = now;
   }
 
   /** Whole visits in hand. */
-  visits(now: number): number {
-    this.#all = this.#grown(this.#all, now, this.#options.all);
-    this.#seenAt = now;
-    return wholeOf(this.#all, now, this.#options.all);
+  visits(): number {
+    return wholeOf(this.#all);
   }
 
-  hostVisits(hostId: number, now: number): number {
+  hostVisits(hostId: number): number {
     const { host } = this.#options;
-    return host === null ? Number.POSITIVE_INFINITY : wholeOf(this.#hostPurse(hostId, now, host), now, host);
+    return host === null ? Number.POSITIVE_INFINITY : wholeOf(this.#hostPurse(hostId));
   }
 
-  /** Visits that were made, or are about to be; negative for some that were not made after all. */
-  charge(visits: number, now: number): void {
-    this.#all = spent(this.#grown(this.#all, now, this.#options.all), visits, this.#options.all);
-    this.#seenAt = now;
+  /** Visits of the look that began then, made until that moment or about to be; negative for some that were not made after all. */
+  charge(visits: number, at: number, until = at): void {
+    spend(this.#all, { visits, at, until }, this.#options.all);
   }
 
   /** The same of one host's own. */
-  chargeHost(hostId: number, visits: number, now: number): void {
+  chargeHost(hostId: number, visits: number, at: number, until = at): void {
     const { host } = this.#options;
-    if (host === null || visits === 0) return;
-    this.#hosts.set(hostId, spent(this.#hostPurse(hostId, now, host), visits, host));
-    this.#seenAt = now;
+    if (host === null || (visits === 0 && !this.#hosts.has(hostId))) return;
+    const purse = this.#hostPurse(hostId);
+    this.#hosts.set(hostId, purse);
+    spend(purse, { visits, at, until }, host);
   }
 
-  /** The first crawl is over: what it had in hand beyond its need comes bit by bit, as from now on all does. */
-  endStart(now: number): void {
-    const { all, host } = this.#options;
-    this.#seenAt = now;
-    this.#all = withoutAdvance(this.#grown(this.#all, now, all), now, all);
-    for (const id of host === null ? [] : this.#hosts.keys())
-      this.#hosts.set(id, withoutAdvance(this.#hostPurse(id, now, host!), now, host!));
+  /** The first crawl is over: from now on visits come evenly, and what it left of all that was free is not saved. */
+  endFirstCrawl(): void {
+    for (const purse of [this.#all, ...this.#hosts.values()]) purse.inHand = 0;
   }
 
-  save(now: number): SavedBudget {
-    const { host } = this.#options;
-    this.visits(now);
-    const hosts: Record<string, readonly [number, number]> = {};
-    for (const id of host === null ? [] : this.#hosts.keys()) {
-      const { visits, at } = this.#hostPurse(id, now, host!);
-      hosts[id] = [visits, at];
-    }
-    const atOnce = { all: this.#options.all.atOnce, host: host?.atOnce ?? null };
-    return { ...this.#all, hosts, lookedAt: this.#lookedAt, seenAt: now, atOnce };
+  save(): SavedBudget {
+    const hosts = [...this.#hosts].map(([id, purse]) => [id, writePurse(purse)] as const);
+    return { lookedAt: this.#lookedAt, all: writePurse(this.#all), hosts: Object.fromEntries(hosts) };
   }
 
-  #hostPurse(hostId: number, now: number, rate: VisitRate): Purse {
-    const purse = this.#hosts.get(hostId);
-    return purse === undefined ? fullPurse(rate, now) : this.#grown(purse, now, rate);
+  #hostPurse(hostId: number): Purse {
+    return this.#hosts.get(hostId) ?? { inHand: this.#newHost, free: this.#newHost, made: [] };
   }
 
-  #grown({ visits, at }: Purse, now: number, rate: VisitRate): Purse {
-    // Ahead of now by more than any advance: the clock was wrong. One that went back takes nothing away.
-    if (at > now) return { visits, at: at - now > advanceMs(rate, Math.max(rate.perDay, 1)) ? now : at };
-    return { visits: Math.min(visits + this.#growth(at, now, rate), rate.most), at: now };
+  #fill(purse: Purse, rate: VisitRate, now: number, isFirstCrawl: boolean): void {
+    const { visits, periodMs } = rate;
+    // A clock that was ahead and is set back: what was visited then counts as visited now.
+    for (const look of purse.made)
+      Object.assign(look, { at: Math.min(look.at, now), until: Math.min(look.until, now) });
+    purse.made = purse.made.filter(({ until }) => until > now - periodMs);
+    const sinceLookMs = Math.min(Math.max(now - this.#lookedAt, 0), periodMs);
+    // Who looks often is held to visits, who looks rarely to looks: one that takes an hour is no reason to skip the next.
+    const isRare = sinceLookMs > periodMs * OFTEN;
+    const countedFrom = now - periodMs + (isRare ? sinceLookMs * EARLY : 0);
+    const counted = purse.made
+      .filter(({ at, until }) => (isRare ? at : until) > countedFrom)
+      .reduce((sum, look) => sum + look.visits, 0);
+    const came = this.#came(rate, now);
+    // Where looks are further apart than the period, what came since the last one is more than N.
+    purse.free = Math.max(0, Math.max(visits, came) - counted);
+    const inHand = Math.max(purse.inHand, -1) + came;
+    // A part of a visit is not lost, though none is free at the moment.
+    purse.inHand = isFirstCrawl ? purse.free : Math.min(inHand, purse.free + (inHand % 1));
   }
 
-  #growth(from: number, to: number, { perDay }: VisitRate): number {
+  /** Since the last look; no more than a period's, or a day's where the period is shorter. */
+  #came({ visits, periodMs }: VisitRate, now: number): number {
     const { hours } = this.#options;
-    return (openMs(from, to, hours) * perDay) / openMsADay(hours);
-  }
-
-  /** The rest of an advance that was for another number: no day of waiting for who writes a larger one. */
-  #asWritten(purse: Purse, rate: VisitRate, before: number | null | undefined): Purse {
-    const isAdvance = purse.at > this.#seenAt;
-    if (!isAdvance || before == null) return purse;
-    const visits = Math.min(purse.visits + Math.max(0, rate.atOnce - before), rate.most);
-    return { visits, at: Math.min(purse.at, this.#seenAt + advanceMs(rate, rate.atOnce)) };
-  }
-
-  #renewed(purse: Purse, now: number, rate: VisitRate): Purse {
-    const spanMs = advanceMs(rate, rate.atOnce);
-    const isAdvance = purse.at > this.#seenAt;
-    const share = (now - this.#lookedAt) / spanMs;
-    if (!isAdvance || share < SHORT) return purse;
-    const whole = Math.max(this.#growth(this.#lookedAt, now, rate), rate.atOnce);
-    const came = share < NEARLY ? rate.atOnce * share : whole;
-    return { visits: Math.min(purse.visits + came, rate.most), at: now + spanMs };
+    const from = Math.max(this.#lookedAt, now - Math.max(periodMs, DAY_MS));
+    // 5 an hour are 5 in each hour that is open; 5 a day come in those that the day has.
+    const isOfDays = hours !== null && periodMs >= DAY_MS;
+    const openMsAPeriod = isOfDays ? (periodMs / DAY_MS) * openMsADay(hours) : periodMs;
+    return (visits * openMs(from, now, hours)) / openMsAPeriod;
   }
 }
 
-function wholeOf({ visits, at }: Purse, now: number, rate: VisitRate): number {
-  const full = rate.most;
-  // What was spent of an advance is no time that is missing.
-  const isNearlyFull = at <= now && visits >= full * NEARLY;
-  return Math.max(0, Math.floor((isNearlyFull ? full : visits) + HAIR));
+/** To the nearest: of ten a week, nine and a half are no nine for who comes an hour early; what is missing is owed. */
+function wholeOf({ inHand, free }: Purse): number {
+  return Math.max(0, Math.min(Math.floor(inHand + 0.5), Math.floor(free + HAIR)));
 }
 
-/** The time that so many visits are for. */
-const advanceMs = ({ perDay }: VisitRate, visits: number) => (visits / perDay) * DAY_MS;
-
-function fullPurse(rate: VisitRate, now: number): Purse {
-  return { visits: rate.atOnce, at: now + advanceMs(rate, rate.atOnce) };
+function spend(purse: Purse, { at, until, visits }: Made, { periodMs }: VisitRate): void {
+  purse.inHand -= visits;
+  purse.free -= visits;
+  const made = purse.made.find((look) => at >= look.at && at - look.at < periodMs * TOGETHER);
+  // A crawl of half a day does not put off the next by as much.
+  const end = Math.min(until, at + periodMs * OFTEN);
+  if (made === undefined) purse.made.push({ at, until: end, visits });
+  else Object.assign(made, { visits: made.visits + visits, until: Math.max(made.until, end) });
+  purse.made = purse.made.filter((look) => look.visits !== 0);
 }
 
-function spent({ visits, at }: Purse, count: number, rate: VisitRate): Purse {
-  return { visits: Math.min(visits - count, rate.most), at };
+function readPurse([inHand, ...flat]: SavedPurse): Purse {
+  const made: Made[] = [];
+  for (let i = 0; i + 2 < flat.length; i += 3)
+    made.push({ at: flat[i], until: flat[i + 1], visits: flat[i + 2] });
+  return { inHand, free: Math.max(inHand, 0), made };
 }
 
-function withoutAdvance({ visits, at }: Purse, now: number, rate: VisitRate): Purse {
-  if (at <= now || visits <= 0) return { visits, at };
-  const sooner = at - advanceMs(rate, visits);
-  return { visits: 0, at: Math.max(now, sooner) };
+function writePurse({ inHand, made }: Purse): SavedPurse {
+  return [inHand, ...made.flatMap(({ at, until, visits }) => [at, until, visits])];
 }
 
 export function isOpen(at: number, hours: DayHours | null): boolean {
@@ -216,16 +212,16 @@ export function nextClosed(at: number, hours: DayHours | null): number | null {
   return moment;
 }
 
-function openMsADay(hours: DayHours | null): number {
-  return hours === null ? DAY_MS : ((hours.to - hours.from + 24) % 24 || 24) * HOUR_MS;
+function openMsADay(hours: DayHours): number {
+  return ((hours.to - hours.from + 24) % 24 || 24) * HOUR_MS;
 }
 
-/** Milliseconds of the span that are open; what lies further back than a week and a day cannot matter. */
+/** Milliseconds of the span that are open. */
 function openMs(from: number, to: number, hours: DayHours | null): number {
   if (to <= from) return 0;
   if (hours === null) return to - from;
   let open = 0;
-  for (let moment = Math.max(from, to - 8 * DAY_MS); moment < to; ) {
+  for (let moment = from; moment < to; ) {
     const end = Math.min(hourEnd(moment), to);
     if (isOpen(moment, hours)) open += end - moment;
     moment = end;

@@ -76,3 +76,8 @@ export function changeEvent(project: string, row: ChangeRow): ChangeEvent {
     words_removed: change?.wordsRemoved ?? 0,
   };
 }
+
+/** The store's id of its page. */
+export function pageOf({ id }: ChangeEvent): number {
+  return Number(id.slice(id.indexOf('-') + 1));
+}

@@ -9,21 +9,19 @@
 import type { Config } from '../config/load-config.ts';
 import type { RunRoom } from '../crawl/run-room.ts';
 import { type CrawlHandle, startCrawl } from '../crawl/start-crawl.ts';
-import type { Extensions } from '../crawl/wire.ts';
 import { type Clock, systemClock } from '../primitives/clock.ts';
 import type { EventListener, SummaryEvent } from '../report/events.ts';
-import { openReadSide, openStore } from '../store/open-store.ts';
-import type { Store } from '../store/port.ts';
 import type { ReadSide, StoredRun, VisitRowBrief } from '../store/read-side.ts';
 import { isUnfinished } from '../store/unfinished-run.ts';
 import { type Choice, choosePages } from './choose-pages.ts';
+import { concludeFirstCrawl, planFirstCrawl } from './first-crawl.ts';
+import { KeptWatch, type Opened, type Watched } from './kept-watch.ts';
 import { loadPlan } from './load-plan.ts';
-import { NO_REVISITS, type PlanBook } from './plan-book.ts';
+import type { PlanBook } from './plan-book.ts';
 import { stopAfterHours } from './stop-after-hours.ts';
 import {
   countVisits,
   findProject,
-  firstConfig,
   isFirstCrawl,
   isReadToEnd,
   isTick,
@@ -33,16 +31,9 @@ import {
 import { VisitAccount } from './visit-account.ts';
 import { isOpen } from './visit-budget.ts';
 import { changeEvent, type TickEvent, type WatchEvent } from './watch-event.ts';
-import type { WatchSettings } from './watch-settings.ts';
-import { followClock, newState, readState, type WatchState, writeState } from './watch-state.ts';
-import { newOwner, refuseSecondWatch } from './watcher.ts';
 
-export interface WatchRequest {
-  config: Config;
+export interface WatchRequest extends Watched {
   startUrls: readonly string[];
-  project: string;
-  settings: WatchSettings;
-  extensions?: Extensions;
   /** From 0 up to 1; chance unless said. */
   random?: () => number;
   /** Hear what the runs tell. */
@@ -63,11 +54,6 @@ export interface Watch {
   close(): Promise<void>;
 }
 
-/** How long after its next look a watch may still be silent. */
-const GRACE_MS = 300_000;
-
-const DAY_MS = 86_400_000;
-
 /** What a tick is about to visit. */
 interface Chosen extends Choice {
   hostPages: RunRoom['hostPages'];
@@ -78,21 +64,14 @@ interface Ended {
   isAtLimit: boolean;
 }
 
-interface Opened {
-  store: Store;
-  side: ReadSide;
-  now: number;
-}
-
 export function openWatch(request: WatchRequest): Watch {
   return new ProjectWatch(request);
 }
 
 class ProjectWatch implements Watch {
   readonly #request: WatchRequest;
-  readonly #owner = newOwner();
+  readonly #kept: KeptWatch;
   handle: CrawlHandle | null = null;
-  #isOurs = false;
   isPrepared = false;
   /** The project was cleared, where that was wanted. */
   #hasBegun = false;
@@ -100,220 +79,74 @@ class ProjectWatch implements Watch {
   #isJustRead = false;
   /** A run of this watch had the chance to read sitemaps. */
   #hasLooked = false;
-  /** The account knows that a look has begun: a first crawl and the tick after it are one. */
-  #isLooking = false;
-  #state: WatchState | null = null;
-  #projectId = 0;
-  #learnedRun = 0;
-  #book: PlanBook | null = null;
-  #account: VisitAccount | null = null;
   #refreshedAt = 0;
   /** Pages without an answer when the plan was last known to have all of them. */
   #unanswered = 0;
 
   constructor(request: WatchRequest) {
     this.#request = request;
+    this.#kept = new KeptWatch(request);
   }
 
   async prepare(): Promise<SummaryEvent | null> {
-    this.#isLooking = false;
-    const first = await this.#open((opened) => this.#planFirst(opened));
-    if (first === null) return null;
+    const kept = this.#kept;
+    const isFresh = this.#request.config.fresh && !this.#hasBegun;
+    const first = await kept.open((opened) => planFirstCrawl(kept, this.#request, opened, isFresh));
+    this.isPrepared = first === 'done';
+    if (first === null || first === 'done') return null;
     this.#hasBegun = true;
     const { summary } = await this.#run(first.config, undefined, first.room);
-    await this.#open((opened) => this.#concludeFirst(opened, summary));
+    this.isPrepared = await kept.open((opened) => concludeFirstCrawl(kept, opened, summary));
+    this.#isJustRead = this.isPrepared;
     return summary;
   }
 
-  #look(now: number): void {
-    if (this.#isLooking || this.#account === null) return;
-    this.#isLooking = true;
-    this.#account.budget.look(now);
-  }
-
-  /** How much of the first crawl there is room for; null when there is none, or nothing to do. */
-  async #planFirst(opened: Opened): Promise<{ config: Config; room: RunRoom } | null> {
-    const { store, side, now } = opened;
-    const { config, settings } = this.#request;
-    const isFresh = config.fresh && !this.#hasBegun;
-    const found = await findProject(side, this.#request.project);
-    if (found !== null) await this.#takeOver(opened, found.id, found.last);
-    const last = isFresh ? null : (found?.last ?? null);
-    // All of the project is about to be cleared, or nothing of it was visited and paid: what the watch keeps begins anew.
-    if (last === null) [this.#state, this.#account, this.#isLooking] = [newState(settings.kind), null, false];
-    // A tick that was cut off goes on as one: begun anew as a crawl, it would visit every page.
-    this.isPrepared = last !== null && (!isUnfinished(last) || isTick(last));
-    if (this.isPrepared) return null;
-    const account = await this.#openFirst(last, side, now);
-    const room = account.budget.visits(now);
-    const most = config.maxPages ?? Number.POSITIVE_INFINITY;
-    const maxPages = Math.min((last?.pages ?? 0) + room, most);
-    const state = this.#state!;
-    const cutOff = state.cutOff ?? { afterRun: last?.run ?? 0, paid: 0, hosts: {} };
-    state.cutOff = { ...cutOff, room: maxPages, isLeft: room < 1 };
-    if (found !== null && !isFresh) await this.#save(store, now);
-    // One that was cut off after its last page needs none.
-    if (room < 1 && !(last !== null && (await isReadToEnd(side, this.#request.project)))) return null;
-    const hostPages = (id: number) => account.budget.hostVisits(id, now);
-    const pausesAt = maxPages < most ? (['limit', 'room'] as const) : (['room'] as const);
-    return { config: firstConfig(config, maxPages, isFresh), room: { hostPages, pausesAt } };
-  }
-
-  /** The account of the first crawl, with the visits paid that were made, as of then: the next day has its own. */
-  async #openFirst(last: StoredRun | null, side: ReadSide, now: number): Promise<VisitAccount> {
-    const [{ settings }, state] = [this.#request, this.#state!];
-    const isOurs = last !== null && isFirstCrawl(last);
-    const startedAt = isOurs ? Date.parse(last.started_at) : now;
-    this.#account ??= VisitAccount.kept(settings, state) ?? VisitAccount.atStart(settings, state, startedAt);
-    if (last !== null) {
-      const paidAt = this.#isLooking ? now : Math.min(now, Math.max(startedAt, state.budget?.seenAt ?? 0));
-      const [books, room] = [{ side, projectId: this.#projectId, now: paidAt }, Number.MAX_SAFE_INTEGER];
-      if (!isOurs) await this.#account.passOver(last.run, books);
-      state.cutOff ??= { afterRun: last.run - 1, room, paid: 0, hosts: {} };
-      await this.#account.catchUp(last.run, books);
-    }
-    this.#look(now);
-    return this.#account;
-  }
-
-  async #concludeFirst(opened: Opened, { run, status }: SummaryEvent): Promise<void> {
-    const { store, side, now } = opened;
-    const found = await findProject(side, this.#request.project);
-    await this.#takeOver(opened, found!.id, found!.last);
-    await this.#account!.pay(run, { side, projectId: this.#projectId, now });
-    this.isPrepared = status !== 'interrupted';
-    if (this.isPrepared) {
-      this.#account!.budget.endStart(now);
-      this.#state!.cutOff = null;
-      this.#isJustRead = true;
-    } else this.#account!.leave();
-    await this.#save(store, now);
-  }
-
   async tick(): Promise<TickEvent> {
-    try {
-      return this.#tell(await this.#visitDue());
-    } finally {
-      this.#isLooking = false;
-    }
+    return this.#tell(await this.#visitDue());
   }
 
   async #visitDue(): Promise<TickEvent> {
-    const chosen = await this.#open((opened) => this.#choose(opened));
+    const chosen = await this.#kept.open((opened) => this.#choose(opened));
     if ('type' in chosen) return chosen;
-    const due = [...chosen.leftOvers, ...chosen.pages.map((page) => this.#book!.pageIdOf(page))];
+    const due = [...chosen.leftOvers, ...chosen.pages.map((page) => this.#kept.book!.pageIdOf(page))];
     const config = tickConfig(this.#request.config, chosen.room, chosen.looks);
     this.#hasLooked ||= chosen.looks;
     try {
       const ended = await this.#run(config, due, { hostPages: chosen.hostPages, pausesAt: [] });
-      return await this.#open((opened) => this.#conclude(opened, chosen, ended));
+      return await this.#kept.open((opened) => this.#conclude(opened, chosen, ended));
     } catch (error) {
       // The plan has given pages away that nobody will tell it of.
-      this.#book = null;
+      this.#kept.book = null;
       throw error;
     }
   }
 
-  async close(): Promise<void> {
-    if (!this.#isOurs || this.#state === null) return;
-    await this.#open(async ({ store }) => {
-      this.#state!.watcher = null;
-      await this.#keep(store);
-    });
-    this.#isOurs = false;
-  }
-
-  /** The store for the time of one step: between ticks it is free for others. */
-  async #open<T>(use: (opened: Opened) => Promise<T>): Promise<T> {
-    const { config, extensions } = this.#request;
-    const failures: unknown[] = [];
-    const store = await openStore({
-      address: config.storeAddress,
-      clock: extensions?.clock ?? systemClock,
-      onFailure: (error) => void failures.push(error),
-      patienceMs: config.storePatience * 1000,
-    });
-    let side: ReadSide | null = null;
-    try {
-      side = await openReadSide(config.storeAddress);
-      const found = await use({ store, side, now: store.clock.now() });
-      if (failures.length > 0) throw failures[0];
-      return found;
-    } finally {
-      await side?.close();
-      await store.close();
-    }
-  }
-
-  /** Says in the store that this watch is at work, unless another one is. */
-  async #takeOver({ store, side, now }: Opened, projectId: number, last: StoredRun | null): Promise<void> {
-    this.#projectId = projectId;
-    const { plan, learnedRun } = await side.revisitPlan(projectId);
-    const found = readState(plan);
-    const watcher = found?.watcher ?? null;
-    if (!this.#isOurs || (watcher !== null && watcher.owner !== this.#owner))
-      await refuseSecondWatch(side, { project: this.#request.project, last, watcher, now });
-    this.#state ??= found ?? newState(this.#request.settings.kind);
-    followClock(this.#state, now);
-    this.#look(now);
-    this.#learnedRun = learnedRun;
-    this.#isOurs = true;
-    await this.#save(store, now);
-  }
-
-  async #save(store: Store, now: number): Promise<void> {
-    const { project, settings } = this.#request;
-    const state = this.#state!;
-    state.kind = settings.kind;
-    state.watcher = { owner: this.#owner, until: now + 2 * settings.everyMs + GRACE_MS };
-    if (this.#account !== null) state.budget = this.#account.budget.save(now);
-    if (this.#book !== null) {
-      state.plan = this.#book.plan.savePlan();
-      state.hostIds = this.#book.hostIds;
-      const text = writeState(state);
-      // Pages before the run they learned from: after a crash between the two their visits are passed over, not counted twice.
-      for (const batch of this.#book.takeUnsaved())
-        await store.saveRevisits(project, batch, text, this.#learnedRun);
-      const { learnedRun, hasLearnedAll } = this.#book;
-      const mayClear = hasLearnedAll && learnedRun > this.#learnedRun;
-      this.#learnedRun = learnedRun;
-      await this.#keep(store);
-      if (mayClear) await this.#clearHistory(store, now);
-    } else await this.#keep(store);
-  }
-
-  /** The runs of a watch leave this to it: first, what they found is told and learned from. */
-  async #clearHistory(store: Store, now: number): Promise<void> {
-    const { config, project } = this.#request;
-    if (config.keepHistory !== null) await store.forget(project, now - config.keepHistory * DAY_MS);
-  }
-
-  async #keep(store: Store): Promise<void> {
-    const text = writeState(this.#state!);
-    await store.saveRevisits(this.#request.project, NO_REVISITS, text, this.#learnedRun);
+  close(): Promise<void> {
+    return this.#kept.leave();
   }
 
   /** What to visit now, charged to the budget, or why nothing. */
   async #choose(opened: Opened): Promise<Chosen | TickEvent> {
     const { store, side, now } = opened;
     const { config, settings, project } = this.#request;
-    const found = await findProject(side, this.#request.project);
+    const kept = this.#kept;
+    const found = await findProject(side, project);
     const isClosed = !isOpen(this.#clock.now(), settings.hours);
     if (found?.last == null) {
       // Nothing could be visited: the next look begins anew.
       this.isPrepared = false;
       return this.#idle(now, isClosed ? 'hours' : this.#isJustRead ? 'nothing due' : 'budget');
     }
-    await this.#takeOver(opened, found.id, found.last);
+    await kept.takeOver(opened, found);
     if (isClosed) return this.#idle(now, 'hours');
     if (isUnfinished(found.last)) return this.#goOn(opened, found.last);
-    const isFirst = this.#state!.budget === null;
+    const isFirst = kept.state.budget === null;
     const account = await this.#openAccount(opened, found.last);
-    const book = this.#book!;
+    const book = kept.book!;
     const choice = await choosePages({
       ...{ side, project, config, settings, book, now, isFirst },
       budget: account.budget,
-      state: this.#state!,
+      state: kept.state,
       hasLooked: this.#hasLooked,
     });
     const { pages, leftOvers, room, isIdle } = choice;
@@ -321,32 +154,30 @@ class ProjectWatch implements Watch {
     this.#isJustRead = false;
     const hostIds = pages.map((page) => book.hostIdOf(book.plan.hostOf(page)));
     const run = { afterRun: found.last.run, room, hostIds, others: leftOvers.length };
-    const hostPages = isIdle ? null : account.payAhead(run, now);
-    await this.#save(store, now);
+    const hostPages = isIdle ? null : account.payAhead(run);
+    await kept.save(store, now);
     if (hostPages !== null) return { ...choice, hostPages };
     return this.#idle(now, room < 1 && !isJustRead ? 'budget' : 'nothing due');
   }
 
-  /** The rest of a tick that was cut off, within its room. Of a crawl that was, `prepare` goes on with it. */
+  /** The rest of a tick that was cut off, within its room and what is in hand. Of a crawl that was, `prepare` goes on with it. */
   async #goOn({ store, side, now }: Opened, last: StoredRun): Promise<Chosen | TickEvent> {
-    const { settings } = this.#request;
+    const { settings, project } = this.#request;
     if (!isTick(last)) {
       this.isPrepared = false;
       return this.#idle(now, 'budget');
     }
-    const state = this.#state!;
-    this.#account ??= VisitAccount.kept(settings, state) ?? VisitAccount.atStart(settings, state, now);
-    const account = this.#account;
-    this.#look(now);
-    const books = { side, projectId: this.#projectId, now };
-    if (state.cutOff === null) {
-      await account.passOver(last.run, books);
-      state.cutOff!.room = last.pages + account.budget.visits(now);
-    }
-    await account.catchUp(last.run, books);
-    await this.#save(store, now);
-    const hostPages = (id: number) => account.budget.hostVisits(id, now);
-    const { room } = state.cutOff!;
+    const kept = this.#kept;
+    const { state, projectId } = kept;
+    kept.account ??= VisitAccount.kept(settings, state) ?? VisitAccount.atStart(settings, state, now);
+    const { account } = kept;
+    if (state.cutOff === null) await account.passOver(last.run, { side, projectId });
+    await account.catchUp(last.run, { side, projectId });
+    account.budget.look(now);
+    const room = account.goOn();
+    await kept.save(store, now);
+    if (account.budget.visits() < 1 && !(await isReadToEnd(side, project))) return this.#idle(now, 'budget');
+    const hostPages = (id: number) => account.budget.hostVisits(id);
     const hasMoreLeftOvers = state.hasLeftOvers;
     return { pages: [], leftOvers: [], hasMoreLeftOvers, room, looks: true, isIdle: false, hostPages };
   }
@@ -355,21 +186,21 @@ class ProjectWatch implements Watch {
   async #openAccount(opened: Opened, last: StoredRun): Promise<VisitAccount> {
     const { side, now } = opened;
     const { settings } = this.#request;
-    const state = this.#state!;
-    this.#account ??= VisitAccount.kept(settings, state);
-    if (this.#account === null && isFirstCrawl(last)) {
+    const kept = this.#kept;
+    const { state, projectId } = kept;
+    kept.account ??= VisitAccount.kept(settings, state);
+    if (kept.account === null && isFirstCrawl(last)) {
       // It ended, and nobody came to conclude it.
-      this.#account = VisitAccount.atStart(settings, state, Date.parse(last.started_at));
-      state.cutOff = { afterRun: last.run - 1, room: settings.all.atOnce, paid: 0, hosts: {} };
+      const at = Date.parse(last.started_at);
+      kept.account = VisitAccount.atStart(settings, state, at);
+      state.cutOff = { afterRun: last.run - 1, room: Number.MAX_SAFE_INTEGER, paid: 0, hosts: {}, at };
     }
+    await kept.account?.settle(last, { side, projectId });
+    await this.#refresh(opened);
     const crawledAt = last.finished_at === null ? now : Date.parse(last.finished_at);
-    // Paid when it was made, before this look began: else what the look has in hand would be taken for its rest.
-    const paidAt = this.#isLooking ? now : Math.min(now, Math.max(crawledAt, state.budget?.seenAt ?? 0));
-    await this.#account?.settle(last, { side, projectId: this.#projectId, now: paidAt });
-    const { hostIds } = await this.#refresh(opened);
-    this.#account ??= VisitAccount.afterCrawl(settings, state, { crawledAt, hostIds, now });
-    this.#look(now);
-    return this.#account;
+    kept.account ??= VisitAccount.afterCrawl(settings, state, crawledAt);
+    kept.account.budget.look(now);
+    return kept.account;
   }
 
   /** The plan with everything seen since: by our own ticks, and by whoever else crawled the project. */
@@ -378,30 +209,32 @@ class ProjectWatch implements Watch {
     onVisit?: (visit: VisitRowBrief) => void,
   ): Promise<PlanBook> {
     const { settings, random } = this.#request;
-    const state = this.#state!;
-    const toldRun = this.#book?.learnedRun ?? this.#learnedRun;
-    const isFirst = this.#book === null && toldRun === 0;
+    const kept = this.#kept;
+    const { state } = kept;
+    const toldRun = kept.book?.learnedRun ?? kept.learnedRun;
+    const isFirst = kept.book === null && toldRun === 0;
     // The clock was set back: what the plan has of times to come is read anew as of now, but not in the middle of a tick.
-    if (now < this.#refreshedAt && onVisit === undefined) this.#book = null;
+    if (now < this.#refreshedAt && onVisit === undefined) kept.book = null;
     this.#refreshedAt = now;
-    if (this.#book === null) {
+    if (kept.book === null) {
       const { book, relearnedAt } = await loadPlan(
         side,
-        this.#projectId,
-        { state: isFirst ? null : state, learnedRun: this.#learnedRun },
+        kept.projectId,
+        { state: isFirst ? null : state, learnedRun: kept.learnedRun },
         { kind: settings.kind, visitsPerDay: settings.all.perDay, random: random ?? Math.random },
         now,
       );
       state.relearnedAt = relearnedAt;
       state.signalsReadAt = Math.max(state.signalsReadAt, await lastLook(side, this.#request.project, now));
-      this.#book = book;
-    } else await this.#book.learn(side, now, false, onVisit);
+      kept.book = book;
+    } else await kept.book.learn(side, now, false, onVisit);
     // Of the first crawl everything is new, which is no news.
-    if (!isFirst) await this.#tellChanges(side, toldRun);
+    if (isFirst) this.#request.outboxes?.begin(null, kept.book.learnedRun);
+    else await this.#tellChanges(side, toldRun);
     const { all, host } = settings;
-    const hostsTogether = (host?.perDay ?? Number.POSITIVE_INFINITY) * this.#book.hostIds.length;
-    this.#book.plan.expectVisits(Math.min(all.perDay, hostsTogether));
-    return this.#book;
+    const hostsTogether = (host?.perDay ?? Number.POSITIVE_INFINITY) * kept.book.hostIds.length;
+    kept.book.plan.expectVisits(Math.min(all.perDay, hostsTogether));
+    return kept.book;
   }
 
   async #run(config: Config, due: readonly number[] | undefined, room: RunRoom): Promise<Ended> {
@@ -435,12 +268,13 @@ class ProjectWatch implements Watch {
     chosen: Chosen,
     { summary, isAtLimit }: Ended,
   ): Promise<TickEvent> {
-    const state = this.#state!;
+    const kept = this.#kept;
+    const { state, projectId } = kept;
     const waiting = new Set(chosen.pages);
     const book = await this.#refresh({ side, now }, (visit) => {
-      if (visit.run === summary.run) waiting.delete(this.#book!.pageOf(visit.pageId));
+      if (visit.run === summary.run) waiting.delete(kept.book!.pageOf(visit.pageId));
     });
-    await this.#account!.pay(summary.run, { side, projectId: this.#projectId, now });
+    await kept.account!.pay(summary.run, { side, projectId }, now);
     // Workers that joined may have ended it at its limit.
     const isFull = isAtLimit || summary.pages >= chosen.room;
     const isCutOff = summary.status === 'interrupted' || isFull;
@@ -453,15 +287,15 @@ class ProjectWatch implements Watch {
       await book.readSignals(side, this.#request.project, state.signalsReadAt, now);
       state.signalsReadAt = look;
     }
-    if (summary.status === 'interrupted') this.#account!.leave();
+    if (summary.status === 'interrupted') kept.account!.leave();
     else state.cutOff = null;
     state.firstRun ??= summary.run;
     state.hasLeftOvers = isFull || chosen.hasMoreLeftOvers;
     const counts = await countVisits(side, summary.run);
-    await this.#save(store, now);
+    await kept.save(store, now);
     // Pages that were given up before their first visit come into the plan when it is loaded.
     const { Unreachable: unanswered = 0 } = summary.by_state;
-    if (unanswered > this.#unanswered) this.#book = null;
+    if (unanswered > this.#unanswered) kept.book = null;
     this.#unanswered = unanswered;
     return {
       ...this.#idle(now, null),
@@ -472,11 +306,18 @@ class ProjectWatch implements Watch {
     };
   }
 
+  /** To who listens now, and to webhooks whatever they have not heard of yet. */
   async #tellChanges(side: ReadSide, afterRun: number): Promise<void> {
-    const { projectId, learnedRun: toRun } = this.#book!;
-    if (toRun <= afterRun) return;
-    for await (const row of side.changes({ projectId, fromRun: afterRun + 1, toRun }))
-      this.#request.onEvent(changeEvent(this.#request.project, row));
+    const { project, onEvent, outboxes } = this.#request;
+    const { projectId, learnedRun: toRun } = this.#kept.book!;
+    if (toRun > afterRun)
+      for await (const row of side.changes({ projectId, fromRun: afterRun + 1, toRun }))
+        onEvent(changeEvent(project, row));
+    outboxes?.begin(this.#kept.state.told, afterRun);
+    await outboxes?.fill(async function* ([run, page]) {
+      for await (const row of side.changes({ projectId, fromRun: run, toRun }))
+        if (row.run > run || row.page_id > page) yield changeEvent(project, row);
+    }, toRun);
   }
 
   #tell(event: TickEvent): TickEvent {
@@ -494,7 +335,7 @@ class ProjectWatch implements Watch {
       status: null,
       due: 0,
       ...{ new: 0, changed: 0, unchanged: 0, gone: 0, failed: 0, bytes_saved: 0 },
-      budget_left: this.#account?.budget.visits(now) ?? 0,
+      budget_left: this.#kept.account?.budget.visits() ?? 0,
     };
   }
 }

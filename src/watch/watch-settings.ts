@@ -49,8 +49,9 @@ export async function receiversOf(config: Config): Promise<Receivers> {
 function refuseForbidden({ webhook, webhookAllow, sources }: Config): void {
   const guard = createAddressGuard(webhookAllow);
   for (const url of webhook.map((text) => new URL(text))) {
-    if (guard.refuse(url) === null) continue;
-    const expected = `https to a public address, or --webhook-allow ${url.hostname} beside it`;
+    const refusal = guard.refuse(url);
+    if (refusal === null) continue;
+    const expected = `https to a public address, or --webhook-allow ${url.hostname} (${refusal.refused})`;
     throw sumiError('bad-value', {
       ...{ option: 'webhook', value: url.origin, place: sources.webhook.from },
       expected,

@@ -4,6 +4,7 @@
  * is the truth that a plan can be learned from anew.
  */
 import type { RevisitKind, SavedPlan } from '../change/revisit/revisit-plan.ts';
+import type { SavedOutboxes } from './outbox.ts';
 import type { SavedBudget } from './visit-budget.ts';
 
 /** Who watches a project, and until when he must be heard of. */
@@ -20,6 +21,8 @@ export interface CutOff {
   room: number;
   paid: number;
   hosts: Record<string, number>;
+  /** When the look began that visits what is not paid yet. */
+  at: number;
   /** The watch has paid all its visits and left the run for later: whoever makes more meanwhile is somebody else. */
   isLeft?: boolean;
 }
@@ -41,6 +44,8 @@ export interface WatchState {
   /** A tick that was not concluded; whoever goes on with it keeps to its room, and pays for what is not paid yet. */
   cutOff: CutOff | null;
   watcher: Watcher | null;
+  /** How far each webhook has heard of what was found. */
+  told: SavedOutboxes;
 }
 
 export function newState(kind: RevisitKind): WatchState {
@@ -67,6 +72,7 @@ export function newState(kind: RevisitKind): WatchState {
     hasLeftOvers: false,
     cutOff: null,
     watcher: null,
+    told: {},
   };
 }
 
@@ -78,7 +84,7 @@ export function followClock(state: WatchState, now: number): void {
   state.plan.hosts = { ...hosts, signalsSince: Array.from(hosts.signalsSince, (at) => Math.min(at, now)) };
 }
 
-const VERSION = 1;
+const VERSION = 2;
 
 type Columns = Record<keyof SavedPlan['hosts'], (number | null)[]>;
 
@@ -113,6 +119,5 @@ export function readState(text: string | null): WatchState | null {
       values.map((value) => value ?? Number.NaN),
     ]),
   ) as unknown as SavedPlan['hosts'];
-  const cutOff = state.cutOff ? { ...state.cutOff, hosts: state.cutOff.hosts ?? {} } : null;
-  return { ...state, cutOff, plan: { ...state.plan, hosts } };
+  return { ...state, plan: { ...state.plan, hosts } };
 }

@@ -300,8 +300,7 @@ async function keepMore(store: Store, clock: FakeClock, pageIds: number[]): Prom
       signalsInAll: Uint16Array.of(4, 0),
       flags: Uint8Array.of(6, 0),
     },
-    '{"price":0.5}',
-    1,
+    { plan: '{"price":0.5}', learnedRun: 1 },
   );
   await store.saveProjectSettings('shop', '{"mode":"smart"}');
 }

@@ -166,6 +166,7 @@ export function describeReadHistory(asked: () => ReadSide): void {
     expect((await listed(asked().visitsAfter(1, 1)))[1]).toEqual({
       run: 2,
       pageId: (await asked().page(1, url('')))!.id,
+      hostId: await asked().hostId('a.test'),
       visitedAt: Date.UTC(2026, 0, 1, 0, 1, 1),
       outcome: 'changed',
       knownBy: 'content',

@@ -8,19 +8,20 @@ import { DAY_MS, HOUR_MS, useWatches } from './watch-bench.ts';
 
 const bench = useWatches();
 
-it('crawls an unknown project first, and then waits until that is paid', async () => {
+it('crawls an unknown project first, and then visits what comes with the time, no more than a day has', async () => {
   const { pages } = site(11);
   const { open, asked, clock, ticks } = await bench({ pages }, { budget: '24/day' });
   const watch = await open();
   expect((await watch.prepare())?.status).toBe('completed');
   expect(asked().length).toBe(12);
-  for (let look = 0; look < 3; look++) {
+  const made: number[] = [];
+  for (let look = 0; look < 6; look++) {
     await watch.tick();
+    made.push(asked().length);
     clock.advance(6 * HOUR_MS);
   }
-  await watch.tick();
-  expect(ticks().map(({ skipped }) => skipped)).toEqual(['nothing due', 'budget', 'budget', null]);
-  expect(asked().length).toBe(6);
+  expect(ticks().map(({ skipped }) => skipped)).toEqual(['nothing due', null, null, 'budget', null, null]);
+  expect(made).toEqual([0, 6, 6, 0, 6, 6]);
   await watch.close();
 });
 
@@ -108,10 +109,10 @@ it('pays for a first crawl that was killed under way', async () => {
   clock.advance(HOUR_MS);
   const other = await open();
   expect(await other.prepare()).toBeNull();
-  clock.advance(DAY_MS - 2 * HOUR_MS);
+  clock.advance(DAY_MS - 3 * HOUR_MS);
   await other.prepare();
   expect(asked().length).toBe(0);
-  clock.advance(DAY_MS + HOUR_MS);
+  clock.advance(2 * HOUR_MS);
   await other.prepare();
   expect(asked().length).toBe(20);
   await other.close();
@@ -262,7 +263,7 @@ it('pays for the visits of a tick that nobody concluded, and gives back those th
     const db = new Sqlite(path);
     const { plan } = db.prepare('SELECT revisit_plan AS plan FROM project').get() as { plan: string };
     db.close();
-    return JSON.parse(plan) as { budget: { visits: number }; cutOff: object | null };
+    return JSON.parse(plan) as { budget: { lookedAt: number; all: number[] }; cutOff: object | null };
   };
   const put = (changed: object) => {
     const db = new Sqlite(path);
@@ -276,18 +277,21 @@ it('pays for the visits of a tick that nobody concluded, and gives back those th
   await watch.tick();
   await watch.close();
   expect(asked().length).toBe(31 + 33);
-  expect(kept()).toMatchObject({ cutOff: null, budget: { visits: 7 } });
+  const { lookedAt } = kept().budget;
+  const paid = (visits: number) => ({ budget: { all: [40 - visits, lookedAt, lookedAt, visits] } });
+  expect(kept()).toMatchObject({ cutOff: null, ...paid(33) });
   // As if it had died after the run, with 31 visits paid; the two that were found are not.
-  put({ cutOff: { afterRun: 1, room: 40, paid: 31 }, budget: { ...kept().budget, visits: 9 } });
+  const before = { ...kept().budget, ...paid(31).budget };
+  put({ cutOff: { afterRun: 1, room: 40, paid: 31, hosts: {}, at: lookedAt }, budget: before });
   await (await open()).tick();
-  expect(kept()).toMatchObject({ cutOff: null, budget: { visits: 7 } });
+  expect(kept()).toMatchObject({ cutOff: null, ...paid(33) });
   put({
-    cutOff: { afterRun: 2, room: 7, paid: 7 },
-    budget: { ...kept().budget, visits: 0 },
+    cutOff: { afterRun: 2, room: 7, paid: 7, hosts: {}, at: lookedAt },
+    budget: { ...kept().budget, ...paid(40).budget },
     watcher: null,
   });
   await (await open()).tick();
-  expect(kept()).toMatchObject({ cutOff: null, budget: { visits: 7 } });
+  expect(kept()).toMatchObject({ cutOff: null, ...paid(33) });
   expect(asked()).toEqual([]);
 });
 
@@ -317,7 +321,14 @@ it('keeps to the budget of each host', async () => {
     const visited = asked();
     perLook.push([visited.filter(ofSecond).length, visited.filter((path) => !ofSecond(path)).length]);
   }
-  expect(perLook).toEqual(Array.from(perLook, () => [1, 1]));
+  // All that a day has at the first look, which knows of no visit; from the next day on what comes with the time.
+  expect(perLook.slice(0, 4)).toEqual([
+    [4, 4],
+    [0, 0],
+    [0, 0],
+    [0, 0],
+  ]);
+  expect(perLook.slice(4)).toEqual(Array.from({ length: 8 }, () => [1, 1]));
 });
 
 it('keeps to the budget of a host in what a look finds too, visits the others meanwhile, and loses no page', async () => {
@@ -375,7 +386,7 @@ it('visits new pages of a host that had no room first when it has some, whatever
   }
   await watch.close();
   // Twenty at once of a new host are those of its first day; then five come each time.
-  expect(found.map((paths) => paths.length)).toEqual([20, 0, 0, 0, 0, 5, 5, 5, 5]);
+  expect(found.map((paths) => paths.length)).toEqual([20, 0, 0, 0, 5, 5, 5, 5, 5]);
   expect(new Set(found.flat()).size).toBe(40);
 });
 

@@ -94,8 +94,9 @@ describe('sumi watch', () => {
     const store = new Sqlite(db);
     const kept = store.prepare('SELECT revisit_plan AS plan FROM project').pluck().get() as string;
     const state = JSON.parse(kept);
+    // When its look began, and when it ended.
     for (const host of Object.values(state.budget.hosts as Record<string, number[]>))
-      host[1] -= 2 * 86_400_000;
+      for (const time of [1, 2]) host[time] -= 2 * 86_400_000;
     store.prepare('UPDATE project SET revisit_plan = ?').run(JSON.stringify(state));
     store.close();
     expect((await run('watch', ...flags)).stderr).toContain('completed, 3 pages');
@@ -121,23 +122,45 @@ describe('sumi watch', () => {
     expect(JSON.parse(runs).at(-1)).toMatchObject({ metadata: { watch: 'tick' } });
   });
 
-  it('--once leaves after drain-seconds though nobody receives, and says what was not delivered', async () => {
+  it('--once leaves after drain-seconds though nobody receives, says what was not delivered, and delivers it the next time', async () => {
     const { db, web, run, crawl, change } = await setUp();
     await crawl();
     age(db);
     change();
-    const dead = createServer(() => {});
-    await new Promise<void>((resolve) => dead.listen(0, '127.0.0.1', resolve));
-    closing.push(() => {
-      dead.closeAllConnections();
-      dead.close();
+    const received: { url: string; id: unknown }[] = [];
+    const receiver = { isAway: true };
+    const server = createServer((request, response) => {
+      let body = '';
+      request.setEncoding('utf8').on('data', (piece) => {
+        body += piece;
+      });
+      request.on('end', () => {
+        if (receiver.isAway) return;
+        received.push({ url: JSON.parse(body).url, id: request.headers['sumi-delivery'] });
+        response.end();
+      });
     });
-    const hook = `http://127.0.0.1:${(dead.address() as AddressInfo).port}/`;
-    const flags = ['--webhook', hook, '--webhook-allow', '127.0.0.1', '--drain-seconds', '0'];
-    const { code, stderr } = await run('watch', '--once', ...flags);
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    closing.push(() => {
+      server.closeAllConnections();
+      server.close();
+    });
+    const hook = `http://127.0.0.1:${(server.address() as AddressInfo).port}/secret-path`;
+    const flags = ['--webhook', hook, '--webhook-allow', '127.0.0.1'];
+    const { code, stderr } = await run('watch', '--once', ...flags, '--drain-seconds', '0');
     expect(code).toBe(0);
     expect(web.log.length).toBeGreaterThan(3);
-    expect(stderr).toContain('not delivered to webhook 127.0.0.1');
+    expect(stderr).toMatch(/not delivered to webhook 127\.0\.0\.1.*tried again at the next look/);
+    const kept = new Sqlite(db);
+    expect(JSON.stringify(kept.prepare('SELECT revisit_plan FROM project').all())).not.toContain(
+      'secret-path',
+    );
+    kept.close();
+    receiver.isAway = false;
+    expect((await run('watch', '--once', ...flags)).code).toBe(0);
+    expect(received).toEqual([{ url: web.url('/a'), id: expect.stringMatching(/^2-\d+$/) }]);
+    await run('watch', '--once', ...flags);
+    expect(received.length).toBe(1);
   });
 
   it('refuses a webhook that could never be delivered, before anything is asked, without its path', async () => {
@@ -187,6 +210,11 @@ describe('sumi watch', () => {
     [['--hours', '5-5'], 'two hours of the day'],
     [['--every', '0'], '--every'],
     [['--webhook', 'ftp://example.com/'], 'an https address'],
+    [
+      ['--webhook', 'http://hooks.example.com/secret', 'http://127.0.0.1:1/'],
+      'webhook cannot be http://hooks.example.com (flag --webhook); expected https to a public address, or --webhook-allow hooks.example.com (http:// is not allowed',
+    ],
+    [['--webhook', 'https://10.0.0.7/', 'http://127.0.0.1:1/'], '10.0.0.7 is no public address'],
     [['--webhook-secret-file', '/no/such/file', 'http://127.0.0.1:1/'], 'a file that this user may read'],
     [['--on-change', "say 'open"], 'a command'],
     [['--revisit', 'often'], 'value, score or bands'],

@@ -5,6 +5,8 @@ import { afterEach, expect, it } from 'vitest';
 import { configOfRun } from '../../src/cli/stored-config.ts';
 import { loadConfig } from '../../src/config/load-config.ts';
 import { type CrawlHandle, joinCrawl, startCrawl } from '../../src/crawl/start-crawl.ts';
+import { systemClock } from '../../src/primitives/clock.ts';
+import { openRunList } from '../../src/store/open-store.ts';
 import { connect, disconnect } from '../../src/store/postgres/connection.ts';
 import type { WatchEvent } from '../../src/watch/watch-event.ts';
 import { openWatch } from '../../src/watch/watch-project.ts';
@@ -20,7 +22,7 @@ afterEach(async () => {
 
 const BACK = 2 * 86_400_000;
 
-async function setUp(budgets: { budget: string; hostBudget?: string }) {
+async function setUp(budgets: { budget: string; hostBudget?: string; hours?: string }) {
   const server = await sharedPostgres();
   const store = await server.newDatabase();
   closing.push(() => server.dropDatabase(store));
@@ -56,10 +58,18 @@ async function setUp(budgets: { budget: string; hostBudget?: string }) {
 async function payLongAgo(sql: Sql): Promise<void> {
   const [{ plan }] = await sql.unsafe<{ plan: string }[]>('SELECT revisit_plan AS plan FROM project');
   const kept = JSON.parse(plan);
-  const earlier = ([visits, at]: [number, number]) => [visits, at - BACK];
-  const hosts = Object.entries(kept.budget.hosts as Record<string, [number, number]>);
-  kept.budget.at -= BACK;
-  kept.budget.hosts = Object.fromEntries(hosts.map(([id, purse]) => [id, earlier(purse)]));
+  // In hand, then of each look two times and a number.
+  const earlier = (purse: number[]) => purse.map((value, i) => (i % 3 === 0 ? value : value - BACK));
+  const { lookedAt, all, hosts } = kept.budget as {
+    lookedAt: number;
+    all: number[];
+    hosts: Record<string, number[]>;
+  };
+  kept.budget = {
+    lookedAt: lookedAt - BACK,
+    all: earlier(all),
+    hosts: Object.fromEntries(Object.entries(hosts).map(([id, purse]) => [id, earlier(purse)])),
+  };
   await sql.unsafe('UPDATE project SET revisit_plan = $1', [JSON.stringify(kept)]);
 }
 
@@ -103,6 +113,32 @@ it.each([
     expect(asked()).toBe(3);
   },
 );
+
+const hour = new Date().getHours();
+
+it.each([
+  ['budgets of hosts', { budget: '9/day', hostBudget: '2/day' }],
+  ['hours', { budget: '9/day', hours: `${hour}-${(hour + 3) % 24}` }],
+])('lets no worker into runs with %s, which it would not keep', async (_, budgets) => {
+  const { web, state, config, open } = await setUp(budgets);
+  const seen: unknown[] = [];
+  state.onHome = async () => {
+    const runs = (await openRunList({
+      address: config.storeAddress,
+      clock: systemClock,
+      patienceMs: 0,
+    }))!;
+    seen.push(await runs.running(), await runs.hostsWaiting());
+    await runs.close();
+    const configOf = (run: { config: string }) => configOfRun(run, { store: config.store! });
+    seen.push(await joinCrawl({ runId: 1, worker: config, configOf }));
+  };
+  const watch = open();
+  await watch.prepare();
+  await watch.close();
+  expect(seen).toEqual([[], 0, null]);
+  expect(web.requestsTo('/').length).toBe(1);
+});
 
 /** As if all of it had happened two days ago. */
 const LONG_AGO = `UPDATE visit SET visited_at = visited_at - ${BACK};
@@ -150,4 +186,15 @@ it('visits what is due, tells what changed, keeps its plan and its budget, and i
   expect(await next.tick()).toMatchObject({ skipped: 'budget' });
   await next.close();
   expect(web.log.length).toBe(before + 3);
+});
+
+it('lets one watch in where many come at once', async () => {
+  const { web, config, open } = await setUp({ budget: '3/day' });
+  const crawl = await startCrawl({ config: { ...config, project: 'watched' }, startUrls: [web.url('/')] });
+  await crawl.finished;
+  const watches = Array.from({ length: 6 }, () => open());
+  const ends = await Promise.allSettled(watches.map((watch) => watch.prepare()));
+  const refused = ends.filter((end) => end.status === 'rejected').map((end) => end.reason.code as string);
+  expect(refused).toEqual(Array.from({ length: 5 }, () => 'watch-in-use'));
+  for (const watch of watches) await watch.close();
 });

@@ -111,6 +111,20 @@ it('misses a look while somebody else has the store, and goes on after that', as
   expect(await end).toBe('stopped');
 });
 
+it('ends as it would have though somebody else has the store', async () => {
+  const { waited, clock, path, missed, abort, end, open } = await live();
+  await waited(1);
+  const other = await openStore({ address: path, clock, onFailure: () => {} });
+  abort.abort();
+  expect(await end).toBe('stopped');
+  expect(missed).toEqual(['db-locked']);
+  await other.close();
+  clock.advance(DAY_MS);
+  const next = await open();
+  expect(await next.prepare()).toBeNull();
+  await next.close();
+});
+
 it('misses looks while the database is away, but ends where it never was there', async () => {
   const away = sumiError('store-unreachable', { store: 'postgres://db', reason: 'connect ECONNREFUSED' });
   const outcomes = [null, away, away, null];

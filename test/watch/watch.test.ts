@@ -441,3 +441,45 @@ describe('sitemaps and feeds under watch', () => {
     await watch.close();
   });
 });
+
+it('begins anew when somebody cleared the project meanwhile, and what it visited stays paid', async () => {
+  const { pages, state } = site(9);
+  const { open, crawl, clock, changes, asked } = await bench({ pages }, { budget: '10/day' });
+  const watch = await open();
+  await watch.prepare();
+  clock.advance(DAY_MS);
+  await watch.tick();
+  state.links = state.links.slice(2);
+  await crawl({ fresh: true });
+  const made: number[] = [];
+  for (const days of [1 / 4, 1, 1]) {
+    asked();
+    clock.advance(days * DAY_MS);
+    await watch.tick();
+    made.push(asked().length);
+    state.versions.set('/p5', 1);
+  }
+  expect(made).toEqual([0, 8, 8]);
+  expect(changes()).toEqual(['changed /p5']);
+  await watch.close();
+});
+
+it('knows what another watch did while it slept', async () => {
+  const { pages, state } = site(9);
+  const { open, clock, changes, asked, ticks } = await bench({ pages }, { budget: '10/day' });
+  const sleeper = await open();
+  await sleeper.prepare();
+  await sleeper.tick();
+  asked();
+  clock.advance(DAY_MS);
+  state.versions.set('/p5', 1);
+  const other = await open();
+  await other.tick();
+  await other.close();
+  clock.advance(HOUR_MS);
+  await sleeper.tick();
+  expect(asked().length).toBe(10);
+  expect(ticks().map(({ skipped }) => skipped)).toEqual(['nothing due', null, 'budget']);
+  expect(changes()).toEqual(['changed /p5']);
+  await sleeper.close();
+});

@@ -21,7 +21,7 @@ export const watchOptions = {
     expected: 'a number of visits, as in 5000/day (or /minute, /hour, /week)',
     placeholder: 'N/day',
     hashed: false,
-    doc: 'Visits that a watch may make, its first crawl included; what is left of a day goes over to the next, no further.',
+    doc: 'Visits that a watch may make in that time, its first crawl included: never more, and evenly spread after the first crawl.',
   },
   'host-budget': {
     type: 'string',

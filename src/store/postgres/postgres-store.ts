@@ -149,8 +149,7 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
     saveEntries: (findings, now) => saveEntries(session, findings, now),
     discovery: (host) => readDiscovery(session, host),
     saveDiscovery: (host, found) => saveDiscovery(session, host, found),
-    saveRevisits: (project, batch, plan, learnedRun) =>
-      saveRevisits(session, project, batch, plan, learnedRun),
+    saveRevisits: (...kept) => saveRevisits(session, ...kept),
     forget: (project, before) => forget(session, project, before),
     projectSettings: (project) => attempt((runner) => readProjectSettings(runner, project)),
     saveProjectSettings: (project, settings) => saveProjectSettings(session, project, settings),

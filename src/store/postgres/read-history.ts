@@ -84,8 +84,8 @@ export function createHistoryReader(sql: Sql) {
   async function* visitsAfter(projectId: number, runId: number): AsyncGenerator<VisitRowBrief> {
     for (const run of await runsOf(projectId, runId + 1, 2 ** 31 - 1)) {
       const found = sql.unsafe<StoredBrief[]>(
-        `SELECT run_id, page_id, visited_at, outcome, known_by, status_code, last_modified FROM visit WHERE run_id = $1
-         ORDER BY visited_at, page_id`,
+        `SELECT run_id, page_id, host_id, visited_at, outcome, known_by, status_code, last_modified FROM visit
+         WHERE run_id = $1 ORDER BY visited_at, page_id`,
         [run],
       );
       for await (const rows of found.cursor(BRIEFS_A_BATCH)) for (const row of rows) yield briefOf(row);

@@ -1,6 +1,6 @@
 /** What a plan of revisits learned, kept beside the pages; the plan itself stands in the project's row, of one commit. */
 import type { TransactionSql } from 'postgres';
-import type { RevisitBatch } from '../port.ts';
+import type { KeptPlan, RevisitBatch } from '../revisit-batch.ts';
 import { ask, type Session, transaction } from './session.ts';
 
 const BATCH = 10_000;
@@ -16,19 +16,27 @@ ORDER BY u.host_id, u.id
 ON CONFLICT (page_id, host_id) DO UPDATE SET learned_at = excluded.learned_at, rate_shape = excluded.rate_shape,
   rate_days = excluded.rate_days, signals = excluded.signals, signals_in_all = excluded.signals_in_all,
   flags = excluded.flags`;
-const PUT_PLAN = 'UPDATE project SET revisit_plan = $2, learned_run = $3 WHERE name = $1 RETURNING id';
+const PUT_PLAN = `UPDATE project SET revisit_plan = $2, learned_run = $3
+WHERE name = $1 AND ($4::boolean OR revisit_plan IS NOT DISTINCT FROM $5::text) RETURNING id`;
 
 export function saveRevisits(
   session: Session,
   project: string,
   batch: RevisitBatch,
-  plan: string,
-  learnedRun: number,
-): Promise<void> {
+  { plan, learnedRun, before }: KeptPlan,
+): Promise<boolean> {
   return transaction(session, async (tx) => {
-    const [found] = await ask<{ id: number }>(tx, PUT_PLAN, [project, plan, learnedRun]);
-    if (found === undefined) return;
+    const isAny = before === undefined;
+    const [found] = await ask<{ id: number }>(tx, PUT_PLAN, [
+      project,
+      plan,
+      learnedRun,
+      isAny,
+      before ?? null,
+    ]);
+    if (found === undefined) return false;
     for (let at = 0; at < batch.pageIds.length; at += BATCH) await putBatch(tx, found.id, batch, at);
+    return true;
   });
 }
 

@@ -7,6 +7,7 @@
  */
 import type { Clock } from '../../primitives/clock.ts';
 import type { RunList } from '../run-list.ts';
+import { isForOne } from '../unfinished-run.ts';
 import { connect, disconnect, isPooled, isTransient, postgresError, type Sql } from './connection.ts';
 import { openForWriting } from './open-database.ts';
 import { RUN_CHANNEL } from './runs.ts';
@@ -37,22 +38,25 @@ export async function openRunList(options: RunListOptions): Promise<RunList> {
     }
   }
 
+  async function running(): Promise<number[]> {
+    const found = await ask(async (sql) => {
+      const rows = await sql<{ id: number; metadata: string | null }[]>`
+        SELECT id, metadata FROM run WHERE status = 'running' ORDER BY id`;
+      return rows.filter((run) => !isForOne(run)).map(({ id }) => id);
+    }, known.running);
+    known = { ...known, running: found };
+    return found;
+  }
+
   return {
-    async running() {
-      const running = await ask(
-        async (sql) =>
-          (await sql`SELECT id FROM run WHERE status = 'running' ORDER BY id`).map(({ id }) => id),
-        known.running,
-      );
-      known = { ...known, running };
-      return running;
-    },
+    running,
     async hostsWaiting() {
+      const runs = await running();
       const hostsWaiting = await ask(async (sql) => {
         const [{ count }] = await sql`
             WITH now AS (SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint AS ms)
             SELECT count(DISTINCT q.host_id) FROM run r JOIN host_queue q ON q.project_id = r.project_id, now
-            WHERE r.status = 'running' AND q.waiting > 0 AND q.closed_state IS NULL
+            WHERE r.id = ANY (${runs}::int[]) AND q.waiting > 0 AND q.closed_state IS NULL
               AND q.leased_until <= now.ms AND q.ready_at <= now.ms`;
         return count as number;
       }, known.hostsWaiting);

@@ -4,7 +4,7 @@ import { sumiError } from '../../errors.ts';
 import { PAGE_STATES, type PageStateCode } from '../../frontier/page-state.ts';
 import { PAGE_TABLES } from '../page-tables.ts';
 import type { JoinedRun, ModeDecision, RunEnd, RunRequest, RunStart } from '../port.ts';
-import { isUnfinished } from '../unfinished-run.ts';
+import { isForOne, isUnfinished } from '../unfinished-run.ts';
 import { ask, type Session, together, transaction } from './session.ts';
 import { endVanished, LATE_MS, registerWorker } from './workers.ts';
 
@@ -92,7 +92,7 @@ export async function joinRun(session: Session, runId: number, owner: string): P
        WHERE r.id = $1 AND r.status = 'running'`,
       [runId],
     );
-    if (run === undefined) return null;
+    if (run === undefined || isForOne(run)) return null;
     // Its first worker is still putting known pages before the scope.
     if ((await readUnprepared(tx, run.project_id, runId)) !== null) return null;
     await registerWorker(tx, owner, runId, now);

@@ -79,8 +79,8 @@ export function createHistoryReader(db: Database) {
   /** Sorted by SQLite, a run at a time, on disk when it must. */
   async function* visitsAfter(projectId: number, runId: number): AsyncGenerator<VisitRowBrief> {
     const read = db.prepare(
-      `SELECT run_id, page_id, visited_at, outcome, known_by, status_code, last_modified FROM visit WHERE run_id = ?
-       ORDER BY visited_at, page_id`,
+      `SELECT v.run_id, v.page_id, u.host_id, v.visited_at, v.outcome, v.known_by, v.status_code, v.last_modified
+       FROM visit v JOIN url u ON u.id = v.page_id WHERE v.run_id = ? ORDER BY v.visited_at, v.page_id`,
     );
     for (const run of runsOf(projectId, runId + 1, Number.MAX_SAFE_INTEGER))
       for (const row of read.iterate(run) as Iterable<StoredBrief>) yield briefOf(row);

@@ -1,14 +1,20 @@
 /** What a plan of revisits learned, kept as one: a row a page, and the plan itself with its project. */
-import type { RevisitBatch } from '../port.ts';
+import type { KeptPlan, RevisitBatch } from '../revisit-batch.ts';
 import type { Session } from './session.ts';
 
 export function saveRevisits(
   { db, window }: Session,
   project: string,
   batch: RevisitBatch,
-  plan: string,
-  learnedRun: number,
-): void {
+  { plan, learnedRun, before }: KeptPlan,
+): boolean {
+  // Others may read this file, but nobody else writes to it.
+  const { changes } = db
+    .prepare(
+      'UPDATE project SET revisit_plan = ?, learned_run = ? WHERE name = ? AND (? OR revisit_plan IS ?)',
+    )
+    .run(plan, learnedRun, project, before === undefined ? 1 : 0, before ?? null);
+  if (changes === 0) return false;
   const put = db.prepare('INSERT OR REPLACE INTO revisit VALUES (?, ?, ?, ?, ?, ?, ?)');
   for (const [i, pageId] of batch.pageIds.entries()) {
     const learnedAt = batch.learnedAt[i];
@@ -22,10 +28,6 @@ export function saveRevisits(
       batch.flags[i],
     );
   }
-  db.prepare('UPDATE project SET revisit_plan = ?, learned_run = ? WHERE name = ?').run(
-    plan,
-    learnedRun,
-    project,
-  );
   window.commit();
+  return true;
 }

@@ -188,8 +188,7 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Stor
     saveEntries: async (findings, now) => sitemaps.saveEntries(findings, now),
     discovery: async (host) => sitemaps.discovery(host),
     saveDiscovery: async (host, found) => sitemaps.saveDiscovery(host, found),
-    saveRevisits: async (project, batch, plan, learnedRun) =>
-      saveRevisits(session, project, batch, plan, learnedRun),
+    saveRevisits: async (...kept) => saveRevisits(session, ...kept),
     forget: async (project, before) => forget(session, project, before),
     projectSettings: async (project) => readSettings(db, project),
     saveProjectSettings: async (project, settings) => saveSettings(session, project, settings),

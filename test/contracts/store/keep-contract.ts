@@ -83,7 +83,11 @@ export function describeKeeping(harness: () => StoreHarness): void {
       signalsInAll: one,
       flags: one,
     };
-    await first.store.saveRevisits(project, { pageIds: [x], ...numbers }, '{"price":1}', first.start.runId);
+    await first.store.saveRevisits(
+      project,
+      { pageIds: [x], ...numbers },
+      { plan: '{"price":1}', learnedRun: first.start.runId },
+    );
     await first.store.saveProjectSettings(project, '{"mode":"smart"}');
     const second = await nextRun(harness(), first, () => true, { project });
     const again = await second.lease();
@@ -93,6 +97,23 @@ export function describeKeeping(harness: () => StoreHarness): void {
     await second.store.finish('completed', now(), null);
     await second.store.close();
   }
+
+  describe('a plan of revisits', () => {
+    it('is replaced only by who knows the one that is kept, where that is asked for', async () => {
+      await fill('p');
+      const none = { pageIds: [], learnedAt: [], rateShape: [], rateDays: [], signals: [], signalsInAll: [] };
+      const store = await harness().open();
+      const put = (plan: string, before?: string | null) =>
+        store.saveRevisits('p', { ...none, flags: [] }, { plan, learnedRun: 1, before });
+      const kept = () => harness().read('SELECT revisit_plan FROM project');
+      expect(await put('{"a":1}', '{"price":1}')).toBe(true);
+      expect([await put('{"b":1}', '{"price":1}'), await put('{"b":1}', null)]).toEqual([false, false]);
+      expect(await kept()).toEqual([{ revisit_plan: '{"a":1}' }]);
+      expect(await put('{"c":1}')).toBe(true);
+      expect(await kept()).toEqual([{ revisit_plan: '{"c":1}' }]);
+      await store.close();
+    });
+  });
 
   describe('forget', () => {
     it('drops visits and changes that are older, and leaves pages as they are', async () => {

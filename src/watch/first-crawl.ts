@@ -1,0 +1,89 @@
+/**
+ * The first crawl of a watch: one run, paid from the budget, that is left as an interrupted one where there is no room, and
+ * goes on at later looks until it is done. Nothing of it is news.
+ */
+import type { Config } from '../config/load-config.ts';
+import type { RunRoom } from '../crawl/run-room.ts';
+import type { SummaryEvent } from '../report/events.ts';
+import type { StoredRun } from '../store/read-side.ts';
+import { isUnfinished } from '../store/unfinished-run.ts';
+import type { KeptWatch, Opened, Watched } from './kept-watch.ts';
+import { findProject, firstConfig, isFirstCrawl, isReadToEnd, isTick } from './tick-run.ts';
+import { VisitAccount } from './visit-account.ts';
+
+export interface FirstCrawl {
+  config: Config;
+  room: RunRoom;
+}
+
+/** How much of it there is room for: null when there is none; `done` when the project has been crawled. */
+export async function planFirstCrawl(
+  kept: KeptWatch,
+  { config, settings, project }: Watched,
+  opened: Opened,
+  isFresh: boolean,
+): Promise<FirstCrawl | 'done' | null> {
+  const { store, side, now } = opened;
+  const found = await findProject(side, project);
+  if (found !== null) await kept.takeOver(opened, found);
+  const last = isFresh ? null : (found?.last ?? null);
+  if (isFresh) kept.forget();
+  else if (last === null) kept.reset();
+  // A tick that was cut off goes on as one: begun anew as a crawl, it would visit every page.
+  if (last !== null && (!isUnfinished(last) || isTick(last))) return 'done';
+  const { budget } = await openAccount(kept, settings, last, opened);
+  const room = budget.visits();
+  const most = config.maxPages ?? Number.POSITIVE_INFINITY;
+  const maxPages = Math.min((last?.pages ?? 0) + room, most);
+  kept.state.cutOff = {
+    ...(kept.state.cutOff ?? { afterRun: last?.run ?? 0, paid: 0, hosts: {} }),
+    ...{ room: maxPages, isLeft: room < 1, at: budget.lookedAt },
+  };
+  if (found !== null && !isFresh) await kept.save(store, now);
+  // One that was cut off after its last page needs none.
+  if (room < 1 && !(last !== null && (await isReadToEnd(side, project)))) return null;
+  const hostPages = (id: number) => budget.hostVisits(id);
+  const pausesAt = maxPages < most ? (['limit', 'room'] as const) : (['room'] as const);
+  return { config: firstConfig(config, maxPages, isFresh), room: { hostPages, pausesAt } };
+}
+
+/** With the visits paid that were made; those of a crawl by hand that the watch goes on with are not its own. */
+async function openAccount(
+  kept: KeptWatch,
+  settings: Watched['settings'],
+  last: StoredRun | null,
+  { side, now }: Opened,
+): Promise<VisitAccount> {
+  const { state, projectId } = kept;
+  const isOurs = last !== null && isFirstCrawl(last);
+  const startedAt = isOurs ? Date.parse(last.started_at) : now;
+  kept.account ??= VisitAccount.kept(settings, state) ?? VisitAccount.atStart(settings, state, startedAt);
+  const { account } = kept;
+  if (last !== null) {
+    if (!isOurs) await account.passOver(last.run, { side, projectId });
+    const room = Number.MAX_SAFE_INTEGER;
+    state.cutOff ??= { afterRun: last.run - 1, room, paid: 0, hosts: {}, at: account.budget.lookedAt };
+    await account.catchUp(last.run, { side, projectId });
+  }
+  account.budget.look(now, true);
+  return account;
+}
+
+/** Whether it is over, and not only left. */
+export async function concludeFirstCrawl(
+  kept: KeptWatch,
+  opened: Opened,
+  { run, status, project }: SummaryEvent,
+): Promise<boolean> {
+  const { store, side, now } = opened;
+  await kept.takeOver(opened, (await findProject(side, project))!);
+  const account = kept.account!;
+  await account.pay(run, { side, projectId: kept.projectId }, now);
+  const isOver = status !== 'interrupted';
+  if (isOver) {
+    account.budget.endFirstCrawl();
+    kept.state.cutOff = null;
+  } else account.leave();
+  await kept.save(store, now);
+  return isOver;
+}

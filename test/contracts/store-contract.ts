@@ -4,6 +4,7 @@
  */
 import { afterEach, beforeEach, describe } from 'vitest';
 import { describeClaims } from './store/claim-contract.ts';
+import { describeCrawledUrls } from './store/crawled-url-contract.ts';
 import { describeDepths } from './store/depth-contract.ts';
 import type { StartHarness, StoreHarness } from './store/harness.ts';
 import { describeHistory } from './store/history-contract.ts';
@@ -38,6 +39,7 @@ export function describeStore(name: string, start: StartHarness): void {
     describeMaps(now);
     describeRuns(now);
     describeHistory(now);
+    describeCrawledUrls(now);
     describeRequeue(now);
     describeSitemaps(now);
     describeOrphans(now);

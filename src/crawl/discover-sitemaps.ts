@@ -79,6 +79,8 @@ interface Look {
   isFeed?: true;
   /** It may be a page that nobody here has read: what that names is listened for. */
   isUnread?: true;
+  /** Another look is at its host: it has to be offered, no more. */
+  isOffered?: true;
 }
 
 /** What the looks at one host have seen so far. */
@@ -165,13 +167,14 @@ export function createSitemapDiscovery(
     const waiting = [...looks];
     let isSearched = looks.some(({ depth }) => depth !== 'given');
     for (let look = waiting.shift(); look !== undefined; look = waiting.shift()) {
-      const { start: given, depth, isFeed } = look;
+      const { start: given, depth, isFeed, isOffered } = look;
       const start = given.isBare ? await withScheme(given) : given;
       if (given.isBare && depth !== 'given') {
         if (sitemaps !== null && isPageUrl({ ...start, isBare: false })) awaitFeed(start, seen);
         await offer(start);
       }
-      const found = sitemaps === null || isStopped ? 'none' : await discover({ start, depth, isFeed }, seen);
+      const isLooked = sitemaps !== null && !isStopped && !isOffered;
+      const found = isLooked ? await discover({ start, depth, isFeed }, seen) : 'none';
       // One that was a sitemap before is one that cannot be read now.
       const mayBePage = found === 'page' || !seen.record.known?.sitemaps.includes(start.fetchUrl);
       if (depth === 'given' && !isFeed && isOfferedLater(parts, given) && found !== 'sitemap' && !isStopped) {
@@ -418,8 +421,7 @@ function looksByHost(startUrls: readonly StartUrl[], feeds: readonly StartUrl[])
     if (looksLikeSitemap(start.fetchUrl)) looks.given.push({ start, depth: 'given' });
     else if (looks.look === null || (looks.look.depth === 'page' && !isPageUrl(start)))
       looks.look = { start, depth: isPageUrl(start) ? 'page' : 'site' };
-    // It has to be offered whoever looks at its host.
-    else if (start.isBare) looks.bare.push({ start, depth: 'page' });
+    else if (start.isBare) looks.bare.push({ start, depth: 'page', isOffered: true });
   }
   return [...hosts.values()].map(({ given, look, bare }) => [...given, ...bare, ...(look ? [look] : [])]);
 }

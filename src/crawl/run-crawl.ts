@@ -156,7 +156,7 @@ export function createCrawlLoop(parts: CrawlParts, discoverer: { isResumed: bool
       if (isStopped && inFlight > 0 && inFlight === lookupsInFlight) parts.fetcher.abortAll();
       // What has happened since the search began may be a page that it did not find.
       const isQuiet = !alarm.hasRung;
-      if (inFlight === 0 && (isStopped || (isQuiet && isOver() && (await isOverForAll())))) break;
+      if (inFlight === 0 && (isStopped || (isQuiet && (await isOver())))) break;
       await alarm.sleep();
     }
     await search?.catch(fail);
@@ -356,11 +356,13 @@ export function createCrawlLoop(parts: CrawlParts, discoverer: { isResumed: bool
     else lookup.done(exchange.outcome);
   }
 
-  function isOver(): boolean {
+  async function isOver(): Promise<boolean> {
     if (!isOverForPages()) return false;
-    if (sitemaps === null) return true;
-    sitemaps.noMorePages();
-    return !sitemaps.isUnderWay;
+    sitemaps?.noMorePages();
+    if (!sitemaps?.isUnderWay) return isOverForAll();
+    // Whoever has the host that is to be asked for sitemaps may wait for a permit of ours.
+    await budget.returnUnused();
+    return false;
   }
 
   function isOverForPages(): boolean {

@@ -304,6 +304,14 @@ describe('a feed that is asked for as a page', () => {
   });
 });
 
+it('has each usual path guessed once, however many pages of it are given without a scheme', async () => {
+  const web = await bench.web({ pages: { '/a': page('a'), '/b': page('b'), '/c': page('c') } });
+  const file = bench.file();
+  const starts = ['/a', '/b', '/c'].map((path) => `127.0.0.1:${web.port}${path}`);
+  await bench.crawl(file, starts, { ...BOTH, retries: 0, sitemapPaths: ['/x.xml', '/y.xml'] });
+  expect(inOrder(asked(web))).toEqual(['/a', '/b', '/c', '/x.xml', '/y.xml']);
+});
+
 describe('a bare host where robots.txt is not asked for', () => {
   it('is asked by http where nobody speaks https', async () => {
     const web = await bench.web({ pages: { '/': page('home'), '/sitemap.xml': sitemapOf('/') } });

@@ -40,10 +40,14 @@ async function useStore() {
       return handle;
     },
     /** As above, with some verbs of the store in other words. */
-    async beginWith(url: string | string[], verbs: (own: Store) => Partial<Store>) {
+    async beginWith(
+      url: string | string[],
+      verbs: (own: Store) => Partial<Store>,
+      maxPages = config.maxPages,
+    ) {
       const own = await openStore({ address: store, clock: systemClock, onFailure: () => {} });
       const handle = await startCrawl({
-        config,
+        config: { ...config, maxPages },
         startUrls: typeof url === 'string' ? [url] : url,
         extensions: { store: { ...own, ...verbs(own) } },
       });
@@ -175,6 +179,43 @@ describe('sitemaps with two workers on one run', () => {
     const second = await store.join(first.runId);
     await Promise.all([first.finished, second?.finished]);
     expect(asked(web)).toEqual(expect.arrayContaining(['/n1', '/n2']));
+  });
+
+  it('keep no permits from who has the host they are of', async () => {
+    const web = await bench.web({ pages: { '/a': page('a') } });
+    const store = await useStore();
+    // Once the page is there its host is another worker's, who has no permit, until one is given back.
+    let [isTaken, held] = [false, 0];
+    const first = await store.beginWith(
+      `127.0.0.1:${web.port}/a`,
+      (own) => ({
+        async lease(...request) {
+          const leases = isTaken ? [] : await own.lease(...request);
+          held += leases.length;
+          return leases;
+        },
+        async leaseHost(...request) {
+          const lease = isTaken ? null : await own.leaseHost(...request);
+          if (lease !== null) held++;
+          return lease;
+        },
+        async release(lease) {
+          await own.release(lease);
+          held--;
+        },
+        async offer(candidates) {
+          while (held > 0) await turns(1);
+          isTaken = candidates.length > 0;
+          return own.offer(candidates);
+        },
+        async returnPages(count) {
+          await own.returnPages(count);
+          isTaken = false;
+        },
+      }),
+      1,
+    );
+    expect(await first.finished).toMatchObject({ status: 'completed', pages: 1 });
   });
 
   it('make the run go on another time where who looked for them leaves, though the other one has no more to do', async () => {

@@ -254,4 +254,5 @@ const REASONS = {
   hours: 'outside of the hours',
   budget: 'the budget allows no visit yet',
   'nothing due': 'nothing is due yet',
+  crawl: 'a crawl by hand is under way',
 } as const;

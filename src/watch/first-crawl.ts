@@ -5,18 +5,23 @@
 import type { Config } from '../config/load-config.ts';
 import type { RunRoom } from '../crawl/run-room.ts';
 import type { SummaryEvent } from '../report/events.ts';
-import type { StoredRun } from '../store/read-side.ts';
+import type { ReadSide, StoredRun } from '../store/read-side.ts';
 import { isUnfinished } from '../store/unfinished-run.ts';
 import type { KeptWatch, Opened, Watched } from './kept-watch.ts';
 import { findProject, firstConfig, isFirstCrawl, isReadToEnd, isTick } from './tick-run.ts';
 import { VisitAccount } from './visit-account.ts';
+import { isRunAlive } from './watcher.ts';
 
 export interface FirstCrawl {
   config: Config;
   room: RunRoom;
 }
 
-/** How much of it there is room for: null when there is none; `done` when the project has been crawled. */
+/** Somebody else crawls the project at this moment: what he visits is none of the watch's, and he ends it without help. */
+export const isCrawledByHand = async (side: ReadSide, last: StoredRun): Promise<boolean> =>
+  !isFirstCrawl(last) && !isTick(last) && (await isRunAlive(side, last));
+
+/** How much of it there is room for: null when there is none now; `done` when the project has been crawled. */
 export async function planFirstCrawl(
   kept: KeptWatch,
   { config, settings, project }: Watched,
@@ -31,6 +36,7 @@ export async function planFirstCrawl(
   else if (last === null) kept.reset();
   // A tick that was cut off goes on as one: begun anew as a crawl, it would visit every page.
   if (last !== null && (!isUnfinished(last) || isTick(last))) return 'done';
+  if (last !== null && (await isCrawledByHand(side, last))) return null;
   const { budget } = await openAccount(kept, settings, last, opened);
   const room = budget.visits();
   const most = config.maxPages ?? Number.POSITIVE_INFINITY;

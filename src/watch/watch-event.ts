@@ -29,7 +29,7 @@ export interface TickEvent {
   project: string;
   /** Null where nothing was visited: `skipped` says why. */
   run: number | null;
-  skipped: 'hours' | 'budget' | 'nothing due' | null;
+  skipped: 'hours' | 'budget' | 'nothing due' | 'crawl' | null;
   status: string | null;
   /** Pages that the plan chose, and what came of the visits. */
   due: number;

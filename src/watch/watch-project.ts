@@ -14,7 +14,7 @@ import type { EventListener, SummaryEvent } from '../report/events.ts';
 import type { ReadSide, StoredRun, VisitRowBrief } from '../store/read-side.ts';
 import { isUnfinished } from '../store/unfinished-run.ts';
 import { type Choice, choosePages } from './choose-pages.ts';
-import { concludeFirstCrawl, planFirstCrawl } from './first-crawl.ts';
+import { concludeFirstCrawl, isCrawledByHand, planFirstCrawl } from './first-crawl.ts';
 import { KeptWatch, type Opened, type Watched } from './kept-watch.ts';
 import { loadPlan } from './load-plan.ts';
 import type { PlanBook } from './plan-book.ts';
@@ -165,7 +165,7 @@ class ProjectWatch implements Watch {
     const { settings, project } = this.#request;
     if (!isTick(last)) {
       this.isPrepared = false;
-      return this.#idle(now, 'budget');
+      return this.#idle(now, (await isCrawledByHand(side, last)) ? 'crawl' : 'budget');
     }
     const kept = this.#kept;
     const { state, projectId } = kept;

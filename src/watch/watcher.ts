@@ -46,7 +46,8 @@ function isDead(owner: string): boolean {
   }
 }
 
-async function isRunAlive(side: ReadSide, last: StoredRun | null): Promise<boolean> {
+/** Somebody is at work on it. */
+export async function isRunAlive(side: ReadSide, last: StoredRun | null): Promise<boolean> {
   if (last?.status !== 'running') return false;
   for await (const { run, state } of side.workers()) if (run === last.run && state === 'alive') return true;
   return false;

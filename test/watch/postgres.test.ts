@@ -188,6 +188,23 @@ it('visits what is due, tells what changed, keeps its plan and its budget, and i
   expect(web.log.length).toBe(before + 3);
 });
 
+it('visits nothing while somebody crawls by hand, and takes nothing from that', async () => {
+  const { sql, state, web, config, events, open } = await setUp({ budget: '1/day' });
+  const watch = open();
+  state.onHome = async () => {
+    expect(await watch.prepare()).toBeNull();
+    expect(await watch.tick()).toMatchObject({ skipped: 'crawl', budget_left: 0 });
+  };
+  const crawl = await startCrawl({ config: { ...config, project: 'watched' }, startUrls: [web.url('/')] });
+  expect(await crawl.finished).toMatchObject({ status: 'completed', pages: 3 });
+  expect(await sql.unsafe('SELECT metadata FROM run')).toMatchObject([{ metadata: null }]);
+  state.onHome = async () => {};
+  expect(await watch.prepare()).toBeNull();
+  expect(await watch.tick()).toMatchObject({ status: 'completed', due: 1 });
+  expect(events.filter(({ type }) => type === 'tick').length).toBe(2);
+  await watch.close();
+});
+
 it('lets one watch in where many come at once', async () => {
   const { web, config, open } = await setUp({ budget: '3/day' });
   const crawl = await startCrawl({ config: { ...config, project: 'watched' }, startUrls: [web.url('/')] });

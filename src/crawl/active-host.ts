@@ -42,6 +42,8 @@ export interface Lookup extends LookupRequest {
 export interface PageTurn {
   claim: Claim;
   method: 'HEAD' | 'GET';
+  /** It was claimed when the sitemaps of its host had been read in this run: its date is what they say now. */
+  isDated: boolean;
   /** Asked once more, in full, because of a 304: one that nobody asked for, or one that is checked. */
   check?: 'unasked' | 'spot';
 }

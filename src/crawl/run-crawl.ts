@@ -273,7 +273,7 @@ export function createCrawlLoop(parts: CrawlParts, discoverer: { isResumed: bool
     const { pace } = host;
     const count = pace.delayMs > 0 ? 1 : Math.min(CLAIMS_AT_ONCE, pace.perHost, slots.total);
     host.isDrained = true; // a page queued while we ask takes this back
-    const { claims, nextRetryAt } = await claimToAsk(host, count);
+    const { claims, nextRetryAt, isDated } = await claimToAsk(host, count);
     host.isClaiming = false;
     if (claims.length === 0) {
       if (nextRetryAt !== null) {
@@ -284,21 +284,24 @@ export function createCrawlLoop(parts: CrawlParts, discoverer: { isResumed: bool
     }
     host.isDrained = false;
     host.retryAt = 0;
-    for (const claim of claims) host.turns.push({ claim, method: policy.headFirst ? 'HEAD' : 'GET' });
+    const method = policy.headFirst ? 'HEAD' : 'GET';
+    for (const claim of claims) host.turns.push({ claim, method, isDated });
     return host.turns.shift()!;
   }
 
   /** Pages that need no request are settled on the way: they take no slot, and no turn. */
-  async function claimToAsk(host: ActiveHost, count: number): Promise<ClaimAnswer> {
+  async function claimToAsk(host: ActiveHost, count: number): Promise<ClaimAnswer & { isDated: boolean }> {
     for (;;) {
+      // Before: a claim may be older than what sitemaps say while it is on its way.
+      const isDated = parts.readSitemaps.has(host.lease.host);
       const answer = await store.claim(host.lease, count, clock.now());
       const claims: Claim[] = [];
       for (const claim of answer.claims) {
-        const knownBy = claim.last === null ? null : sparedBy(claim, host.lease.state, parts);
+        const knownBy = claim.last === null ? null : sparedBy(claim, isDated, host.lease.state, parts);
         if (knownBy === null) claims.push(claim);
         else await spareVisit(host, claim, knownBy, around);
       }
-      if (claims.length > 0 || answer.claims.length === 0) return { ...answer, claims };
+      if (claims.length > 0 || answer.claims.length === 0) return { ...answer, claims, isDated };
     }
   }
 

@@ -11,10 +11,18 @@ import type { HostState, Settlement } from '../store/port.ts';
 import { bareSettlement } from './page-settlement.ts';
 import type { CrawlParts } from './parts.ts';
 
-type SparingParts = Pick<CrawlParts, 'clock' | 'modes' | 'trust' | 'random' | 'readSitemaps'>;
+type SparingParts = Pick<CrawlParts, 'clock' | 'modes' | 'trust' | 'random'>;
 
-/** How a page is known to be unchanged without a request; null when it is to be asked. */
-export function sparedBy(claim: Claim, host: HostState, around: SparingParts): KnownBy | null {
+/**
+ * How a page is known to be unchanged without a request; null when it is to be asked. `isDated`: it was claimed when the
+ * sitemaps of its host had been read in this run.
+ */
+export function sparedBy(
+  claim: Claim,
+  isDated: boolean,
+  host: HostState,
+  around: SparingParts,
+): KnownBy | null {
   const { last } = claim;
   const { trust, clock } = around;
   if (last === null || around.modes.mode !== 'incremental' || isToRead(claim, host, around)) return null;
@@ -23,7 +31,7 @@ export function sparedBy(claim: Claim, host: HostState, around: SparingParts): K
   const isAnnounced = trust.lastmod !== 'never' && isNewerThanVisit(last, now);
   if (trust.obeysFreshness && !isAnnounced && isFresh(last, now, trust.maxFreshnessMs)) return 'freshness';
   // A date that was read before the last visit cannot know of anything after it.
-  if (!around.readSitemaps.has(claim.host) || !isOlderThanVisit(last, now)) return null;
+  if (!isDated || !isOlderThanVisit(last, now)) return null;
   const isTrusted =
     trust.lastmod === 'learned'
       ? announcesChanges(host.announced, host.unannounced)

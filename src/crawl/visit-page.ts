@@ -151,16 +151,17 @@ async function complete(
 
 /** The page's next request, when this answer does not decide; null when it does. */
 function nextTurn(
-  { claim, method, check }: PageTurn,
+  turn: PageTurn,
   answer: Answer,
   { outcome, isConditional }: Exchange,
   around: VisitSurroundings,
 ): PageTurn | null {
-  if (method === 'HEAD' && leavesItToGet(answer, outcome.head, around)) return { claim, method: 'GET' };
+  const { claim, method, check } = turn;
+  if (method === 'HEAD' && leavesItToGet(answer, outcome.head, around)) return { ...turn, method: 'GET' };
   if (answer.kind !== 'not-modified' || check !== undefined || !wasRead(claim.last)) return null;
   // A 304 that nobody asked for may be a cache's mistake; one that was asked for is checked now and then.
-  if (!isConditional) return { claim, method: 'GET', check: 'unasked' };
-  return around.random() < around.trust.spotCheck ? { claim, method: 'GET', check: 'spot' } : null;
+  if (!isConditional) return { ...turn, method: 'GET', check: 'unasked' };
+  return around.random() < around.trust.spotCheck ? { ...turn, method: 'GET', check: 'spot' } : null;
 }
 
 /** HEAD decides 304, 404, 410, 429, redirects and types we do not want; everything else is left to GET. */
@@ -180,14 +181,14 @@ function leavesItToGet(answer: Answer, head: ResponseHead | null, around: VisitS
 /** What a visit says of the host's own word: its validators, and the dates of its sitemaps. */
 function learnOfHost(
   { lease }: ActiveHost,
-  { claim, check }: PageTurn,
+  { claim, check, isDated }: PageTurn,
   { visit }: PageSettlement,
   around: VisitSurroundings,
 ): void {
   if (visit?.outcome !== 'changed') return;
   const { state } = lease;
   const { sitemapDate, visitedAt } = claim.last!;
-  if (sitemapDate !== null && around.readSitemaps.has(claim.host)) {
+  if (sitemapDate !== null && isDated) {
     if (sitemapDate > visitedAt) state.announced++;
     else if (isOverBefore(sitemapDate, visitedAt)) state.unannounced++;
   }

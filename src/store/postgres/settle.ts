@@ -102,7 +102,9 @@ function queueAgain(
     return;
   }
   const priority = requeue.priority ?? claim.priority;
-  const { pageId, url, depth, hops, last } = claim;
+  const { pageId, url, depth, hops } = claim;
+  // A sitemap may have given another date while it was on its way.
+  const last = claim.last === null ? null : { ...claim.last, sitemapDate: null };
   const fetchUrl = claim.fetchUrl === url ? null : claim.fetchUrl;
   waiting.queue({ pageId, url, fetchUrl, depth, hops, last, attempts, rank: priority, priority });
 }

@@ -80,6 +80,10 @@ async function saveBatch(
     return { dates, effects };
   });
   applyEffects(session, effects);
+  for (const [i, { finding }] of distinct.entries()) {
+    const { id, hostId } = resolved[i];
+    if (finding.lastmod !== null) session.held.get(hostId)?.waiting.date(id, Math.round(finding.lastmod));
+  }
   const places = new Map([...byUrl.keys()].map((url, i) => [url, i]));
   return findings.map(({ candidate, lastmod }) => {
     const { id } = resolved[places.get(candidate.url)!];

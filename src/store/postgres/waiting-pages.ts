@@ -33,6 +33,8 @@ export class WaitingPages {
   #arrived: Map<number, WaitingPage> | null = null;
   /** Pages that redirects lead to since the database is being asked: its answer may have them at their old place. */
   #hurried = new Map<number, { rank: number; hops: number }>();
+  /** Dates of sitemaps that came since the database is being asked. */
+  #dated = new Map<number, number>();
   /** Grows with use: a host that is asked once a second needs no thousand pages in memory, a fast one does. */
   #window = FIRST_WINDOW;
   /** Who waits for the next page to come into the window. */
@@ -60,6 +62,7 @@ export class WaitingPages {
   expect(): void {
     this.#arrived = new Map();
     this.#hurried.clear();
+    this.#dated.clear();
   }
 
   /** What the database answered; it was asked for one window from its queue's head. */
@@ -76,6 +79,7 @@ export class WaitingPages {
     this.#arrived = null;
     for (const page of arrived?.values() ?? []) this.queue(page);
     for (const [pageId, { rank, hops }] of this.#hurried) this.hurry(pageId, rank, hops);
+    for (const [pageId, date] of this.#dated) this.date(pageId, date);
   }
 
   /** A page that was queued and is committed, or comes back: it is taken where it belongs before the window's end. */
@@ -115,6 +119,14 @@ export class WaitingPages {
   lower(pageId: number, depth: number): void {
     const page = this.#byId.get(pageId);
     if (page !== undefined) page.depth = Math.min(page.depth, depth);
+  }
+
+  /** A sitemap gives the page this date: what was loaded of it may know an older one only. */
+  date(pageId: number, date: number): void {
+    if (this.#arrived !== null) this.#dated.set(pageId, Math.max(date, this.#dated.get(pageId) ?? date));
+    const page = this.#byId.get(pageId);
+    if (page === undefined || page.last === null) return;
+    page.last = { ...page.last, sitemapDate: Math.max(date, page.last.sitemapDate ?? date) };
   }
 
   /** A redirect leads to the page: it is the host's next. False when it is not in the window. */

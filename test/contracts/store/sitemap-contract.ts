@@ -6,6 +6,7 @@ import {
   candidate,
   linksTo,
   nextRun,
+  processed,
   refused,
   type StoreHarness,
   statesOf,
@@ -29,6 +30,29 @@ export function describeSitemaps(harness: () => StoreHarness): void {
   const now = () => harness().clock.now();
 
   describe('saveEntries', () => {
+    it('gives pages that wait already the dates that it brings', async () => {
+      const first = await beginRun(harness());
+      const names = ['a', 'b', 'c'];
+      await first.store.saveEntries(
+        names.map((name) => finding(name, DAY)),
+        now(),
+      );
+      const leased = await first.lease();
+      for (const _ of names) await first.visit(leased);
+      await first.store.release(leased);
+      const next = await nextRun(harness(), first);
+      const held = await next.lease();
+      const a = await next.claim(held);
+      expect(a.last?.sitemapDate).toBe(DAY);
+      // The same worker has the host's other pages in mind by now.
+      await next.store.saveEntries([finding('a', 2 * DAY), finding('b', 3 * DAY), finding('c', 0)], now());
+      expect((await next.claim(held)).last?.sitemapDate).toBe(3 * DAY);
+      expect((await next.claim(held)).last?.sitemapDate).toBe(DAY);
+      const again = { attempts: 0, notBefore: null, priority: null };
+      await next.store.settle(held, { ...processed(a), requeue: again, visit: null, facts: null });
+      expect([2 * DAY, null]).toContain((await next.claim(held)).last!.sitemapDate);
+    });
+
     it('offers what is named and keeps what is said of it', async () => {
       const { store, lease, drain } = await beginRun(harness());
       const [known] = await store.offer([candidate('known')]);

@@ -27,6 +27,7 @@ function visit(more: Partial<LastVisit> = {}): LastVisit {
     cacheControl: null,
     wireBytes: 100,
     sitemapDate: null,
+    sitemapSeenAt: null,
     changeFrequency: 0,
     changesDetected: 0,
     xRobotsTag: null,

@@ -19,6 +19,7 @@ function visit(more: Partial<LastVisit>): LastVisit {
     cacheControl: null,
     wireBytes: 0,
     sitemapDate: null,
+    sitemapSeenAt: null,
     changeFrequency: 0,
     changesDetected: 0,
     xRobotsTag: null,

@@ -42,7 +42,7 @@ export interface Lookup extends LookupRequest {
 export interface PageTurn {
   claim: Claim;
   method: 'HEAD' | 'GET';
-  /** It was claimed when the sitemaps of its host had been read in this run: its date is what they say now. */
+  /** When it was claimed, its date was what the sitemaps of this run say. */
   isDated: boolean;
   /** Asked once more, in full, because of a 304: one that nobody asked for, or one that is checked. */
   check?: 'unasked' | 'spot';

@@ -279,7 +279,8 @@ export function createSitemapDiscovery(
     }
     if (!isStopped) await save(seen);
     // From here on what its sitemaps say is of today; a single one that was given says nothing of the others.
-    if (!isStopped && record.trouble === null && isSearched) parts.readSitemaps.add(start.host);
+    if (!isStopped && record.trouble === null && isSearched)
+      parts.readSitemaps.set(start.host, Math.floor(record.now));
     return hits > 0 ? 'sitemap' : isPage ? 'page' : 'none';
   }
 

@@ -116,8 +116,8 @@ export interface CrawlParts {
   pace: PaceOptions;
   modes: ModeDesk;
   trust: TrustPolicy;
-  /** Hosts whose sitemaps were read in this run: only then their dates say something of the last visit. */
-  readSitemaps: Set<string>;
+  /** Hosts whose sitemaps were read in this run, and when that began: only what they say since then says something of the last visit. */
+  readSitemaps: Map<string, number>;
   /** From 0 to 1, below 1. */
   random: () => number;
   clock: Clock;

@@ -20,7 +20,7 @@ import { createHostDesk } from './host-desk.ts';
 import type { CrawlParts } from './parts.ts';
 import { createDepthPasser } from './pass-on-depths.ts';
 import { createHostRooms } from './run-room.ts';
-import { sparedBy } from './spare-visit.ts';
+import { isDated, sparedBy } from './spare-visit.ts';
 import { tellPage } from './tell-page.ts';
 import { skipped, spareVisit, type VisitSurroundings, visitPage } from './visit-page.ts';
 import { watchOthers } from './watch-others.ts';
@@ -273,7 +273,7 @@ export function createCrawlLoop(parts: CrawlParts, discoverer: { isResumed: bool
     const { pace } = host;
     const count = pace.delayMs > 0 ? 1 : Math.min(CLAIMS_AT_ONCE, pace.perHost, slots.total);
     host.isDrained = true; // a page queued while we ask takes this back
-    const { claims, nextRetryAt, isDated } = await claimToAsk(host, count);
+    const { claims, nextRetryAt, readAt } = await claimToAsk(host, count);
     host.isClaiming = false;
     if (claims.length === 0) {
       if (nextRetryAt !== null) {
@@ -285,23 +285,23 @@ export function createCrawlLoop(parts: CrawlParts, discoverer: { isResumed: bool
     host.isDrained = false;
     host.retryAt = 0;
     const method = policy.headFirst ? 'HEAD' : 'GET';
-    for (const claim of claims) host.turns.push({ claim, method, isDated });
+    for (const claim of claims) host.turns.push({ claim, method, isDated: isDated(claim.last, readAt) });
     return host.turns.shift()!;
   }
 
   /** Pages that need no request are settled on the way: they take no slot, and no turn. */
-  async function claimToAsk(host: ActiveHost, count: number): Promise<ClaimAnswer & { isDated: boolean }> {
+  async function claimToAsk(host: ActiveHost, count: number): Promise<ClaimAnswer & { readAt?: number }> {
     for (;;) {
       // Before: a claim may be older than what sitemaps say while it is on its way.
-      const isDated = parts.readSitemaps.has(host.lease.host);
+      const readAt = parts.readSitemaps.get(host.lease.host);
       const answer = await store.claim(host.lease, count, clock.now());
       const claims: Claim[] = [];
       for (const claim of answer.claims) {
-        const knownBy = claim.last === null ? null : sparedBy(claim, isDated, host.lease.state, parts);
+        const knownBy = claim.last === null ? null : sparedBy(claim, readAt, host.lease.state, parts);
         if (knownBy === null) claims.push(claim);
         else await spareVisit(host, claim, knownBy, around);
       }
-      if (claims.length > 0 || answer.claims.length === 0) return { ...answer, claims, isDated };
+      if (claims.length > 0 || answer.claims.length === 0) return { ...answer, claims, readAt };
     }
   }
 

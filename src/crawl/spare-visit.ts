@@ -14,12 +14,17 @@ import type { CrawlParts } from './parts.ts';
 type SparingParts = Pick<CrawlParts, 'clock' | 'modes' | 'trust' | 'random'>;
 
 /**
- * How a page is known to be unchanged without a request; null when it is to be asked. `isDated`: it was claimed when the
- * sitemaps of its host had been read in this run.
+ * The page's date is what its sitemap says in this run, whose look at the sitemaps of the host began at `readAt`. One that
+ * they do not give any more says nothing of what came after it.
  */
+export function isDated(last: LastVisit | null, readAt: number | undefined): boolean {
+  return readAt !== undefined && last !== null && last.sitemapSeenAt !== null && last.sitemapSeenAt >= readAt;
+}
+
+/** How a page is known to be unchanged without a request; null when it is to be asked. */
 export function sparedBy(
   claim: Claim,
-  isDated: boolean,
+  readAt: number | undefined,
   host: HostState,
   around: SparingParts,
 ): KnownBy | null {
@@ -31,7 +36,7 @@ export function sparedBy(
   const isAnnounced = trust.lastmod !== 'never' && isNewerThanVisit(last, now);
   if (trust.obeysFreshness && !isAnnounced && isFresh(last, now, trust.maxFreshnessMs)) return 'freshness';
   // A date that was read before the last visit cannot know of anything after it.
-  if (!isDated || !isOlderThanVisit(last, now)) return null;
+  if (!isDated(last, readAt) || !isOlderThanVisit(last, now)) return null;
   const isTrusted =
     trust.lastmod === 'learned'
       ? announcesChanges(host.announced, host.unannounced)

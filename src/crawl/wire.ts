@@ -111,7 +111,7 @@ export function wireParts(wiring: Wiring): CrawlParts {
       random: Math.random,
     }),
     trust: wireTrust(config),
-    readSitemaps: new Set(),
+    readSitemaps: new Map(),
     random: Math.random,
     clock,
     store,

@@ -155,6 +155,7 @@ export interface StoredLastVisit {
   content_type: string | null;
   wire_bytes: number;
   sitemap_date: number | null;
+  sitemap_seen_at: number | null;
   change_frequency: number;
   changes_detected: number;
 }
@@ -176,6 +177,7 @@ export function lastVisitOf(row: StoredLastVisit): LastVisit | null {
     contentType: row.content_type,
     wireBytes: row.wire_bytes,
     sitemapDate: row.sitemap_date,
+    sitemapSeenAt: row.sitemap_seen_at,
     changeFrequency: row.change_frequency,
     changesDetected: row.changes_detected,
   };

@@ -16,7 +16,9 @@ async function datedSite(life: PageLife = {}, showDate = (time: number) => new D
     ...Object.fromEntries(paths.map((path) => [path, life])),
   });
   const began = Date.now();
-  const dates = new Map(paths.map((path) => [path, began - 48 * HOUR]));
+  const dates = new Map<string, number | 'undated' | 'unnamed'>(
+    paths.map((path) => [path, began - 48 * HOUR]),
+  );
   let runs = 0;
   const web = await bench.web({
     robots: (exchange) =>
@@ -27,10 +29,12 @@ async function datedSite(life: PageLife = {}, showDate = (time: number) => new D
     pages: {
       ...site.pages,
       '/sitemap.xml': (exchange) => {
-        const entries = paths.map(
-          (path) =>
-            `<url><loc>${exchange.url(path)}</loc><lastmod>${showDate(dates.get(path)!)}</lastmod></url>`,
-        );
+        const entries = paths.map((path) => {
+          const date = dates.get(path);
+          if (date === 'unnamed') return '';
+          const lastmod = date === 'undated' ? '' : `<lastmod>${showDate(date!)}</lastmod>`;
+          return `<url><loc>${exchange.url(path)}</loc>${lastmod}</url>`;
+        });
         const body = `<?xml version="1.0"?><urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">${entries.join('')}</urlset>`;
         answer(exchange, { headers: { 'content-type': 'application/xml' }, body });
       },
@@ -58,6 +62,10 @@ async function datedSite(life: PageLife = {}, showDate = (time: number) => new D
       site.change(path);
       if (isAnnounced) dates.set(path, began + runs * HOUR - HOUR / 2);
     },
+    /** Its sitemap says no more of it. */
+    silence(path: string, as: 'undated' | 'unnamed') {
+      dates.set(path, as);
+    },
   };
 }
 
@@ -80,6 +88,20 @@ describe('the dates of a sitemap', () => {
       bytes_saved: spared.reduce((sum, { bytes_saved: saved }) => sum + saved, 0),
     });
     expect(new Set(visitsOf(file).map(({ path }) => path))).toEqual(new Set(['/', ...paths]));
+  });
+
+  it('that are given no more spare nobody: of a page without a date now, or one that is not named', async () => {
+    const { file, run, change, silence } = await datedSite();
+    await run();
+    for (const path of ['/p57', '/p58']) change(path, false);
+    silence('/p57', 'undated');
+    silence('/p58', 'unnamed');
+    await run({ trustLastmod: 'always' });
+    expect(outcomes(file)).toMatchObject({
+      '/p57': 'changed content',
+      '/p58': 'changed content',
+      '/p59': 'unchanged lastmod',
+    });
   });
 
   it('are not believed before they have announced twenty changes, and then they are', async () => {

@@ -82,7 +82,8 @@ async function saveBatch(
   applyEffects(session, effects);
   for (const [i, { finding }] of distinct.entries()) {
     const { id, hostId } = resolved[i];
-    if (finding.lastmod !== null) session.held.get(hostId)?.waiting.date(id, Math.round(finding.lastmod));
+    if (finding.lastmod !== null)
+      session.held.get(hostId)?.waiting.date(id, Math.round(finding.lastmod), Math.round(now));
   }
   const places = new Map([...byUrl.keys()].map((url, i) => [url, i]));
   return findings.map(({ candidate, lastmod }) => {

@@ -34,7 +34,7 @@ export class WaitingPages {
   /** Pages that redirects lead to since the database is being asked: its answer may have them at their old place. */
   #hurried = new Map<number, { rank: number; hops: number }>();
   /** Dates of sitemaps that came since the database is being asked. */
-  #dated = new Map<number, number>();
+  #dated = new Map<number, { date: number; seenAt: number }>();
   /** Grows with use: a host that is asked once a second needs no thousand pages in memory, a fast one does. */
   #window = FIRST_WINDOW;
   /** Who waits for the next page to come into the window. */
@@ -79,7 +79,7 @@ export class WaitingPages {
     this.#arrived = null;
     for (const page of arrived?.values() ?? []) this.queue(page);
     for (const [pageId, { rank, hops }] of this.#hurried) this.hurry(pageId, rank, hops);
-    for (const [pageId, date] of this.#dated) this.date(pageId, date);
+    for (const [pageId, { date, seenAt }] of this.#dated) this.date(pageId, date, seenAt);
   }
 
   /** A page that was queued and is committed, or comes back: it is taken where it belongs before the window's end. */
@@ -122,11 +122,13 @@ export class WaitingPages {
   }
 
   /** A sitemap gives the page this date: what was loaded of it may know an older one only. */
-  date(pageId: number, date: number): void {
-    if (this.#arrived !== null) this.#dated.set(pageId, Math.max(date, this.#dated.get(pageId) ?? date));
+  date(pageId: number, date: number, seenAt: number): void {
+    if (this.#arrived !== null)
+      this.#dated.set(pageId, { date: Math.max(date, this.#dated.get(pageId)?.date ?? date), seenAt });
     const page = this.#byId.get(pageId);
     if (page === undefined || page.last === null) return;
-    page.last = { ...page.last, sitemapDate: Math.max(date, page.last.sitemapDate ?? date) };
+    const sitemapDate = Math.max(date, page.last.sitemapDate ?? date);
+    page.last = { ...page.last, sitemapDate, sitemapSeenAt: seenAt };
   }
 
   /** A redirect leads to the page: it is the host's next. False when it is not in the window. */

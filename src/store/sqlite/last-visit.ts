@@ -8,7 +8,7 @@ import type { Session } from './session.ts';
 
 /** Columns of `fetched f` and `sitemap_entry e`, in the order of `LastVisitValues`. */
 export const LAST_VISIT = `f.visited_at, f.status_code, f.content_hash IS NOT NULL, f.etag, f.last_modified, f.cache_control,
-  f.wire_bytes, f.change_frequency, f.changes_detected, e.lastmod`;
+  f.wire_bytes, f.change_frequency, f.changes_detected, e.lastmod, CASE WHEN e.lastmod_text IS NOT NULL THEN e.last_seen END`;
 
 /** All null for a page that was never visited. */
 export type LastVisitValues = readonly [
@@ -22,6 +22,7 @@ export type LastVisitValues = readonly [
   changeFrequency: number,
   changesDetected: number,
   sitemapDate: number | null,
+  sitemapSeenAt: number | null,
 ];
 
 interface Hashes {
@@ -122,6 +123,10 @@ export class LastVisitView implements LastVisit {
 
   get sitemapDate(): number | null {
     return this.#values[this.#at + 9] as number | null;
+  }
+
+  get sitemapSeenAt(): number | null {
+    return this.#values[this.#at + 10] as number | null;
   }
 
   get contentHash(): Uint8Array | null {

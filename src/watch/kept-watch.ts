@@ -119,16 +119,14 @@ export class KeptWatch {
     this.account = null;
   }
 
-  /** Nothing of the project was visited: there is nothing to go on with, and nothing was spent. */
+  /** Nothing of the project was visited: there is nothing to go on with. What was visited before it was cleared stays paid. */
   reset(): void {
-    this.state = newState(this.#watched.settings.kind);
-    this.book = null;
-    this.account = null;
+    this.#beginAnew(null);
   }
 
   /** All of the project is about to be cleared, what is kept of the watch included. */
   forget(): void {
-    this.reset();
+    this.#beginAnew(newState(this.#watched.settings.kind));
     this.#isOurs = false;
   }
 

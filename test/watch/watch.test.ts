@@ -464,6 +464,35 @@ it('begins anew when somebody cleared the project meanwhile, and what it visited
   await watch.close();
 });
 
+it('has what it visited paid, too, where somebody cleared the project and could visit nothing', async () => {
+  const { pages } = site(9);
+  let isDown = false;
+  const robotsTxt = (exchange: Exchange) =>
+    answer(exchange, { status: isDown ? 503 : 200, headers: { 'content-type': 'text/plain' }, body: '' });
+  const { open, crawl, clock, asked } = await bench(
+    { pages: { ...pages, '/robots.txt': robotsTxt } },
+    { budget: '10/day', robotsRetries: 0, robotsTtl: 60 },
+  );
+  const watch = await open();
+  await watch.prepare();
+  await watch.tick();
+  expect(asked().length).toBe(10);
+  clock.advance(2 * HOUR_MS);
+  isDown = true;
+  await crawl({ fresh: true });
+  isDown = false;
+  await watch.tick();
+  const made: number[] = [];
+  for (const hours of [2, 24]) {
+    clock.advance(hours * HOUR_MS);
+    await watch.prepare();
+    await watch.tick();
+    made.push(asked().length);
+  }
+  expect(made).toEqual([0, 10]);
+  await watch.close();
+});
+
 it('knows what another watch did while it slept', async () => {
   const { pages, state } = site(9);
   const { open, clock, changes, asked, ticks } = await bench({ pages }, { budget: '10/day' });

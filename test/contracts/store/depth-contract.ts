@@ -7,6 +7,7 @@ import {
   candidate,
   links,
   linksTo,
+  type OpenRun,
   pagesOf,
   processed,
   redirecting,
@@ -44,6 +45,21 @@ export function describeDepths(harness: () => StoreHarness): void {
         ? { state: PAGE_STATES.DepthExceeded, priority: 2, reason: `depth: ${row.depth} > ${maxDepth}` }
         : { state: PAGE_STATES.Queued, priority: 1, reason: null };
     };
+
+  /** A run in which pages wait that the one before it read: each leads to the next, the first is at depth 5. */
+  async function chainReadBefore(...names: string[]): Promise<OpenRun> {
+    const first = await beginRun(harness());
+    const held = await first.lease();
+    const [start, ...others] = names.map((name, i) => candidate(name, { depth: 5 + i }));
+    await first.store.offer([start]);
+    for (const next of others) await first.visit(held, linksTo([next]));
+    await first.visit(held, linksTo([]));
+    await first.store.release(held);
+    await first.store.finish('completed', 1, null);
+    const again = await beginRun(harness());
+    await again.store.reconsider(() => ({ state: PAGE_STATES.Queued, priority: 1, reason: null }));
+    return again;
+  }
 
   describe('lowerDepths', () => {
     it('has nothing to do at first', async () => {
@@ -155,16 +171,7 @@ export function describeDepths(harness: () => StoreHarness): void {
     });
 
     it('passes a shorter path on to the links that a page had, while it waits to be visited again', async () => {
-      const first = await beginRun(harness());
-      const held = await first.lease();
-      await first.store.offer([candidate('a', { depth: 5 })]);
-      await first.visit(held, linksTo([candidate('b', { depth: 6 })]));
-      await first.visit(held, linksTo([candidate('c', { depth: 7 })]));
-      await first.visit(held, linksTo([]));
-      await first.store.release(held);
-      await first.store.finish('completed', 1, null);
-      const { store, lease, claim } = await beginRun(harness());
-      await store.reconsider(() => ({ state: PAGE_STATES.Queued, priority: 1, reason: null }));
+      const { store, lease, claim } = await chainReadBefore('a', 'b', 'c');
       await store.offer([candidate('a', { depth: 1 })]);
       await lowerAll(store, 10);
       await store.flush();
@@ -178,15 +185,7 @@ export function describeDepths(harness: () => StoreHarness): void {
     });
 
     it('passes a shorter path on to the links of a page that failed, for it may be unchanged when it answers again', async () => {
-      const first = await beginRun(harness());
-      const held = await first.lease();
-      await first.store.offer([candidate('a', { depth: 5 })]);
-      await first.visit(held, linksTo([candidate('b', { depth: 6 })]));
-      await first.visit(held, linksTo([]));
-      await first.store.release(held);
-      await first.store.finish('completed', 1, null);
-      const { store, lease, visit } = await beginRun(harness());
-      await store.reconsider(() => ({ state: PAGE_STATES.Queued, priority: 1, reason: null }));
+      const { store, lease, visit } = await chainReadBefore('a', 'b');
       const again = await lease();
       await visit(again, { state: PAGE_STATES.Failed, reason: 'http: 500' });
       await visit(again, { state: PAGE_STATES.Gone, reason: 'http: 410' });
@@ -197,15 +196,7 @@ export function describeDepths(harness: () => StoreHarness): void {
     });
 
     it('passes nothing on to the links of a page that had vanished, whether it was asked again or not', async () => {
-      const first = await beginRun(harness());
-      const held = await first.lease();
-      await first.store.offer([candidate('a', { depth: 5 })]);
-      await first.visit(held, linksTo([candidate('b', { depth: 6 })]));
-      await first.visit(held, linksTo([]));
-      await first.store.release(held);
-      await first.store.finish('completed', 1, null);
-      const { store, lease, visit } = await beginRun(harness());
-      await store.reconsider(() => ({ state: PAGE_STATES.Queued, priority: 1, reason: null }));
+      const { store, lease, visit } = await chainReadBefore('a', 'b');
       await visit(await lease(), {
         state: PAGE_STATES.Gone,
         reason: 'http: 404',

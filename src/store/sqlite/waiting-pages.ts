@@ -12,6 +12,8 @@ const BLOCK_IDS = 256;
 /** Rows that are read together: few enough to die young. */
 const ROWS_AT_ONCE = 1000;
 const MOST_GATHERED = 100_000;
+/** Blocks that are read before those at hand are let go: a kilobyte each. */
+const MOST_AT_HAND = 512;
 
 export interface WaitingPages {
   add(hostId: number, priority: number, pageId: number): void;
@@ -27,12 +29,15 @@ export interface WaitingPages {
 
 /** How far claims have got in a host's first block. */
 interface Cursor {
+  projectId: number;
   seq: number;
   at: number;
   priority: number;
   firstId: number;
   /** The id there. */
   nextId: number;
+  /** The block itself, while it is at hand and none was written that stands before it. */
+  ids: Uint32Array | null;
 }
 
 /** host → priority → ids */
@@ -75,6 +80,7 @@ export function createWaitingPages(session: QueueScope): WaitingPages {
   let highest = 0;
   /** Where the last claim left off, so that a block is not read from its start each time. */
   const cursors = new Map<number, Cursor>();
+  let blocksRead = 0;
 
   function flushHost(hostId: number, byPriority: Map<number, number[]>): void {
     for (const [priority, ids] of byPriority) {
@@ -90,6 +96,9 @@ export function createWaitingPages(session: QueueScope): WaitingPages {
       const block = new Uint32Array(Math.min(BLOCK_IDS, ids.length - i));
       for (let at = 0; at < block.length; at++) block[at] = ids[i + at];
       insert.run(session.projectId, hostId, priority, block[0], ++seq, Buffer.from(block.buffer));
+      const cursor = cursors.get(hostId);
+      // Of two blocks with the same first id the one that was written first stands first.
+      if (cursor !== undefined && isBefore(priority, block[0], cursor)) cursor.ids = null;
     }
   }
 
@@ -104,6 +113,19 @@ export function createWaitingPages(session: QueueScope): WaitingPages {
     insertBlocks(hostId, priority, idsOf(block).subarray(cursor.at));
     cursors.delete(hostId);
     return ids.findLastIndex((id) => id < cursor.nextId) + 1;
+  }
+
+  /** The block to claim from, and where the last claim left off. Claims take a few ids each: it is read once for all of them. */
+  function firstBlock(hostId: number): (Cursor & { ids: Uint32Array }) | null {
+    const { projectId } = session;
+    const cursor = cursors.get(hostId);
+    if (cursor?.projectId === projectId && isAtHand(cursor)) return cursor;
+    const row = first.get(projectId, hostId) as BlockRow | undefined;
+    if (row === undefined) return null;
+    if (++blocksRead % MOST_AT_HAND === 0) for (const other of cursors.values()) other.ids = null;
+    const { priority, first_id: firstId, seq } = row;
+    const at = cursor?.seq === seq ? cursor.at : 0;
+    return { projectId, seq, at, priority, firstId, nextId: 0, ids: idsOf(row.ids) };
   }
 
   return {
@@ -125,21 +147,21 @@ export function createWaitingPages(session: QueueScope): WaitingPages {
       this.flush(hostId);
       let left = count;
       while (left > 0) {
-        const block = first.get(session.projectId, hostId) as BlockRow | undefined;
-        if (block === undefined) {
+        const block = firstBlock(hostId);
+        if (block === null) {
           cursors.delete(hostId);
           return;
         }
-        const ids = idsOf(block.ids);
-        const cursor = cursors.get(hostId);
-        let at = cursor?.seq === block.seq ? cursor.at : 0;
+        const { ids } = block;
+        let { at } = block;
         while (at < ids.length && left > 0) if (take(ids[at++])) left--;
         if (at === ids.length) {
-          remove.run(session.projectId, hostId, block.priority, block.first_id, block.seq);
+          remove.run(session.projectId, hostId, block.priority, block.firstId, block.seq);
           cursors.delete(hostId);
         } else {
-          const { seq, priority, first_id: firstId } = block;
-          cursors.set(hostId, { seq, priority, firstId, at, nextId: ids[at] });
+          block.at = at;
+          block.nextId = ids[at];
+          cursors.set(hostId, block);
         }
       }
     },
@@ -181,6 +203,14 @@ export function createWaitingPages(session: QueueScope): WaitingPages {
 function isAscending(ids: number[]): boolean {
   for (let i = 1; i < ids.length; i++) if (ids[i] < ids[i - 1]) return false;
   return true;
+}
+
+function isBefore(priority: number, firstId: number, block: Cursor): boolean {
+  return priority === block.priority ? firstId < block.firstId : priority < block.priority;
+}
+
+function isAtHand(cursor: Cursor): cursor is Cursor & { ids: Uint32Array } {
+  return cursor.ids !== null;
 }
 
 function idsOf(blob: Buffer): Uint32Array {

@@ -1,9 +1,10 @@
 /**
  * What share of the stored copies was current, averaged over each column of time, as far as the visits can tell.
  *
- * A visit counts as made in the middle of its column. A copy that the next visit found unchanged was current all the time.
+ * In the curve a visit counts as made in the middle of its column; for the present moment, and for how often pages change,
+ * visits count with their times: half a column may be days, and two visits of one column are as good as others. A copy that the next visit found unchanged was current all the time.
  * Found changed, or gone: the change is as likely at any moment between the two, so that the copy's chance falls evenly.
- * Not visited since: by the page's own record, c changes in d columns, over a Gamma prior of shape 1 that has the mean rate
+ * Not visited since: by the page's own record, c changes in the length d of it, in columns, over a Gamma prior of shape 1 that has the mean rate
  * m of all pages; the chance that nothing happened in t columns is (k / (k + t)) ^ (c + 1) with k = d + 1/m.
  */
 import type { ChangeFigures } from '../store/change-figures.ts';
@@ -32,7 +33,9 @@ export function freshnessCurve(
   nowMs: number | null = null,
 ): FreshnessCurve {
   const count = buckets?.count ?? 0;
-  const until = buckets === null || nowMs === null ? count : (nowMs - buckets.start) / buckets.stepMs;
+  const stepMs = buckets?.stepMs ?? 1;
+  const placeOf = (at: number) => (at - (buckets?.start ?? 0)) / stepMs;
+  const until = nowMs === null ? count : placeOf(nowMs);
   const points = Array.from({ length: count }, () => ({ copies: 0, current: 0 }));
   /** `currentTime`: how long a copy is expected to be current in so many columns after its visit. */
   const add = (from: number, to: number, pages: number, currentTime: (columns: number) => number) => {
@@ -43,18 +46,19 @@ export function freshnessCurve(
     }
   };
   let [changes, columns] = [0, 0];
-  for (const { from, to, isChanged, pages } of spans) {
+  for (const { from, to, isChanged, pages, elapsedMs } of spans) {
     const length = to - from;
-    add(from + MIDDLE, to + MIDDLE, pages, (t) => (isChanged ? t - (t * t) / (2 * length) : t));
+    if (length > 0)
+      add(from + MIDDLE, to + MIDDLE, pages, (t) => (isChanged ? t - (t * t) / (2 * length) : t));
     changes += isChanged ? pages : 0;
-    columns += pages * length;
+    columns += elapsedMs / stepMs;
   }
   const rate = columns === 0 ? 0 : changes / columns;
   const now: FreshnessPoint = { copies: 0, current: 0 };
-  for (const { first, last, changes: seen, pages } of lasts) {
-    const known = last - first + 1 / rate;
+  for (const { last, changes: seen, pages, lastAt, recordMs } of lasts) {
+    const known = recordMs / stepMs + 1 / rate;
     add(last + MIDDLE, count, pages, (t) => (rate === 0 ? t : timeUnchanged(known, seen + 1, t)));
-    const waited = Math.max(0, until - last - MIDDLE);
+    const waited = Math.max(0, until - placeOf(lastAt));
     now.copies += pages;
     now.current += pages * (rate === 0 ? 1 : (known / (known + waited)) ** (seen + 1));
   }

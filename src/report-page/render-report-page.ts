@@ -27,7 +27,8 @@ import { showDay, showMoment } from './time-words.ts';
 export async function renderReportPage(facts: ReportFacts): Promise<string> {
   const { figures, project, run, madeAt } = facts;
   // Copies age whether they are visited or not; what a run left is judged as it left it.
-  const curve = freshnessCurve(figures, run === null ? madeAt : null);
+  const runEnd = figures.runList.find((row) => row.run === run)?.finishedAt;
+  const curve = freshnessCurve(figures, runEnd ?? madeAt);
   const title = run === null ? printable(project) : `Run ${run} of ${printable(project)}`;
   return fillPage(await pageParts(), {
     title,
@@ -104,7 +105,7 @@ function drawCards(facts: ReportFacts, curve: FreshnessCurve): Content {
         ]
       : [
           drawHeatMap({ buckets, sections, cells }),
-          drawFreshness(buckets, curve),
+          drawFreshness({ buckets, cells }, curve),
           drawOutcomes({ buckets, cells }),
           drawBandwidth({ buckets, cells }, ledger),
         ];

@@ -7,7 +7,8 @@ import { stateColour } from './pages.ts';
 
 const LABEL_WIDTH = 12;
 
-export function renderExplanation(page: Explanation): string {
+/** `now`: wall time as it was asked. */
+export function renderExplanation(page: Explanation, now: number): string {
   const paint = painterFor(process.stdout, process.env);
   const lines: string[] = [paint('bold', printable(page.url))];
   const add = (label: string, ...texts: string[]) => {
@@ -32,7 +33,7 @@ export function renderExplanation(page: Explanation): string {
   add('robots.txt', robotsText(page.robots));
   add('visits', ...(page.visits.length === 0 ? [noVisits(page)] : page.visits.map(visitText)));
   if (page.history.length > 0) add('history', ...page.history.map(historyText));
-  if (page.revisit !== null) add('revisit', ...revisitTexts(page.revisit, page));
+  if (page.revisit !== null) add('revisit', ...revisitTexts(page.revisit, page, now));
   if (page.retry_at !== null) add('next try', `${page.retry_at}, after ${page.attempts} failed`);
   return lines.join('\n');
 }
@@ -46,6 +47,7 @@ function historyText(visit: HistoryRow): string {
 function revisitTexts(
   revisit: RevisitExplanation,
   { changes_detected, change_frequency }: Explanation,
+  now: number,
 ): string[] {
   const { rule, rate_per_day, interval_days, next_visit, chance_changed, score, band } = revisit;
   const texts = [
@@ -53,7 +55,8 @@ function revisitTexts(
     `changes about ${showRate(rate_per_day)}; ${changes_detected} seen, ${showRate(change_frequency)} by 003’s average`,
   ];
   if (interval_days !== null) texts.push(`every ${showDays(interval_days)} at this rate`);
-  if (next_visit !== null) texts.push(`next at ${next_visit}`);
+  if (next_visit !== null)
+    texts.push(`${Date.parse(next_visit) <= now ? 'due since' : 'next at'} ${next_visit}`);
   if (chance_changed !== null)
     texts.push(`changed since the last visit with a chance of ${(100 * chance_changed).toFixed(1)} %`);
   if (revisit.is_signalled) texts.push('a sitemap has a newer date than the last visit');

@@ -220,6 +220,16 @@ describe('the report page', () => {
     expect(await page.locator('#tooltip strong').textContent()).toBe(evil);
   });
 
+  it('gives a title or address without end three lines, and the rest to the pointer', async () => {
+    const [slow, ...others] = shop.figures.slowest;
+    const long = { ...slow, url: `https://shop.example/${'x'.repeat(2000)}`, title: 'so much '.repeat(200) };
+    const { page } = await open({ ...shop, figures: { ...shop.figures, slowest: [long, ...others] } });
+    const row = page.locator('#slowest tbody tr').first();
+    expect((await row.boundingBox())!.height).toBeLessThan(150);
+    expect(await row.locator('.url').getAttribute('title')).toBe(long.url);
+    expect(await row.locator('.title').getAttribute('title')).toBe(long.title);
+  });
+
   it('says so where there is no history yet', async () => {
     const { page } = await open(await factsOf({ ...SHOP, sections: [], runs: 1 }));
     expect(await page.textContent('main')).toContain('There is no history yet');

@@ -7,7 +7,8 @@ const columns = (count: number) => ({ start: 0, stepMs: 1000, count });
 /** Pages whose visits were in the middle of their columns. */
 const between = (from: number, to: number, isChanged: boolean, pages: number): SpanGroup => ({
   ...{ from, to, isChanged, pages },
-  elapsedMs: pages * (to - from) * 1000,
+  fromAt: from * 1000 + 500,
+  toAt: to * 1000 + 500,
 });
 const since = (first: number, last: number, changes: number, pages: number): LastGroup => ({
   ...{ first, last, changes, pages },
@@ -75,8 +76,8 @@ describe('the freshness curve', () => {
     const figures = {
       buckets: { start: 0, stepMs: week, count: 2 },
       spans: [
-        { from: 0, to: 1, isChanged: true, pages: 1, elapsedMs: week },
-        { from: 0, to: 1, isChanged: false, pages: 1, elapsedMs: week },
+        { from: 0, to: 1, isChanged: true, pages: 1, fromAt: 0, toAt: week },
+        { from: 0, to: 1, isChanged: false, pages: 1, fromAt: 0, toAt: week },
       ],
       lasts: [{ first: 0, last: 1, changes: 1, pages: 2, lastAt: days(7), recordMs: week }],
     };
@@ -88,16 +89,34 @@ describe('the freshness curve', () => {
       {
         buckets: columns(3),
         spans: [
-          { from: 0, to: 0, isChanged: true, pages: 4, elapsedMs: 4 * 250 },
-          { from: 0, to: 2, isChanged: false, pages: 4, elapsedMs: 4 * 1750 },
+          { from: 0, to: 0, isChanged: true, pages: 4, fromAt: 0, toAt: 250 },
+          { from: 0, to: 2, isChanged: false, pages: 4, fromAt: 250, toAt: 2000 },
+          { from: 2, to: 2, isChanged: true, pages: 1, fromAt: 2000, toAt: 2000 },
         ],
         lasts: [{ first: 0, last: 2, changes: 1, pages: 4, lastAt: 2000, recordMs: 2000 }],
       },
       3000,
     );
-    expect(rate).toBe(0.5);
-    expect(now.current).toBeCloseTo(4 * (4 / 5) ** 2, 12);
-    expect(points.slice(0, 2).map(shareOf)).toEqual([1, 1]);
+    expect(rate).toBe(5 / 8);
+    expect(now.current).toBeCloseTo(4 * (3.6 / 4.6) ** 2, 12);
+    // Half current in the first quarter of the first column.
+    expect(points.slice(0, 2).map(shareOf)).toEqual([0.875, 1]);
+  });
+
+  it('is averaged over the part of the last column that has come, not over what is to come', () => {
+    const figures = {
+      buckets: columns(3),
+      spans: [{ from: 0, to: 2, isChanged: true, pages: 2, fromAt: 0, toAt: 2000 }],
+      lasts: [{ first: 0, last: 2, changes: 1, pages: 2, lastAt: 2000, recordMs: 2000 }],
+    };
+    const { points } = freshnessCurve(figures, 2100);
+    expect(points[2].copies).toBeCloseTo(2, 12);
+    // k = 4: the mean of (k / (k + t))² for t up to 0.1.
+    expect(shareOf(points[2])).toBeCloseTo((4 / 0.1) * (1 - 4 / 4.1), 12);
+    // No time has come: as it is now.
+    expect(freshnessCurve(figures, 2000).points[2]).toEqual({ copies: 2, current: 2 });
+    // A clock that is behind changes nothing.
+    expect(freshnessCurve(figures, 100)).toEqual(freshnessCurve(figures, 2000));
   });
 
   it('agrees with many small steps, whatever happened', () => {

@@ -133,7 +133,7 @@ const EXPLAINED = [
   ],
   [
     'Freshness',
-    'is an estimate from the visits, averaged over each column; the headline is of the moment when the page was written, and of the end of the run on the page of one. A copy that the next visit found unchanged was current all the time. One found changed or gone was current until a moment that may be any between the two visits. One not visited since counts by how often the page changed so far, over the rate of all pages (a Gamma prior of shape 1). Visits that were spared by Cache-Control or by a sitemap’s date count as visits; failed ones tell nothing.',
+    'is an estimate from the visits, averaged over each column, the last one as far as it has come; the headline is of the moment when the page was written, and of the end of the run on the page of one. A copy that the next visit found unchanged was current all the time. One found changed or gone was current until a moment that may be any between the two visits. One not visited since counts by how often the page changed so far, over the rate of all pages (a Gamma prior of shape 1). Visits that were spared by Cache-Control or by a sitemap’s date count as visits; failed ones tell nothing.',
   ],
   ['Saved', 'is what the last full answer of a page took, less what was transferred this time.'],
 ] as const;

@@ -63,8 +63,9 @@ export interface SpanGroup {
   to: number;
   isChanged: boolean;
   pages: number;
-  /** Between the two visits, of all these pages together. */
-  elapsedMs: number;
+  /** Their mean times: of the one visit and of the next. */
+  fromAt: number;
+  toAt: number;
 }
 
 /** Pages that are still there, by the columns of their first and last visit and by the changes seen between. */
@@ -282,7 +283,7 @@ async function readSpans({ ask, history }: Question, buckets: TimeBuckets | null
       OR v.outcome = ${outcomes('unchanged')} AND v.known_by <> ${levels('status')})`;
   const spans = await ask(
     `SELECT bucket, next_bucket, CASE WHEN next_outcome = ${outcomes('unchanged')} THEN 0 ELSE 1 END AS changed,
-       count(*) AS pages, sum(next_at - visited_at) AS elapsed
+       count(*) AS pages, avg(visited_at) AS from_at, avg(next_at) AS to_at
      FROM (SELECT v.outcome, v.visited_at, ${bucket} AS bucket, lead(${bucket}) OVER later AS next_bucket,
          lead(v.outcome) OVER later AS next_outcome, lead(v.visited_at) OVER later AS next_at ${told}
        WINDOW later AS (PARTITION BY v.page_id ORDER BY v.visited_at, v.run_id)) t
@@ -304,7 +305,8 @@ async function readSpans({ ask, history }: Question, buckets: TimeBuckets | null
       to: Number(row.next_bucket),
       isChanged: Number(row.changed) === 1,
       pages: Number(row.pages),
-      elapsedMs: Number(row.elapsed),
+      fromAt: Number(row.from_at),
+      toAt: Number(row.to_at),
     })),
     lasts: lasts.map((row) => ({
       first: Number(row.first_bucket),

@@ -241,7 +241,10 @@ for (const [store, fill] of [
             figures.lasts.map(({ first, last, changes, pages }) => [`${first} ${last} ${changes}`, pages]),
           ),
         ).toEqual(sizes(lasts));
-        expect(sum(figures.spans, ({ elapsedMs }) => elapsedMs)).toBe(times.elapsed);
+        const elapsed = sum(figures.spans, ({ pages, fromAt, toAt }) => pages * (toAt - fromAt));
+        expect(Math.round(elapsed)).toBe(times.elapsed);
+        for (const { from, to, fromAt, toAt } of figures.spans)
+          expect([bucketOf(fromAt), bucketOf(toAt)]).toEqual([from, to]);
         expect(Math.round(sum(figures.lasts, ({ pages, recordMs }) => pages * recordMs))).toBe(times.record);
         const start = figures.buckets!.start * lasts.length;
         const after = sum(figures.lasts, ({ pages, lastAt }) => pages * (lastAt - figures.buckets!.start));

@@ -4,13 +4,11 @@
  * many sites write the moment of the request there; where something really was modified, that shows by itself.
  * What is no JSON, or too deep to be meant, is compared as text. Promises an answer for any two texts.
  */
+import { type CutValues, cutValues } from './cut-values.ts';
 import { comparable } from './query-tokens.ts';
 
 /** One value before and after, each with its place: `offers.price: 9.99`. */
-export interface DataDifference {
-  before: string | null;
-  after: string | null;
-}
+export type DataDifference = CutValues;
 
 const CLOCKS = new Set(['dateModified', 'sdDatePublished']);
 const DEEPEST = 64;
@@ -32,8 +30,7 @@ export function compareLinkedData(past: string | null, found: string | null): Da
   }
   const differences = pairUp([...removed.keys()], [...added.keys()]);
   // The same values, put together in another way.
-  if (differences.length === 0)
-    return [{ before: cutLeaf(canonical(before)), after: cutLeaf(canonical(after)) }];
+  if (differences.length === 0) return [cutValues(canonical(before), canonical(after), LONGEST_LEAF)];
   if (differences.length <= MOST_DIFFERENCES) return differences;
   const rest = `… ${differences.length - MOST_DIFFERENCES} more`;
   return [...differences.slice(0, MOST_DIFFERENCES), { before: rest, after: rest }];
@@ -45,20 +42,25 @@ function take(counts: Map<string, number>, leaf: string, by: number): void {
   else counts.set(leaf, left);
 }
 
-/** Text stands for a block that cannot be read. */
+/** Their values in a block that cannot be read. */
+const CLOCK_VALUES = /("(?:dateModified|sdDatePublished)"\s*:\s*)"[^"]*"/g;
+
+/** Text stands for a block that cannot be read: one in a comment, or with a comma too many. */
 function readBlocks(data: string | null): unknown[] {
   if (data === null) return [];
   const blocks = data.split('\n').filter((block) => block.trim() !== '');
   return blocks.map((block) => {
-    if (isTooDeep(block)) return block;
+    if (isTooDeep(block)) return asText(block);
     try {
       return withoutClocks(JSON.parse(block));
     } catch (error) {
-      if (error instanceof SyntaxError) return block;
+      if (error instanceof SyntaxError) return asText(block);
       throw error;
     }
   });
 }
+
+const asText = (block: string) => block.replace(CLOCK_VALUES, '$1""');
 
 /** Brackets in strings count too: then a block is compared as text that need not be. */
 function isTooDeep(block: string): boolean {
@@ -76,7 +78,7 @@ function withoutClocks(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withoutClocks);
   if (typeof value === 'string') {
     const text = value.replace(/\s+/g, ' ').trim();
-    return /^https?:/i.test(text) ? comparable(text) : text;
+    return /^(?:https?:|\/)/i.test(text) ? comparable(text) : text;
   }
   if (typeof value !== 'object' || value === null) return value;
   // A Map, because a page may have a key of any name, __proto__ too.
@@ -121,16 +123,12 @@ export function pairUp(removed: readonly string[], added: readonly string[]): Da
     if (others === undefined) waiting.set(place, [leaf]);
     else others.push(leaf);
   }
-  const differences: DataDifference[] = removed.map((leaf) => ({
-    before: cutLeaf(leaf),
-    after: cutLeaf(waiting.get(placeOf(leaf))?.shift() ?? null),
-  }));
+  const differences: DataDifference[] = removed.map((leaf) => {
+    const place = placeOf(leaf);
+    const head = place === '' ? '' : `${place}: `;
+    return cutValues(leaf, waiting.get(place)?.shift() ?? null, LONGEST_LEAF, head);
+  });
   for (const leaves of waiting.values())
-    for (const leaf of leaves) differences.push({ before: null, after: cutLeaf(leaf) });
+    for (const leaf of leaves) differences.push(cutValues(null, leaf, LONGEST_LEAF));
   return differences;
-}
-
-function cutLeaf(leaf: string | null): string | null {
-  if (leaf === null || leaf.length <= LONGEST_LEAF) return leaf;
-  return `${leaf.slice(0, LONGEST_LEAF).replace(/[\ud800-\udbff]$/, '')}…`;
 }

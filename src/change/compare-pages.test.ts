@@ -85,6 +85,22 @@ describe('what changed', () => {
     });
   });
 
+  it('is shown of long values too, where they begin to differ', () => {
+    const long = (word: string) =>
+      `${'A word and another one. '.repeat(100)}${word} ${'and so on '.repeat(200)}`;
+    const [field] = compare({ description: long('Old') }, { description: long('New') })!.fields;
+    for (const [value, word] of [
+      [field.before!, 'Old'],
+      [field.after!, 'New'],
+    ]) {
+      expect(value).toMatch(new RegExp(`^…[a-zA. ]{60}${word} and so on`));
+      expect(value.length).toBeLessThanOrEqual(2001);
+    }
+    const [early] = compare({ description: `Old ${long('')}` }, { description: `New ${long('')}` })!.fields;
+    expect([early.before!.slice(0, 10), early.after!.slice(0, 10)]).toEqual(['Old A word', 'New A word']);
+    expect(early.before).toMatch(/…$/);
+  });
+
   it('is not the text where one of them was not kept', () => {
     expect(compare({ text: null }, {})).toBeNull();
     expect(compare({}, { text: null })).toBeNull();
@@ -161,6 +177,18 @@ describe('links that differ in tokens only', () => {
       'https://a.example/go?k=550e8400-e29b-41d4-a716-446655440000',
       'https://a.example/go?k=6ba7b810-9dad-11d1-80b4-00c04fd430c8',
     ],
+    [
+      'https://b.example/f?X-Goog-Credential=a%2F1&X-Goog-Date=20260101T1Z&X-Goog-Signature=aa',
+      'https://b.example/f?X-Goog-Credential=a%2F2&X-Goog-Date=20260102T1Z&X-Goog-Signature=bb',
+    ],
+    [
+      'https://b.example/f?se=2026-01-01T00%3A00Z&sig=a%3D&sp=r&st=2026-01-01&sv=2022-11-02',
+      'https://b.example/f?se=2026-01-02T00%3A00Z&sig=b%3D&sp=r&st=2026-01-02&sv=2022-11-02',
+    ],
+    [
+      'https://b.example/f?Key-Pair-Id=K&Policy=eyJTa&Signature=aa',
+      'https://b.example/f?Key-Pair-Id=K&Policy=eyJTb&Signature=bb',
+    ],
   ])('are the same: %s and %s', (before, after) => {
     expect(compare(withLink(before), withLink(after))).toBeNull();
   });
@@ -177,6 +205,8 @@ describe('links that differ in tokens only', () => {
       'https://a.example/go?product=6ba7b810-9dad-11d1-80b4-00c04fd430c8',
     ],
     ['https://a.example/?q=ink-and-pens-2024', 'https://a.example/?q=ink-and-pens-2025'],
+    ['https://a.example/?policy=returns', 'https://a.example/?policy=privacy'],
+    ['https://b.example/f?sig=1&sp=r', 'https://b.example/f?sig=2&sp=w'],
     ['https://a.example/go?token=1', 'https://a.example/other?token=1'],
     ['https://a.example/go?token=1', 'https://a.example/go?nonce=1'],
     ['https://a.example/go?token=1&p=1', 'https://a.example/go?token=2&p=2'],
@@ -265,6 +295,26 @@ describe('structured data', () => {
     );
     expect(change?.parts).toEqual(['structured-data']);
     expect(change?.fields).toHaveLength(1);
+  });
+
+  it('of long values is told with its place, from where they differ', () => {
+    const body = (word: string) => ({ articleBody: `${'All of this is the same. '.repeat(40)}${word} here` });
+    const [{ before, after }] = data(body('Old'), body('New'))!.fields;
+    expect(before).toMatch(/^articleBody: ….{60}Old here$/);
+    expect(after).toMatch(/^articleBody: ….{60}New here$/);
+    // Half of a character is none.
+    const faces = (last: string) => ({ name: `x${'😀'.repeat(300)}${last}` });
+    for (const value of Object.values(data(faces('1'), faces('2'))!.fields[0]))
+      expect(value).not.toMatch(/(?<![\ud800-\udbff])[\udc00-\udfff]/);
+  });
+
+  it('that cannot be read has no clock either, and tokens count in no address, relative ones included', () => {
+    const wrapped = (time: string, name = 'Ink') =>
+      `/*<![CDATA[*/{"@type":"Product","name":"${name}","dateModified" : "${time}"}/*]]>*/`;
+    expect(data(wrapped('1'), wrapped('2'))).toBeNull();
+    expect(partsOf(data(wrapped('1'), wrapped('1', 'Pen')))).toEqual(['structured-data']);
+    expect(data({ url: '/a?sid=1' }, { url: '/a?sid=2' })).toBeNull();
+    expect(partsOf(data({ url: '/a?page=1' }, { url: '/a?page=2' }))).toEqual(['structured-data']);
   });
 
   it('that came or went is told', () => {

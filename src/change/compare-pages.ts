@@ -4,6 +4,7 @@
  * of links, and the order of links or of structured data are no content. Pure: it asks nobody, and decides nothing else.
  */
 import { compareLinkedData } from './compare-linked-data.ts';
+import { cutValues } from './cut-values.ts';
 import { comparable, hostOf, sharedToken } from './query-tokens.ts';
 import { CHANGE_PARTS, type ChangePart, type PageChange, type PastPage } from './visit-record.ts';
 import { cutPieces, diffWords, SHOWN_OF_OUTER } from './word-diff.ts';
@@ -36,7 +37,7 @@ export function comparePages(past: PastPage, found: FoundPage): PageChange | nul
     const [was, is] = [foldValue(before), foldValue(after)];
     if (was === is) return;
     addPart(change, name);
-    change.fields.push({ name, before: cutValue(was), after: cutValue(is) });
+    change.fields.push({ name, ...cutValues(was, is, LONGEST_VALUE) });
   };
   // A failed visit may have left its status beside the content: that one says nothing about the content.
   if (isAnswerWithContent(past.statusCode))
@@ -55,8 +56,7 @@ export function comparePages(past: PastPage, found: FoundPage): PageChange | nul
     const data = compareLinkedData(past.structuredData, found.structuredData);
     if (data.length > 0) {
       addPart(change, 'structured-data');
-      for (const { before, after } of data)
-        change.fields.push({ name: 'structured-data', before: cutValue(before), after: cutValue(after) });
+      for (const { before, after } of data) change.fields.push({ name: 'structured-data', before, after });
     }
   }
   if (change.parts.length === 0) return null;
@@ -80,11 +80,6 @@ const isSameAddress = (past: string | null, found: string | null) =>
 function foldValue(value: string | null): string | null {
   const folded = value?.replace(/\s+/g, ' ').trim() ?? '';
   return folded === '' ? null : folded;
-}
-
-function cutValue(value: string | null): string | null {
-  if (value === null || value.length <= LONGEST_VALUE) return value;
-  return `${value.slice(0, LONGEST_VALUE).replace(/[\ud800-\udbff]$/, '')}…`;
 }
 
 function isAnswerWithContent(status: number | null): boolean {

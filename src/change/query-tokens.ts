@@ -11,6 +11,7 @@ const TOKEN_NAMES: ReadonlySet<string> = new Set([
   ...['rand', 'random', 'rnd', 'ts', 'timestamp', '_t', '_ts', 'ver'],
   ...['sid', 'cfid', 'cftoken', 'jsessionid', 'phpsessid', 'aspsessionid', 'zenid', 'oscsid'],
   ...['sig', 'x-amz-date', 'x-amz-expires', 'x-amz-credential'],
+  ...['x-goog-date', 'x-goog-expires', 'x-goog-credential'],
   ...[
     'fbclid',
     'gclid',
@@ -34,10 +35,14 @@ const AMBIGUOUS_NAMES: ReadonlySet<string> = new Set([
   ...['at', 't', 'time', 'exp', 'expires', 'h', 'hash', 'k', 'key', 'auth', 'r', 'rev', 's', 'state'],
 ]);
 
-function isToken(name: string, value: string): boolean {
+/** What a signature is made for, beside one: from when, until when, by which policy (Azure, CloudFront). */
+const SIGNED_NAMES: ReadonlySet<string> = new Set(['st', 'se', 'skt', 'ske', 'expires', 'exp', 'policy']);
+const SIGNATURE = /^sig$|signature|hmac/;
+
+function isToken(name: string, value: string, isSigned: boolean): boolean {
   const lower = name.toLowerCase();
   if (TOKEN_NAMES.has(lower) || TOKEN_WORDS.test(lower)) return true;
-  return AMBIGUOUS_NAMES.has(lower) && looksMade(value);
+  return (AMBIGUOUS_NAMES.has(lower) && looksMade(value)) || (isSigned && SIGNED_NAMES.has(lower));
 }
 
 /** A time in seconds or milliseconds, or small letters, capitals and digits in turn, as no phrase has them. */
@@ -54,9 +59,11 @@ export function comparable(url: string, token: string | null = null): string {
   const path = query === -1 ? url : url.slice(0, query);
   const plain = path.includes(';') ? path.replace(/;(jsessionid|phpsessid|sid)=[^;/]*/gi, ';$1=*') : path;
   if (query === -1) return plain;
-  const pairs = pairsOf(url).map(([name, value]) => {
+  const found = pairsOf(url);
+  const isSigned = found.some(([name]) => SIGNATURE.test(name.toLowerCase()));
+  const pairs = found.map(([name, value]) => {
     if (value === null) return name;
-    return name === token || isToken(name, value) ? `${name}=*` : `${name}=${value}`;
+    return name === token || isToken(name, value, isSigned) ? `${name}=*` : `${name}=${value}`;
   });
   return `${plain}?${pairs.join('&')}`;
 }

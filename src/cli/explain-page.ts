@@ -25,6 +25,9 @@ export interface Explanation {
   /** Requests, as the log has them; and visits with what they found, newest last, the last ones only. */
   visits: VisitRow[];
   history: HistoryRow[];
+  /** How many there are in all. */
+  visits_total: number;
+  history_total: number;
   /** 003's numbers: changes a day, and changes seen. */
   change_frequency: number;
   changes_detected: number;
@@ -38,7 +41,8 @@ export interface Explanation {
 
 /** Longer ways than this are no explanation any more; also a guard against a circle. */
 const LONGEST_WAY = 100;
-const SHOWN_HISTORY = 20;
+/** A page that is watched has thousands. */
+const SHOWN_VISITS = 20;
 
 /** `rule`: revisits as if the project were watched by that one. */
 export async function explainPage(
@@ -46,7 +50,7 @@ export async function explainPage(
   page: PageRow,
   asked: Pick<RevisitQuestion, 'now' | 'kind' | 'visitsPerDay'>,
 ): Promise<Explanation> {
-  const history = await side.history(page.id);
+  const [visits, history] = [await side.visits(page.id), await side.history(page.id)];
   const projectId = (await side.projects()).find(({ project }) => project === page.project)!.id;
   return {
     url: page.url,
@@ -63,8 +67,10 @@ export async function explainPage(
     visited_at: page.visited_at,
     attempts: page.attempts,
     retry_at: page.retry_at,
-    visits: await side.visits(page.id),
-    history: history.slice(-SHOWN_HISTORY),
+    visits: visits.slice(-SHOWN_VISITS),
+    history: history.slice(-SHOWN_VISITS),
+    visits_total: visits.length,
+    history_total: history.length,
     change_frequency: page.change_frequency,
     changes_detected: page.changes_detected,
     revisit: await explainRevisit(side, { ...asked, page: { id: page.id, projectId }, history }),

@@ -1,5 +1,5 @@
 /** An explanation as text for people. */
-import { painterFor, printable, showBytes, showMany } from '../report/terminal-text.ts';
+import { painterFor, printable, showBytes, showCount, showMany } from '../report/terminal-text.ts';
 import type { HistoryRow, VisitRow } from '../store/read-side.ts';
 import type { RevisitExplanation } from '../watch/explain-revisit.ts';
 import type { Explanation } from './explain-page.ts';
@@ -7,7 +7,8 @@ import { stateColour } from './pages.ts';
 
 const LABEL_WIDTH = 12;
 
-export function renderExplanation(page: Explanation): string {
+/** `now`: wall time as it was asked. */
+export function renderExplanation(page: Explanation, now: number): string {
   const paint = painterFor(process.stdout, process.env);
   const lines: string[] = [paint('bold', printable(page.url))];
   const add = (label: string, ...texts: string[]) => {
@@ -30,12 +31,18 @@ export function renderExplanation(page: Explanation): string {
   if (page.redirects.length > 0) add('redirects', ...page.redirects.map((url) => `→ ${url}`));
   else if (page.final_url !== null) add('redirects', `→ ${page.final_url}`);
   add('robots.txt', robotsText(page.robots));
-  add('visits', ...(page.visits.length === 0 ? [noVisits(page)] : page.visits.map(visitText)));
-  if (page.history.length > 0) add('history', ...page.history.map(historyText));
-  if (page.revisit !== null) add('revisit', ...revisitTexts(page.revisit, page));
+  const { visits, history } = page;
+  add('visits', ...earlier(page.visits_total, visits), ...visits.map(visitText));
+  if (visits.length === 0) add('visits', noVisits(page));
+  if (history.length > 0)
+    add('history', ...earlier(page.history_total, history), ...history.map(historyText));
+  if (page.revisit !== null) add('revisit', ...revisitTexts(page.revisit, page, now));
   if (page.retry_at !== null) add('next try', `${page.retry_at}, after ${page.attempts} failed`);
   return lines.join('\n');
 }
+
+const earlier = (total: number, shown: readonly unknown[]) =>
+  total > shown.length ? [`${showCount(total - shown.length)} earlier`] : [];
 
 function historyText(visit: HistoryRow): string {
   const answer = visit.status_code === null ? 'no answer' : String(visit.status_code);
@@ -45,7 +52,8 @@ function historyText(visit: HistoryRow): string {
 
 function revisitTexts(
   revisit: RevisitExplanation,
-  { changes_detected, change_frequency }: Explanation,
+  { changes_detected, change_frequency, state, history }: Explanation,
+  now: number,
 ): string[] {
   const { rule, rate_per_day, interval_days, next_visit, chance_changed, score, band } = revisit;
   const texts = [
@@ -53,7 +61,13 @@ function revisitTexts(
     `changes about ${showRate(rate_per_day)}; ${changes_detected} seen, ${showRate(change_frequency)} by 003’s average`,
   ];
   if (interval_days !== null) texts.push(`every ${showDays(interval_days)} at this rate`);
-  if (next_visit !== null) texts.push(`next at ${next_visit}`);
+  if (next_visit !== null) {
+    const when = Date.parse(next_visit) <= now ? 'due since' : 'next at';
+    const hasFailed = history.at(-1)?.outcome === 'failed';
+    // Else the interval above would seem to say something else.
+    const why = state === 'Gone' ? ', for it is gone' : hasFailed ? ', for the last visit failed' : '';
+    texts.push(`${when} ${next_visit}${why}`);
+  }
   if (chance_changed !== null)
     texts.push(`changed since the last visit with a chance of ${(100 * chance_changed).toFixed(1)} %`);
   if (revisit.is_signalled) texts.push('a sitemap has a newer date than the last visit');

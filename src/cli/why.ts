@@ -35,7 +35,7 @@ export function whyCommand(): Command {
         for (const page of pages) explained.push(await explainPage(side, page as PageRow, asked));
         const text = isJson
           ? JSON.stringify(explained.length === 1 ? explained[0] : explained, null, 2)
-          : explained.map((one) => renderExplanation(one)).join('\n\n');
+          : explained.map((one) => renderExplanation(one, asked.now)).join('\n\n');
         process.stdout.write(`${text}\n`);
       }),
     );

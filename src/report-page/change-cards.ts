@@ -15,22 +15,18 @@ type History = Pick<ChangeFigures, 'cells'> & { buckets: TimeBuckets };
 
 export const showShare = (share: number): string => `${(share * 100).toFixed(1)} %`;
 
-export function drawFreshness(buckets: TimeBuckets, { points, rate }: FreshnessCurve): Markup {
+export function drawFreshness({ buckets, cells }: History, { points, rate }: FreshnessCurve): Markup {
   const shares = points.map(shareOf);
   const tip = (bucket: number) => {
     const share = shares[bucket];
     const told = share === null ? 'nothing read yet' : `${showShare(share)} believed current`;
     return `${showBucket(buckets, bucket)}\n${told}`;
   };
-  const rateWords =
-    rate === 0
-      ? 'No page has been seen to change yet.'
-      : `In ${oneStep(buckets.stepMs)}, ${showShare(rate)} of the pages change.`;
   return card(
     {
       id: 'freshness',
       title: 'Freshness of the copies',
-      note: `Share of the stored pages believed to be as on the site; an estimate, see below. ${rateWords}`,
+      note: `Share of the stored pages believed to be as on the site; an estimate, see below. ${describeRate({ buckets, cells }, rate)}`,
     },
     drawCurve({ buckets, tip }, shares),
     asTable(
@@ -54,6 +50,17 @@ export function drawFreshness(buckets: TimeBuckets, { points, rate }: FreshnessC
       ),
     ),
   );
+}
+
+/** `rate`: changes a page and column. */
+function describeRate({ buckets, cells }: History, rate: number): string {
+  const time = oneStep(buckets.stepMs);
+  if (rate >= 1) return `In ${time}, a page changes ${rate.toFixed(1)} times.`;
+  if (rate > 0) return `In ${time}, ${showShare(rate)} of the pages change.`;
+  // A change may be known of whose visit before is not kept: then nobody knows how long that took.
+  return cells.some(({ changed, gone }) => changed + gone > 0)
+    ? 'How often pages change is not known from what is kept.'
+    : 'No page has been seen to change yet.';
 }
 
 const OUTCOME_ORDER: readonly VisitOutcome[] = ['unchanged', 'changed', 'new', 'gone', 'failed'];

@@ -178,8 +178,9 @@ export function drawDepths({ depths }: ChangeFigures): Markup {
 /** Its address for people: what every page of the list has in common says nothing. Not a link: the page asks nobody. */
 function pageCell(url: string, title: string | null): Content {
   const [, host, path] = /^https?:\/\/([^/]*)(.*)$/.exec(url) ?? ['', '', '', url];
+  const shown = printable(title ?? '') || '(no title)';
   return [
-    tag('span', { class: 'title' }, tag('bdi', {}, printable(title ?? '') || '(no title)')),
+    tag('span', { class: 'title', title: shown }, tag('bdi', {}, shown)),
     tag('span', { class: 'url', title: url }, tag('bdi', {}, `${host}${path}`)),
   ];
 }

@@ -27,7 +27,8 @@ import { showDay, showMoment } from './time-words.ts';
 export async function renderReportPage(facts: ReportFacts): Promise<string> {
   const { figures, project, run, madeAt } = facts;
   // Copies age whether they are visited or not; what a run left is judged as it left it.
-  const curve = freshnessCurve(figures, run === null ? madeAt : null);
+  const runEnd = figures.runList.find((row) => row.run === run)?.finishedAt;
+  const curve = freshnessCurve(figures, runEnd ?? madeAt);
   const title = run === null ? printable(project) : `Run ${run} of ${printable(project)}`;
   return fillPage(await pageParts(), {
     title,
@@ -104,7 +105,7 @@ function drawCards(facts: ReportFacts, curve: FreshnessCurve): Content {
         ]
       : [
           drawHeatMap({ buckets, sections, cells }),
-          drawFreshness(buckets, curve),
+          drawFreshness({ buckets, cells }, curve),
           drawOutcomes({ buckets, cells }),
           drawBandwidth({ buckets, cells }, ledger),
         ];
@@ -132,7 +133,7 @@ const EXPLAINED = [
   ],
   [
     'Freshness',
-    'is an estimate from the visits, averaged over each column; the headline is of the moment when the page was written, and of the end of the run on the page of one. A copy that the next visit found unchanged was current all the time. One found changed or gone was current until a moment that may be any between the two visits. One not visited since counts by how often the page changed so far, over the rate of all pages (a Gamma prior of shape 1). Visits that were spared by Cache-Control or by a sitemap’s date count as visits; failed ones tell nothing.',
+    'is an estimate from the visits, averaged over each column, the last one as far as it has come; the headline is of the moment when the page was written, and of the end of the run on the page of one. A copy that the next visit found unchanged was current all the time. One found changed or gone was current until a moment that may be any between the two visits. One not visited since counts by how often the page changed so far, over the rate of all pages (a Gamma prior of shape 1). Visits that were spared by Cache-Control or by a sitemap’s date count as visits; failed ones tell nothing.',
   ],
   ['Saved', 'is what the last full answer of a page took, less what was transferred this time.'],
 ] as const;

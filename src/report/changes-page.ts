@@ -23,8 +23,11 @@ a { color: var(--link); } ul.links { list-style: none; padding: 0; margin: .5rem
 table { border-collapse: collapse; width: 100%; margin: .5rem 0; }
 th, td { text-align: left; vertical-align: top; padding: .25rem .75rem .25rem 0; border-top: 1px solid var(--line); }
 th { font-weight: 600; white-space: nowrap; }
+@media (max-width: 36rem) { tr { display: block; border-top: 1px solid var(--line); padding: .25rem 0; }
+  th, td { display: block; border: 0; padding: .1rem 0; } }
 .diff { background: var(--box); border-radius: .4rem; padding: .6rem .8rem; margin: .5rem 0; }
 ins { color: var(--add); background: var(--add-ground); text-decoration: none; border-radius: .2rem; padding: 0 .15rem; }
+ins, del { unicode-bidi: isolate; }
 del { color: var(--cut); background: var(--cut-ground); border-radius: .2rem; padding: 0 .15rem; }
 .outcome { border: 1px solid currentColor; border-radius: 1rem; padding: 0 .5rem; font-size: .8rem; margin-right: .4rem; }
 .new, .added { color: var(--add); } .gone, .removed, .failed { color: var(--cut); } .unchanged, .unvisited { color: var(--soft); }
@@ -85,7 +88,7 @@ function fieldsAsTable(fields: ToldChange['fields']): string {
   if (fields.length === 0) return '';
   const rows = fields.map(
     ({ name, before, after }) =>
-      `<tr><th scope="row">${name}</th><td>${value('del', before)}</td><td>${value('ins', after)}</td></tr>`,
+      `<tr><th scope="row">${name}</th><td dir="auto">${value('del', before)}</td><td dir="auto">${value('ins', after)}</td></tr>`,
   );
   return `<table>${rows.join('\n')}</table>`;
 }
@@ -109,7 +112,8 @@ function diffAsText(pieces: NonNullable<ToldChange['text']>): string {
     const element = kind === '-' ? 'del' : 'ins';
     return `<${element}>${escapeText(text)}</${element}>`;
   });
-  return `<p class="diff">${words.join(' ')}</p>`;
+  // Words may run from right to left, and marks for that must not reach from one run into the next.
+  return `<p class="diff" dir="auto">${words.join(' ')}</p>`;
 }
 
 function linkTo(url: string): string {

@@ -3,6 +3,7 @@
  * colour. Everything from the web stands in code, where neither markup nor @names nor #numbers mean anything.
  */
 import type { DiffPiece } from '../change/visit-record.ts';
+import { printable } from './terminal-text.ts';
 import { type ChangesList, explainOutcome, showCounts, showStep, type ToldChange } from './told-change.ts';
 
 export async function* renderChangesMarkdown(list: ChangesList): AsyncGenerator<string> {
@@ -36,13 +37,13 @@ function pageInMarkdown(row: ToldChange, showsRun: boolean): string {
 function diffLines(row: ToldChange): string[] {
   const lines: string[] = [];
   for (const { name, before, after } of row.fields) {
-    if (before !== null) lines.push(`- ${name}: ${oneLine(before)}`);
-    if (after !== null) lines.push(`+ ${name}: ${oneLine(after)}`);
+    if (before !== null) lines.push(`- ${name}: ${printable(before)}`);
+    if (after !== null) lines.push(`+ ${name}: ${printable(after)}`);
   }
-  for (const url of row.links_removed) lines.push(`- link: ${oneLine(url)}`);
-  for (const url of row.links_added) lines.push(`+ link: ${oneLine(url)}`);
+  for (const url of row.links_removed) lines.push(`- link: ${printable(url)}`);
+  for (const url of row.links_added) lines.push(`+ link: ${printable(url)}`);
   const addWords = (pieces: readonly DiffPiece[]) => {
-    for (const [kind, words] of pieces) lines.push(`${kind === '=' ? ' ' : kind} ${oneLine(words)}`);
+    for (const [kind, words] of pieces) lines.push(`${kind === '=' ? ' ' : kind} ${printable(words)}`);
   };
   addWords(row.text ?? []);
   for (const step of row.text_steps ?? []) {
@@ -52,13 +53,9 @@ function diffLines(row: ToldChange): string[] {
   return lines;
 }
 
-function oneLine(text: string): string {
-  return text.replace(/[\p{Cc}\p{Cf}\u2028\u2029]+/gu, ' ');
-}
-
 /** For words of our own and names that the operator gave. */
 function escapeMarkdown(text: string): string {
-  return oneLine(text).replace(/[\\`*_{}[\]<>#!|~&]/g, '\\$&');
+  return printable(text).replace(/[\\`*_{}[\]<>#!|~&]/g, '\\$&');
 }
 
 function longestTicks(text: string): number {
@@ -67,7 +64,7 @@ function longestTicks(text: string): number {
 
 /** A code span that its text cannot end (CommonMark 6.1). */
 function inCode(text: string): string {
-  const line = oneLine(text);
+  const line = printable(text);
   const fence = '`'.repeat(longestTicks(line) + 1);
   const pad = /^`|`$/.test(line) ? ' ' : '';
   return `${fence}${pad}${line}${pad}${fence}`;

@@ -205,9 +205,11 @@ describe('changes as a page', () => {
     expect(html).toContain("default-src 'none'");
     expect(html).not.toMatch(/<script|<link|src=|@import|url\(/);
     expect(html).toContain('prefers-color-scheme: dark');
-    expect(html).toContain('<p class="diff">the price is <del>nine</del> <ins>ten or more</ins> coins</p>');
     expect(html).toContain(
-      '<tr><th scope="row">title</th><td><del>Pens</del></td><td><ins>Ink</ins></td></tr>',
+      '<p class="diff" dir="auto">the price is <del>nine</del> <ins>ten or more</ins> coins</p>',
+    );
+    expect(html).toContain(
+      '<tr><th scope="row">title</th><td dir="auto"><del>Pens</del></td><td dir="auto"><ins>Ink</ins></td></tr>',
     );
     expect(html).toContain(
       '<a href="https://a.example/new" rel="noreferrer noopener">https://a.example/new</a>',

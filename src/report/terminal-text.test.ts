@@ -27,6 +27,12 @@ describe('text for terminals', () => {
     expect(printable('a\u001b[31mb\u0007\r\nc\u009bd\u202ee')).toBe('a [31mb c d e');
   });
 
+  it('keeps words whole: hyphens and breaks that are not shown are left out, joiners kept', () => {
+    expect(printable('Donau\u00addampf\u200bschiff \ufeffx')).toBe('Donaudampfschiff x');
+    expect(printable('می\u200cخواهم 👩\u200d👧')).toBe('می\u200cخواهم 👩\u200d👧');
+    expect(widthOf('می\u200cخواهم')).toBe(7);
+  });
+
   it('is as wide as a terminal shows it', () => {
     expect(widthOf('abc')).toBe(3);
     expect(widthOf('日本')).toBe(4);

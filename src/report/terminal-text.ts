@@ -18,15 +18,20 @@ export function painterFor(stream: TextStream, env: Readonly<Record<string, stri
   return (colour, text) => (isOn && text !== '' ? `\x1b[${COLOURS[colour]}m${text}\x1b[0m` : text);
 }
 
+/** Marks inside of words that nobody sees: where a word may be broken, or its direction. */
+const UNSEEN = /[\u00ad\u061c\u200b\u200e\u200f\u2060\ufeff]+/gu;
+/** All else that could steer; but for the joiners, without which Persian, Hindi and families of emoji are others. */
+const STEERING = /(?:(?![\u200c\u200d])[\p{Cc}\p{Cf}\u2028\u2029])+/gu;
+
 export function printable(text: string): string {
-  return text.replace(/[\p{Cc}\p{Cf}\u2028\u2029]+/gu, ' ');
+  return text.replace(UNSEEN, '').replace(STEERING, ' ');
 }
 
 const WIDE = /[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6]/u;
 const ASCII = /^[\x20-\x7e]*$/;
 
 function cellsOf(char: string): number {
-  if (/\p{M}/u.test(char)) return 0;
+  if (/[\p{M}\p{Cf}]/u.test(char)) return 0;
   return WIDE.test(char) || /\p{Emoji_Presentation}/u.test(char) ? 2 : 1;
 }
 

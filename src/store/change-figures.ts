@@ -57,12 +57,15 @@ export interface HeatCell {
   bytesSaved: number;
 }
 
-/** Pages that were visited in column `from` and next in the later column `to`, and whether that found another content. */
+/** Pages that were visited in column `from` and next in `to`, the same or a later one, and whether that found another content. */
 export interface SpanGroup {
   from: number;
   to: number;
   isChanged: boolean;
   pages: number;
+  /** Their mean times: of the one visit and of the next. */
+  fromAt: number;
+  toAt: number;
 }
 
 /** Pages that are still there, by the columns of their first and last visit and by the changes seen between. */
@@ -71,6 +74,9 @@ export interface LastGroup {
   last: number;
   changes: number;
   pages: number;
+  /** Their mean: of the time of the last visit, and of what lies between it and the first. */
+  lastAt: number;
+  recordMs: number;
 }
 
 export interface LedgerFigures {
@@ -277,17 +283,18 @@ async function readSpans({ ask, history }: Question, buckets: TimeBuckets | null
       OR v.outcome = ${outcomes('unchanged')} AND v.known_by <> ${levels('status')})`;
   const spans = await ask(
     `SELECT bucket, next_bucket, CASE WHEN next_outcome = ${outcomes('unchanged')} THEN 0 ELSE 1 END AS changed,
-       count(*) AS pages
-     FROM (SELECT v.outcome, ${bucket} AS bucket, lead(${bucket}) OVER later AS next_bucket,
-         lead(v.outcome) OVER later AS next_outcome ${told}
+       count(*) AS pages, avg(visited_at) AS from_at, avg(next_at) AS to_at
+     FROM (SELECT v.outcome, v.visited_at, ${bucket} AS bucket, lead(${bucket}) OVER later AS next_bucket,
+         lead(v.outcome) OVER later AS next_outcome, lead(v.visited_at) OVER later AS next_at ${told}
        WINDOW later AS (PARTITION BY v.page_id ORDER BY v.visited_at, v.run_id)) t
-     WHERE next_bucket > bucket AND outcome <> ${outcomes('gone')} GROUP BY 1, 2, 3 ORDER BY 1, 2, 3`,
+     WHERE next_at IS NOT NULL AND outcome <> ${outcomes('gone')} GROUP BY 1, 2, 3 ORDER BY 1, 2, 3`,
   );
   const lasts = await ask(
     // The last outcome rides on the last time.
     `SELECT first_bucket, bucket, CASE WHEN changes > ${MOST_CHANGES_TOLD_APART} THEN ${MOST_CHANGES_TOLD_APART}
-       ELSE changes END AS changes, count(*) AS pages
+       ELSE changes END AS changes, count(*) AS pages, avg(last_at) AS last_at, avg(last_at - first_at) AS record
      FROM (SELECT min(${bucket}) AS first_bucket, max(${bucket}) AS bucket,
+         min(v.visited_at) AS first_at, max(v.visited_at) AS last_at,
          ${countIf(`v.outcome IN (${outcomes('changed', 'gone')})`)} AS changes,
          max(v.visited_at * ${TIME_SHIFT} + v.outcome) % ${TIME_SHIFT} AS last_outcome ${told} GROUP BY v.page_id) l
      WHERE last_outcome <> ${outcomes('gone')} GROUP BY 1, 2, 3 ORDER BY 1, 2, 3`,
@@ -298,12 +305,16 @@ async function readSpans({ ask, history }: Question, buckets: TimeBuckets | null
       to: Number(row.next_bucket),
       isChanged: Number(row.changed) === 1,
       pages: Number(row.pages),
+      fromAt: Number(row.from_at),
+      toAt: Number(row.to_at),
     })),
     lasts: lasts.map((row) => ({
       first: Number(row.first_bucket),
       last: Number(row.bucket),
       changes: Number(row.changes),
       pages: Number(row.pages),
+      lastAt: Number(row.last_at),
+      recordMs: Number(row.record),
     })),
   };
 }

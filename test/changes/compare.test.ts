@@ -94,7 +94,7 @@ describe('sumi compare over several steps', () => {
     const { stdout: markdown } = await run('compare', '1', '3', '--format', 'markdown');
     expect(markdown).toMatch(/@@ run 2: \+1 -1 words @@\n[\s\S]*- number1\n {2}\+ number2\n[\s\S]*@@ run 3/);
     const { stdout: html } = await run('compare', '1', '3', '--format', 'html');
-    expect(html).toContain('<p class="said">run 3: +1 -1 words</p>\n<p class="diff">');
+    expect(html).toContain('<p class="said">run 3: +1 -1 words</p>\n<p class="diff" dir="auto">');
     const { stdout: csv } = await run('compare', '1', '3', '--format', 'csv');
     expect(csv.split('\n')[0]).toMatch(/,text_steps$/);
   });

@@ -150,18 +150,24 @@ const tellsSomething = ({ outcome, knownBy }: MadeVisit) =>
 function recountSpans(visits: readonly MadeVisit[], bucketOf: (at: number) => number) {
   const spans: string[] = [];
   const lasts: string[] = [];
+  const times = { elapsed: 0, last: 0, record: 0 };
   for (const [, mine] of groups(visits.filter(tellsSomething), ({ page }) => page)) {
     const told = mine.sort((a, b) => a.at - b.at);
     for (const [i, visit] of told.entries()) {
       if (visit.outcome === 'gone') continue;
       const next = told[i + 1];
       const changes = told.filter(({ outcome }) => outcome === 'changed' || outcome === 'gone').length;
-      if (next === undefined) lasts.push(`${bucketOf(told[0].at)} ${bucketOf(visit.at)} ${changes}`);
-      else if (bucketOf(next.at) > bucketOf(visit.at))
+      if (next === undefined) {
+        lasts.push(`${bucketOf(told[0].at)} ${bucketOf(visit.at)} ${changes}`);
+        times.last += visit.at;
+        times.record += visit.at - told[0].at;
+      } else {
         spans.push(`${bucketOf(visit.at)} ${bucketOf(next.at)} ${next.outcome !== 'unchanged'}`);
+        times.elapsed += next.at - visit.at;
+      }
     }
   }
-  return { spans, lasts };
+  return { spans, lasts, times };
 }
 
 const sizes = (list: readonly string[]) =>
@@ -224,7 +230,7 @@ for (const [store, fill] of [
       });
 
       it('tell from visit to visit what became of each copy', () => {
-        const { spans, lasts } = recountSpans(history.visits, bucketOf);
+        const { spans, lasts, times } = recountSpans(history.visits, bucketOf);
         expect(
           Object.fromEntries(
             figures.spans.map(({ from, to, isChanged, pages }) => [`${from} ${to} ${isChanged}`, pages]),
@@ -235,6 +241,14 @@ for (const [store, fill] of [
             figures.lasts.map(({ first, last, changes, pages }) => [`${first} ${last} ${changes}`, pages]),
           ),
         ).toEqual(sizes(lasts));
+        const elapsed = sum(figures.spans, ({ pages, fromAt, toAt }) => pages * (toAt - fromAt));
+        expect(Math.round(elapsed)).toBe(times.elapsed);
+        for (const { from, to, fromAt, toAt } of figures.spans)
+          expect([bucketOf(fromAt), bucketOf(toAt)]).toEqual([from, to]);
+        expect(Math.round(sum(figures.lasts, ({ pages, recordMs }) => pages * recordMs))).toBe(times.record);
+        const start = figures.buckets!.start * lasts.length;
+        const after = sum(figures.lasts, ({ pages, lastAt }) => pages * (lastAt - figures.buckets!.start));
+        expect(Math.round(after)).toBe(times.last - start);
         expect(spans.length).toBeGreaterThan(10);
       });
 

@@ -1,6 +1,7 @@
 /** The report page as a reader meets it: opened from disk in a real browser, day and night, wide and narrow, and printed. */
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { renderReportPage } from '../../src/report-page/render-report-page.ts';
 import type { ReportFacts } from '../../src/report-page/report-facts.ts';
 import { showDay } from '../../src/report-page/time-words.ts';
 import { startBrowser } from '../map-page/open-map.ts';
@@ -219,6 +220,16 @@ describe('the report page', () => {
     expect(await page.locator('#tooltip strong').textContent()).toBe(evil);
   });
 
+  it('gives a title or address without end three lines, and the rest to the pointer', async () => {
+    const [slow, ...others] = shop.figures.slowest;
+    const long = { ...slow, url: `https://shop.example/${'x'.repeat(2000)}`, title: 'so much '.repeat(200) };
+    const { page } = await open({ ...shop, figures: { ...shop.figures, slowest: [long, ...others] } });
+    const row = page.locator('#slowest tbody tr').first();
+    expect((await row.boundingBox())!.height).toBeLessThan(150);
+    expect(await row.locator('.url').getAttribute('title')).toBe(long.url);
+    expect(await row.locator('.title').getAttribute('title')).toBe(long.title);
+  });
+
   it('says so where there is no history yet', async () => {
     const { page } = await open(await factsOf({ ...SHOP, sections: [], runs: 1 }));
     expect(await page.textContent('main')).toContain('There is no history yet');
@@ -246,6 +257,34 @@ describe('the report page', () => {
     const { page } = await open({ ...shop, figures: { ...shop.figures, visited: 12, known: 15 } });
     expect(await page.textContent('main')).toContain('No visits are kept: their history was cleared.');
     expect(await page.textContent('body')).not.toContain('yet');
+  });
+
+  it('does not say that nothing changed where changes are kept and the visits before them are not', async () => {
+    const { page } = await open({ ...shop, figures: { ...shop.figures, spans: [] } });
+    const note = await page.textContent('#freshness .note');
+    expect(note).toContain('How often pages change is not known from what is kept.');
+  });
+
+  it('says how fresh copies were at the end of a run, and are as the page of a project is written', async () => {
+    // Crawled on Mondays; columns are weeks.
+    const weekly = { ...SHOP, runs: 6, stepMs: 7 * 24 * HOUR, redesign: undefined };
+    const shares: number[] = [];
+    for (const [run, hours] of [
+      [6, 999],
+      [null, 0],
+      [null, 48],
+      [null, 96],
+    ] as const) {
+      const facts = await factsOf(weekly, run);
+      const madeAt = facts.figures.runList[0].finishedAt! + hours * HOUR;
+      const html = await renderReportPage({ ...facts, madeAt });
+      shares.push(Number.parseFloat(/believed fresh<\/dt><dd>([\d.]+) %/.exec(html)![1]));
+    }
+    const [atEnd, now, afterTwoDays, afterFour] = shares;
+    expect(atEnd).toBe(now);
+    expect(now).toBeGreaterThan(99);
+    expect(afterTwoDays).toBeLessThan(98);
+    expect(afterFour).toBeLessThan(afterTwoDays);
   });
 
   it('shows a single first run: everything new, nothing to compare', async () => {

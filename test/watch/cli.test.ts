@@ -280,7 +280,10 @@ describe('sumi why', () => {
       const { stdout } = await run('why', web.url('/b'), '--revisit', rule, '--budget', '2/day');
       expect(stdout).toContain(`by ${rule}; not watched yet: as sumi watch would plan it`);
       expect(stdout).toMatch(/every [\d.]+ (?:days|hours|minutes) at this rate/);
-      expect(stdout).toMatch(/next at 20/);
+      expect(stdout).toMatch(/(?:next at|due since) 20/);
+      // Two days ago; a page that never changed has a band of 30 days.
+      const { stdout: soon } = await run('why', web.url('/b'), '--revisit', rule);
+      expect(soon).toMatch(rule === 'bands' ? /next at 20/ : /due since 20/);
       if (rule === 'score')
         expect(stdout).toMatch(
           /priority [\d.]+ \([\d.]+ for its changes, [\d.]+ for the days since the last visit, [\d.]+ for/,
@@ -301,6 +304,26 @@ describe('sumi why', () => {
     const { stdout } = await run('why', web.url('/b'), '--revisit', 'bands', '--format', 'json');
     const { revisit, visited_at } = JSON.parse(stdout);
     expect(Date.parse(revisit.next_visit) - Date.parse(visited_at)).toBe(30 * 86_400_000);
+  });
+
+  it('shows the last visits of very many, and why one that failed is left alone', async () => {
+    const { db: path, run, crawl, web } = await setUp();
+    await crawl();
+    const db = new Sqlite(path);
+    db.exec(`CREATE TEMP TABLE n AS WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1200) SELECT i FROM n;
+      CREATE TEMP TABLE b AS SELECT id FROM url WHERE url LIKE '%/b';
+      INSERT INTO visit (run_id, page_id, visited_at, outcome, known_by)
+        SELECT v.run_id, v.page_id, v.visited_at + i, CASE i WHEN 1200 THEN 4 ELSE 2 END, 3 FROM visit v, b, n WHERE v.page_id = b.id;
+      INSERT INTO request (run_id, host_id, page_id, kind, slot_at, sent_at, ended_at, delay_ms, per_host, status_code, wire_bytes)
+        SELECT run_id, host_id, page_id, kind, slot_at, sent_at + i, ended_at + i, 0, 1, 200, 9 FROM request, b, n WHERE page_id = b.id`);
+    db.close();
+    const { stdout } = await run('why', web.url('/b'));
+    expect(stdout.match(/ {2}GET 200 /g)).toHaveLength(20);
+    expect(stdout.match(/, known by /g)).toHaveLength(20);
+    expect(stdout.match(/1,181 earlier/g)).toHaveLength(2);
+    expect(stdout).toMatch(/next at 20\S+, for the last visit failed/);
+    const { stdout: json } = await run('why', web.url('/b'), '--format', 'json');
+    expect(JSON.parse(json)).toMatchObject({ visits_total: 1201, history_total: 1201 });
   });
 
   it('says so where nobody has watched yet', async () => {

@@ -28,9 +28,16 @@ const HISTORY = `
 SELECT ${COLUMNS} FROM url u JOIN run r ON r.project_id = u.project_id AND r.id >= u.discovered_run
 JOIN visit v ON v.run_id = r.id AND v.page_id = u.id AND v.host_id = u.host_id
 WHERE u.id = $1 ORDER BY v.run_id, v.visited_at`;
+// Those that have something to say of a page: a project that is watched has thousands, and few visited it.
+const RUNS_OF_PAGE = `
+SELECT DISTINCT r.id FROM url u JOIN run r ON r.project_id = u.project_id AND r.id >= u.discovered_run
+JOIN visit v ON v.run_id = r.id AND v.page_id = u.id AND v.host_id = u.host_id
+WHERE u.id = $1 AND r.project_id = $2 AND r.id BETWEEN $3 AND $4 AND v.outcome = ANY ($5::smallint[]) ORDER BY r.id`;
 const LEDGER = `
 SELECT outcome, known_by, count(*) AS visits, sum(bytes_saved) AS bytes_saved FROM visit WHERE run_id = $1
 GROUP BY outcome, known_by`;
+
+const idsOf = (rows: readonly { id: number }[]) => rows.map(({ id }) => id);
 
 export async function readLedger(runner: Runner, runId: number): Promise<LedgerRow[]> {
   return ledgerOf(await ask<StoredLedgerRow>(runner, LEDGER, [runId]));
@@ -47,7 +54,7 @@ export function createHistoryReader(sql: Sql) {
       'SELECT id FROM run WHERE project_id = $1 AND id BETWEEN $2 AND $3 ORDER BY id',
       [projectId, from, to],
     );
-    return rows.map(({ id }) => id);
+    return idsOf(rows);
   }
 
   /** A run after the other, each by its key; the joins are cut to the batch's range of pages, lest each reads all. */
@@ -66,7 +73,14 @@ export function createHistoryReader(sql: Sql) {
         AND c.host_id = v.host_id AND ${within('c.page_id')}
       ORDER BY v.page_id, v.visited_at`;
     let left = filter.limit ?? Number.POSITIVE_INFINITY;
-    for (const run of await runsOf(filter.projectId, filter.fromRun, filter.toRun)) {
+    const { projectId, fromRun, toRun } = filter;
+    const runs =
+      pageId === null
+        ? await runsOf(projectId, fromRun, toRun)
+        : await ask<{ id: number }>(sql, RUNS_OF_PAGE, [pageId, projectId, fromRun, toRun, wanted]).then(
+            idsOf,
+          );
+    for (const run of runs) {
       for (let after = [0, 0]; left > 0; ) {
         const size = Math.min(CHANGES_A_BATCH, left);
         const only = pageId === null ? [] : [pageId];

@@ -50,6 +50,16 @@ export function createHistoryReader(db: Database) {
     return rows.map(historyRowOf);
   }
 
+  /** Those that have something to say of a page: a project that is watched has thousands, and few visited it. */
+  const runsOfPage = (filter: ChangeFilter, outcomes: string) =>
+    db
+      .prepare(
+        `SELECT DISTINCT r.id FROM run r CROSS JOIN visit v ON v.run_id = r.id AND v.page_id = ?
+         WHERE r.project_id = ? AND r.id BETWEEN ? AND ? AND v.outcome IN (${outcomes}) ORDER BY r.id`,
+      )
+      .pluck()
+      .all(filter.pageId, filter.projectId, filter.fromRun, filter.toRun) as number[];
+
   async function* changesOf(filter: ChangeFilter): AsyncGenerator<ChangeRow> {
     const outcomes = (filter.outcomes ?? TOLD_OUTCOMES).map(outcomeNumber).join(', ');
     const ofPage = filter.pageId === undefined ? '' : 'AND v.page_id = @page';
@@ -62,7 +72,11 @@ export function createHistoryReader(db: Database) {
     );
     let left = filter.limit ?? Number.POSITIVE_INFINITY;
     const page = filter.pageId === undefined ? {} : { page: filter.pageId };
-    for (const run of runsOf(filter.projectId, filter.fromRun, filter.toRun)) {
+    const runs =
+      filter.pageId === undefined
+        ? runsOf(filter.projectId, filter.fromRun, filter.toRun)
+        : runsOfPage(filter, outcomes);
+    for (const run of runs) {
       let after = { afterPage: 0, afterTime: 0 };
       while (left > 0) {
         const size = Math.min(BATCH, left);

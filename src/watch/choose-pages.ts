@@ -32,6 +32,8 @@ export interface Chooser {
   isFirst: boolean;
   /** Sitemaps had their chance to be read. */
   hasLooked: boolean;
+  /** From 0 up to 1. */
+  random: () => number;
 }
 
 const DAY_MS = 86_400_000;
@@ -41,6 +43,9 @@ const LEAST_DAYS = 1 / 96;
 
 /** Of a tick's visits, for what is found when sitemaps and feeds are read again. */
 const LOOK_SHARE = 0.1;
+
+/** Of a look's visits, for hosts that were silent, while others wait; one at least, where that is not all there is. */
+const SILENT_SHARE = 0.1;
 
 export async function choosePages(chooser: Chooser): Promise<Choice> {
   const { side, project, config, settings, book, budget, state, now } = chooser;
@@ -57,11 +62,35 @@ export async function choosePages(chooser: Chooser): Promise<Choice> {
   const free = room - leftOvers.length;
   const reserve = isDue ? Math.min(free, Math.max(1, Math.ceil(room * LOOK_SHARE))) : 0;
   const leastDays = chooser.isFirst ? 0 : Math.min(settings.everyMs / DAY_MS, LEAST_DAYS) / 2;
-  const hostVisits = (host: number) => hosts.left(book.hostIdOf(host));
-  const pages = book.plan.next(now, free - reserve, hostVisits, leastDays);
+  const pages = nextPages(chooser, free - reserve, hosts.left, leastDays);
   const isIdle = pages.length + leftOvers.length === 0 && !isDue;
   // What sitemaps name needs room; while earlier finds wait for theirs, no more are looked for.
   return { pages, leftOvers, hasMoreLeftOvers: hasMore, room, looks: !isDue || free > 0, isIdle };
+}
+
+/** Of hosts that were silent one page each, and these do not take the visits of the others. */
+function nextPages(
+  { book, now, random }: Chooser,
+  most: number,
+  leftOf: (hostId: number) => number,
+  leastDays: number,
+): number[] {
+  const { plan, silent } = book;
+  const choose = (count: number, isMeant: (hostId: number) => boolean) => {
+    const hostVisits = (host: number) => {
+      const id = book.hostIdOf(host);
+      return isMeant(id) ? leftOf(id) : 0;
+    };
+    return plan.next(now, count, hostVisits, leastDays);
+  };
+  if (silent.count === 0) return choose(most, () => true);
+  // Chance makes whole visits of a share that is less than one.
+  const share = most < 2 ? Math.floor(most * SILENT_SHARE + random()) : Math.max(1, most * SILENT_SHARE);
+  const first = choose(Math.floor(share), (id) => silent.has(id));
+  const others = choose(most - first.length, (id) => !silent.has(id));
+  const asked = new Set(first.map((page) => book.hostIdOf(plan.hostOf(page))));
+  const room = most - first.length - others.length;
+  return [...first, ...others, ...choose(room, (id) => silent.has(id) && !asked.has(id))];
 }
 
 const NO_LEFT_OVERS = { leftOvers: [], hasMore: false };
@@ -69,12 +98,16 @@ const NO_LEFT_OVERS = { leftOvers: [], hasMore: false };
 /** What each host has in hand beside the leftovers that were chosen of it. */
 function countHosts({ side, settings, book, budget }: Chooser) {
   const counted = new Map<number, number>();
-  const left = (id: number) => budget.hostVisits(id) - (counted.get(id) ?? 0);
+  const left = (id: number) => {
+    const visits = budget.hostVisits(id);
+    return (book.silent.has(id) ? Math.min(visits, 1) : visits) - (counted.get(id) ?? 0);
+  };
   return {
     left,
     async turnOf({ id, host }: PageRow): Promise<LeftOverTurn> {
       if (book.pageOf(id) !== -1) return 'kept out';
-      const hostId = settings.host === null ? null : await side.hostId(host);
+      const isLimited = settings.host !== null || book.silent.count > 0;
+      const hostId = isLimited ? await side.hostId(host) : null;
       if (hostId === null) return 'now';
       if (left(hostId) < 1) return 'no room';
       counted.set(hostId, (counted.get(hostId) ?? 0) + 1);

@@ -112,7 +112,9 @@ class ProjectWatch implements Watch {
     const config = tickConfig(this.#request.config, chosen.room, chosen.looks);
     this.#hasLooked ||= chosen.looks;
     try {
-      const ended = await this.#run(config, due, { hostPages: chosen.hostPages, pausesAt: [] });
+      const { silentHosts } = this.#kept.state;
+      const isSilent = (id: number) => silentHosts[id] !== undefined;
+      const ended = await this.#run(config, due, { hostPages: chosen.hostPages, isSilent, pausesAt: [] });
       return await this.#kept.open((opened) => this.#conclude(opened, chosen, ended));
     } catch (error) {
       // The plan has given pages away that nobody will tell it of.
@@ -148,6 +150,7 @@ class ProjectWatch implements Watch {
       budget: account.budget,
       state: kept.state,
       hasLooked: this.#hasLooked,
+      random: this.#request.random ?? Math.random,
     });
     const { pages, leftOvers, room, isIdle } = choice;
     const isJustRead = this.#isJustRead;
@@ -278,6 +281,7 @@ class ProjectWatch implements Watch {
     // Workers that joined may have ended it at its limit.
     const isFull = isAtLimit || summary.pages >= chosen.room;
     const isCutOff = summary.status === 'interrupted' || isFull;
+    await book.findSilent(side, waiting, summary.run, now);
     for (const page of waiting) {
       if (isCutOff) book.plan.release(page);
       else book.giveUp(page, now);

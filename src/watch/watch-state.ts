@@ -5,6 +5,7 @@
  */
 import type { RevisitKind, SavedPlan } from '../change/revisit/revisit-plan.ts';
 import type { SavedOutboxes } from './outbox.ts';
+import type { SavedSilence } from './silent-hosts.ts';
 import type { SavedBudget } from './visit-budget.ts';
 
 /** Who watches a project, and until when he must be heard of. */
@@ -32,6 +33,8 @@ export interface WatchState {
   plan: SavedPlan;
   /** The store's ids of the plan's hosts, in its order. */
   hostIds: number[];
+  /** Those that did not answer when they were last asked. */
+  silentHosts: SavedSilence;
   /** When the dates of sitemaps were last put before the plan, and when it last learned from all pages at once. */
   signalsReadAt: number;
   relearnedAt: number;
@@ -65,6 +68,7 @@ export function newState(kind: RevisitKind): WatchState {
       },
     },
     hostIds: [],
+    silentHosts: {},
     signalsReadAt: 0,
     relearnedAt: 0,
     budget: null,
@@ -82,6 +86,10 @@ export function followClock(state: WatchState, now: number): void {
   state.signalsReadAt = Math.min(state.signalsReadAt, now);
   state.relearnedAt = Math.min(state.relearnedAt, now);
   state.plan.hosts = { ...hosts, signalsSince: Array.from(hosts.signalsSince, (at) => Math.min(at, now)) };
+  const silent = Object.entries(state.silentHosts);
+  state.silentHosts = Object.fromEntries(
+    silent.map(([id, [since, ...runs]]) => [id, [Math.min(since, now), ...runs]]),
+  );
 }
 
 const VERSION = 2;
@@ -119,5 +127,6 @@ export function readState(text: string | null): WatchState | null {
       values.map((value) => value ?? Number.NaN),
     ]),
   ) as unknown as SavedPlan['hosts'];
-  return { ...state, plan: { ...state.plan, hosts } };
+  // One that was kept before there were any knows of none.
+  return { ...state, silentHosts: state.silentHosts ?? {}, plan: { ...state.plan, hosts } };
 }

@@ -115,6 +115,19 @@ export class PlanBook {
     }
   }
 
+  /** Pages that a run found and gave up with their host before their first visit: no visit tells of them. */
+  async addGivenUp(side: ReadSide, project: string, run: number, now: number): Promise<void> {
+    const found: number[] = [];
+    for await (const { id, visited_at } of side.pages({ project, states: ['Unreachable', 'RateLimited'] }))
+      if (visited_at === null && this.pageOf(id) === -1) found.push(id);
+    for (const id of found)
+      for await (const rows of side.revisitPages(this.projectId, id)) {
+        this.add(rows, now);
+        for (const { state, hostId } of rows)
+          if (state === 'Unreachable') this.silent.fallSilent(hostId, run, now);
+      }
+  }
+
   /**
    * Learns from the visits of runs after the last one learned; each is told, learned or not. `isPast`: the pages were
    * loaded as these visits left them.

@@ -80,8 +80,6 @@ class ProjectWatch implements Watch {
   /** A run of this watch had the chance to read sitemaps. */
   #hasLooked = false;
   #refreshedAt = 0;
-  /** Pages without an answer when the plan was last known to have all of them. */
-  #unanswered = 0;
 
   constructor(request: WatchRequest) {
     this.#request = request;
@@ -296,11 +294,9 @@ class ProjectWatch implements Watch {
     state.firstRun ??= summary.run;
     state.hasLeftOvers = isFull || chosen.hasMoreLeftOvers;
     const counts = await countVisits(side, summary.run);
+    const { Unreachable = 0, RateLimited = 0 } = summary.by_state;
+    if (Unreachable + RateLimited > 0) await book.addGivenUp(side, this.#request.project, summary.run, now);
     await kept.save(store, now);
-    // Pages that were given up before their first visit come into the plan when it is loaded.
-    const { Unreachable: unanswered = 0 } = summary.by_state;
-    if (unanswered > this.#unanswered) kept.book = null;
-    this.#unanswered = unanswered;
     return {
       ...this.#idle(now, null),
       run: summary.run,

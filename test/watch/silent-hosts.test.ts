@@ -152,3 +152,55 @@ it('takes a page that never answers for what it is, where the others of its host
   // Left alone for six hours after the first try.
   expect(web.requestsTo('/p5', 1).length).toBe(3);
 });
+
+it('visits a page that was given up before its first visit, though another one was answered in the same look', async () => {
+  const down = new Set<number>();
+  const links: [path: string, host: number][] = [['/p0', 1]];
+  const serve = (exchange: Exchange) => {
+    const { host, path, url } = exchange;
+    if (down.has(host)) return answer(exchange, { status: 503, body: '' });
+    const found = host === 0 && path === '/' ? links.map(([name, of]) => url(name, of)) : [];
+    answer(exchange, { body: path === '/robots.txt' ? '' : page(path, ...found) });
+  };
+  const { open, clock, asked } = await bench(
+    { pages: { '/': serve, '/p*': serve, '/robots.txt': serve }, hosts: 3 },
+    { ...OPTIONS, robotsRetries: 0, budget: '1000/day', every: 3600 },
+  );
+  const watch = await open();
+  const look = async () => {
+    clock.advance(DAY_MS);
+    await watch.tick();
+    return asked();
+  };
+  down.add(1);
+  await watch.prepare();
+  await look();
+  expect(await look()).not.toContain('1:/p0');
+  down.delete(1);
+  down.add(2);
+  links.push(['/p1', 2]);
+  expect(await look()).toContain('1:/p0');
+  down.delete(2);
+  expect([...(await look()), ...(await look())]).toContain('2:/p1');
+  await watch.close();
+});
+
+it('gives others their visits though many pages of a silent host were found, none of which was ever visited', async () => {
+  const { state, pages } = twoHosts(20);
+  const home = (exchange: Exchange) => {
+    const hosts = state.isDead ? [0, 1] : [0];
+    const links = hosts.flatMap((host) => numbers(20).map((n) => exchange.url(`/p${n}`, host)));
+    answer(exchange, { body: page('home', ...links) });
+  };
+  const watched = await bench(
+    { pages: { ...pages, '0:/': home }, hosts: 2 },
+    { ...OPTIONS, robotsRetries: 0, budget: '25/day' },
+  );
+  await lookOnce(watched);
+  state.isDead = true;
+  for (let day = 0; day < 4; day++) {
+    watched.clock.advance(DAY_MS);
+    const [living] = await lookOnce(watched);
+    expect(living).toBe(21);
+  }
+});

@@ -2,9 +2,10 @@
 import type { Config } from '../config/load-config.ts';
 import type { PageRow, ReadSide } from '../store/read-side.ts';
 import type { PlanBook } from './plan-book.ts';
-import { findLeftOvers, isLookDue, type LeftOverTurn } from './tick-run.ts';
+import { findLeftOvers, findLook, type LeftOverTurn } from './tick-run.ts';
 import type { VisitBudget } from './visit-budget.ts';
 import type { WatchSettings } from './watch-settings.ts';
+import type { WatchState } from './watch-state.ts';
 
 export interface Choice {
   /** Pages of the plan, by its numbers, and pages that earlier ticks had no room for, by the store's. */
@@ -15,6 +16,8 @@ export interface Choice {
   room: number;
   /** Sitemaps may be read. */
   looks: boolean;
+  /** There is time for them to be looked for where none were. */
+  seeks: boolean;
   /** There is nothing to do, or no room for it. */
   isIdle: boolean;
 }
@@ -26,7 +29,7 @@ export interface Chooser {
   settings: WatchSettings;
   book: PlanBook;
   budget: VisitBudget;
-  state: { hasLeftOvers: boolean; firstRun: number | null };
+  state: Pick<WatchState, 'hasLeftOvers' | 'firstRun' | 'soughtAt'>;
   now: number;
   /** No look was made before: pages are visited however lately they were read. */
   isFirst: boolean;
@@ -44,6 +47,9 @@ const LEAST_DAYS = 1 / 96;
 /** Of a tick's visits, for what is found when sitemaps and feeds are read again. */
 const LOOK_SHARE = 0.1;
 
+/** Where no sitemaps were, a visit is kept so that they are looked for again; a run that has its pages looks for none. */
+const SEEK_MS = 7 * DAY_MS;
+
 /** Of a look's visits, for hosts that were silent, while others wait; one at least, where that is not all there is. */
 const SILENT_SHARE = 0.1;
 
@@ -53,19 +59,22 @@ export async function choosePages(chooser: Chooser): Promise<Choice> {
   const isHostLeft = state.hasLeftOvers || book.hostIds.some((id) => hosts.left(id) > 0);
   const most = config.maxPages ?? Number.POSITIVE_INFINITY;
   const room = isHostLeft ? Math.min(budget.visits(), most) : 0;
-  const isDue = await isLookDue(side, project, config, now, !chooser.hasLooked);
+  const look = await findLook(side, project, config, now, !chooser.hasLooked);
+  const seeks = look === 'seek' && now - (state.soughtAt ?? now) >= SEEK_MS;
   const hasMoreLeftOvers = state.hasLeftOvers;
-  if (room < 1) return { pages: [], leftOvers: [], hasMoreLeftOvers, room, looks: true, isIdle: true };
+  if (room < 1)
+    return { pages: [], leftOvers: [], hasMoreLeftOvers, room, looks: true, seeks: false, isIdle: true };
   const { leftOvers, hasMore } = state.hasLeftOvers
     ? await findLeftOvers(side, project, state.firstRun ?? 0, room, hosts.turnOf)
     : NO_LEFT_OVERS;
   const free = room - leftOvers.length;
-  const reserve = isDue ? Math.min(free, Math.max(1, Math.ceil(room * LOOK_SHARE))) : 0;
+  const kept = look === 'read' ? Math.max(1, Math.ceil(room * LOOK_SHARE)) : Number(seeks);
   const leastDays = chooser.isFirst ? 0 : Math.min(settings.everyMs / DAY_MS, LEAST_DAYS) / 2;
-  const pages = nextPages(chooser, free - reserve, hosts.left, leastDays);
-  const isIdle = pages.length + leftOvers.length === 0 && !isDue;
+  const pages = nextPages(chooser, free - Math.min(free, kept), hosts.left, leastDays);
+  const isIdle = pages.length + leftOvers.length === 0 && look === null;
   // What sitemaps name needs room; while earlier finds wait for theirs, no more are looked for.
-  return { pages, leftOvers, hasMoreLeftOvers: hasMore, room, looks: !isDue || free > 0, isIdle };
+  const looks = look === null || free > 0;
+  return { pages, leftOvers, hasMoreLeftOvers: hasMore, room, looks, seeks: seeks && free > 0, isIdle };
 }
 
 /** Of hosts that were silent one page each, and these do not take the visits of the others. */

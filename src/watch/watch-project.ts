@@ -151,6 +151,7 @@ class ProjectWatch implements Watch {
       random: this.#request.random ?? Math.random,
     });
     const { pages, leftOvers, room, isIdle } = choice;
+    if (choice.seeks) kept.state.soughtAt = now;
     const isJustRead = this.#isJustRead;
     this.#isJustRead = false;
     const hostIds = pages.map((page) => book.hostIdOf(book.plan.hostOf(page)));
@@ -180,7 +181,8 @@ class ProjectWatch implements Watch {
     if (account.budget.visits() < 1 && !(await isReadToEnd(side, project))) return this.#idle(now, 'budget');
     const hostPages = (id: number) => account.budget.hostVisits(id);
     const hasMoreLeftOvers = state.hasLeftOvers;
-    return { pages: [], leftOvers: [], hasMoreLeftOvers, room, looks: true, isIdle: false, hostPages };
+    const nothing = { pages: [], leftOvers: [], seeks: false };
+    return { ...nothing, hasMoreLeftOvers, room, looks: true, isIdle: false, hostPages };
   }
 
   /** The account with all paid that was visited; the plan is up to date then, too. */

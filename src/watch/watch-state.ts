@@ -18,10 +18,10 @@ export interface Watcher {
 export interface CutOff {
   /** The last run before it. */
   afterRun: number;
-  /** Visits it may make in all, and those that the budget was charged with, and the budgets of hosts by their ids. */
+  /** Visits it may make in all, and those that the budget was charged with, and the budgets of hosts by their ids: null where these had none. */
   room: number;
   paid: number;
-  hosts: Record<string, number>;
+  hosts: Record<string, number> | null;
   /** When the look began that visits what is not paid yet. */
   at: number;
   /** The watch has paid all its visits and left the run for later: whoever makes more meanwhile is somebody else. */

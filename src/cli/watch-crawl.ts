@@ -142,7 +142,7 @@ function createTeller(
  */
 export function onLostOutput(
   say: (line: string) => void,
-  stop: () => void,
+  stop: (error: NodeJS.ErrnoException) => void,
 ): (error: NodeJS.ErrnoException) => void {
   let isTold = false;
   return (error) => {
@@ -150,7 +150,7 @@ export function onLostOutput(
       isTold = true;
       say(`what is told cannot be written: ${error.message}`);
     }
-    stop();
+    stop(error);
   };
 }
 

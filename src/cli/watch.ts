@@ -141,7 +141,7 @@ async function watchToEnd({ config, startUrls, project }: Target, isOnce: boolea
     await announcer.drained();
   };
   const abort = new AbortController();
-  const endSignals = endOnSignals(watch, abort, voice.say);
+  const signals = endOnSignals(watch, abort, voice.say);
   voice.say(`watching ${printable(project)} in ${config.storeLabel}: ${config.budget}, by ${config.revisit}`);
   let end: WatchEnd;
   try {
@@ -161,8 +161,12 @@ async function watchToEnd({ config, startUrls, project }: Target, isOnce: boolea
     });
   } finally {
     await hush();
-    endSignals();
+    // Whether the last lines could be written is known when these are through.
+    await new Promise((resolve) => process.stdout.write('', resolve));
+    signals.end();
   }
+  // A run that was cut off for it says so, as one of `sumi crawl` does, and goes on the next time.
+  if (signals.lost !== null && end !== 'interrupted') throw signals.lost;
   if (end === 'failed')
     throw sumiError('no-answer', { url: startUrls[0], reason: 'no answer from any page' });
   process.exitCode = end === 'interrupted' ? EXIT_CODES.interrupted : EXIT_CODES.done;
@@ -178,7 +182,14 @@ function doubtsOf({ feed, discover }: Config): string[] {
   ];
 }
 
-function endOnSignals(watch: Watch, abort: AbortController, say: (line: string) => void): () => void {
+interface Signals {
+  /** Why what is told cannot be written; null where it can, or where its reader wants no more. */
+  readonly lost: Error | null;
+  end(): void;
+}
+
+function endOnSignals(watch: Watch, abort: AbortController, say: (line: string) => void): Signals {
+  let lost: Error | null = null;
   const leave = () => {
     say('left at once; the same command goes on with what was committed');
     const flushed = watch.handle?.flush() ?? Promise.resolve();
@@ -191,14 +202,22 @@ function endOnSignals(watch: Watch, abort: AbortController, say: (line: string) 
       say(`finishing ${showMany(handle.inFlight, 'request')} in flight; Ctrl-C again to leave at once`);
     abort.abort();
   };
-  const onLost = onLostOutput(say, () => abort.abort());
+  const onLost = onLostOutput(say, (error) => {
+    if (error.code !== 'EPIPE') lost ??= error;
+    abort.abort();
+  });
   process.on('SIGINT', onSignal).on('SIGTERM', onSignal);
   process.stdout.on('error', onLost);
   process.stderr.on('error', onLost);
-  return () => {
-    process.off('SIGINT', onSignal).off('SIGTERM', onSignal);
-    process.stdout.off('error', onLost);
-    process.stderr.off('error', onLost);
+  return {
+    get lost() {
+      return lost;
+    },
+    end() {
+      process.off('SIGINT', onSignal).off('SIGTERM', onSignal);
+      process.stdout.off('error', onLost);
+      process.stderr.off('error', onLost);
+    },
   };
 }
 

@@ -104,7 +104,9 @@ export function createHostDesk(parts: CrawlParts, around: DeskSurroundings): Hos
   });
 
   function activate(lease: HostLease): ActiveHost {
-    const pace = new HostPace(lease.host, lease.state, parts.pace, clock, lease.takenOver);
+    const isDoubted = parts.room?.isSilent?.(lease.hostId) === true;
+    const options = isDoubted ? { ...parts.pace, isDoubted } : parts.pace;
+    const pace = new HostPace(lease.host, lease.state, options, clock, lease.takenOver);
     const host = new ActiveHost(lease, pace, () => isOutOfBudget(lease.hostId));
     host.leaseEnds = keeper.endsAt(lease);
     hosts.set(lease.host, host);
@@ -285,7 +287,7 @@ export function createHostDesk(parts: CrawlParts, around: DeskSurroundings): Hos
     const answer = await openRobotsGate(origin, {
       productToken: robots!.productToken,
       whenUnreachable: robots!.whenUnreachable,
-      retries: isFirstTry ? 0 : robots!.retries,
+      retries: isFirstTry || host.pace.isDoubted ? 0 : robots!.retries,
       connectRetries: retry.retries,
       refusedRetries: retryRefused ? retry.retries : 0,
       ttlMs: robots!.ttlMs,

@@ -7,6 +7,8 @@ import type { LoopEnd } from './run-crawl.ts';
 export interface RunRoom {
   /** Pages that may be asked of a host from now on, by the store's id. */
   hostPages: (hostId: number) => number;
+  /** Hosts that did not answer the last time: they are not waited for. */
+  isSilent?: (hostId: number) => boolean;
   /** A run that ends so waits for more room, as an interrupted one; else what waits is left out. */
   pausesAt: readonly LoopEnd[];
 }

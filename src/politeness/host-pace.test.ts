@@ -296,6 +296,25 @@ describe('the breaker', () => {
   });
 });
 
+describe('a host that did not answer the last time', () => {
+  it('is given up with its first failure, and waited for no longer', () => {
+    const { pace, send, wait } = open({ isDoubted: true, delayMs: 0 });
+    expect(pace.isGivenUp).toBe(false);
+    expect(pace.ended(send(), BROKEN)).toBeNull();
+    expect([pace.isGivenUp, wait()]).toEqual([true, 0]);
+  });
+
+  it.each([
+    ['an answer', OK],
+    ['a 429', LIMITED],
+  ])('is treated as any other from %s on', (_, first) => {
+    const { pace, send } = open({ isDoubted: true });
+    pace.ended(send(), first);
+    for (let n = 0; n < OPTIONS.breakerFailures; n++) pace.ended(send(), BROKEN);
+    expect([pace.isBreakerOpen, pace.isGivenUp]).toEqual([true, false]);
+  });
+});
+
 describe('the adaptive delay', () => {
   function answerIn(host: ReturnType<typeof open>, ...responseMs: number[]): number {
     for (const ms of responseMs) {

@@ -20,6 +20,8 @@ export interface PaceOptions {
   maxRetryAfterMs: number;
   breakerFailures: number;
   breakerProbes: number;
+  /** It did not answer the last time: until it does, it is asked once, and not probed. */
+  isDoubted?: boolean;
   /** How late this process hears of answers now: a wait that long says nothing about the site. */
   lagMs: () => number;
   /** A program's own pacing, asked after each answer. */
@@ -59,6 +61,7 @@ export class HostPace {
   #blockSetAt = Number.NEGATIVE_INFINITY;
   /** Requests that were in flight when the breaker opened and still are. */
   #strays = 0;
+  #isDoubted: boolean;
 
   constructor(host: string, state: HostState, options: PaceOptions, clock: Clock, takenOver: boolean) {
     this.#host = host;
@@ -67,6 +70,7 @@ export class HostPace {
     this.#clock = clock;
     this.#wallOffset = clock.now() - clock.monotonic();
     this.#nextSlot = state.notBefore - this.#wallOffset;
+    this.#isDoubted = options.isDoubted ?? false;
     if (takenOver) this.restOneDelay();
   }
 
@@ -81,11 +85,15 @@ export class HostPace {
   }
 
   get isBreakerOpen(): boolean {
-    return this.#state.failures >= this.#options.breakerFailures;
+    return this.#state.failures >= (this.#isDoubted ? 1 : this.#options.breakerFailures);
   }
 
   get isGivenUp(): boolean {
-    return this.isBreakerOpen && this.#state.probes > this.#options.breakerProbes;
+    return this.isBreakerOpen && this.#state.probes > (this.#isDoubted ? 0 : this.#options.breakerProbes);
+  }
+
+  get isDoubted(): boolean {
+    return this.#isDoubted;
   }
 
   get blockedUntil(): number {
@@ -165,6 +173,7 @@ export class HostPace {
   }
 
   #learn(wasSentAt: number | null, answer: AnswerForPace, isStray: boolean): number | null {
+    if (answer.statusCode !== null) this.#isDoubted = false;
     if (answer.statusCode === 429 || (answer.statusCode === 503 && answer.retryAfterMs !== null))
       return this.#block(wasSentAt ?? 0, answer);
     if (answer.statusCode === null) return this.#countFailure(isStray);

@@ -2,9 +2,10 @@
 import type { Config } from '../config/load-config.ts';
 import type { PageRow, ReadSide } from '../store/read-side.ts';
 import type { PlanBook } from './plan-book.ts';
-import { findLeftOvers, isLookDue, type LeftOverTurn } from './tick-run.ts';
+import { findLeftOvers, findLook, type LeftOverTurn } from './tick-run.ts';
 import type { VisitBudget } from './visit-budget.ts';
 import type { WatchSettings } from './watch-settings.ts';
+import type { WatchState } from './watch-state.ts';
 
 export interface Choice {
   /** Pages of the plan, by its numbers, and pages that earlier ticks had no room for, by the store's. */
@@ -15,6 +16,8 @@ export interface Choice {
   room: number;
   /** Sitemaps may be read. */
   looks: boolean;
+  /** There is time for them to be looked for where none were. */
+  seeks: boolean;
   /** There is nothing to do, or no room for it. */
   isIdle: boolean;
 }
@@ -26,12 +29,14 @@ export interface Chooser {
   settings: WatchSettings;
   book: PlanBook;
   budget: VisitBudget;
-  state: { hasLeftOvers: boolean; firstRun: number | null };
+  state: Pick<WatchState, 'hasLeftOvers' | 'firstRun' | 'soughtAt'>;
   now: number;
   /** No look was made before: pages are visited however lately they were read. */
   isFirst: boolean;
   /** Sitemaps had their chance to be read. */
   hasLooked: boolean;
+  /** From 0 up to 1. */
+  random: () => number;
 }
 
 const DAY_MS = 86_400_000;
@@ -42,26 +47,59 @@ const LEAST_DAYS = 1 / 96;
 /** Of a tick's visits, for what is found when sitemaps and feeds are read again. */
 const LOOK_SHARE = 0.1;
 
+/** Where no sitemaps were, a visit is kept so that they are looked for again; a run that has its pages looks for none. */
+const SEEK_MS = 7 * DAY_MS;
+
+/** Of a look's visits, for hosts that were silent, while others wait; one at least, where that is not all there is. */
+const SILENT_SHARE = 0.1;
+
 export async function choosePages(chooser: Chooser): Promise<Choice> {
   const { side, project, config, settings, book, budget, state, now } = chooser;
   const hosts = countHosts(chooser);
   const isHostLeft = state.hasLeftOvers || book.hostIds.some((id) => hosts.left(id) > 0);
   const most = config.maxPages ?? Number.POSITIVE_INFINITY;
   const room = isHostLeft ? Math.min(budget.visits(), most) : 0;
-  const isDue = await isLookDue(side, project, config, now, !chooser.hasLooked);
+  const look = await findLook(side, project, config, now, !chooser.hasLooked);
+  const seeks = look === 'seek' && now - (state.soughtAt ?? now) >= SEEK_MS;
   const hasMoreLeftOvers = state.hasLeftOvers;
-  if (room < 1) return { pages: [], leftOvers: [], hasMoreLeftOvers, room, looks: true, isIdle: true };
+  if (room < 1)
+    return { pages: [], leftOvers: [], hasMoreLeftOvers, room, looks: true, seeks: false, isIdle: true };
   const { leftOvers, hasMore } = state.hasLeftOvers
     ? await findLeftOvers(side, project, state.firstRun ?? 0, room, hosts.turnOf)
     : NO_LEFT_OVERS;
   const free = room - leftOvers.length;
-  const reserve = isDue ? Math.min(free, Math.max(1, Math.ceil(room * LOOK_SHARE))) : 0;
+  const kept = look === 'read' ? Math.max(1, Math.ceil(room * LOOK_SHARE)) : Number(seeks);
   const leastDays = chooser.isFirst ? 0 : Math.min(settings.everyMs / DAY_MS, LEAST_DAYS) / 2;
-  const hostVisits = (host: number) => hosts.left(book.hostIdOf(host));
-  const pages = book.plan.next(now, free - reserve, hostVisits, leastDays);
-  const isIdle = pages.length + leftOvers.length === 0 && !isDue;
+  const pages = nextPages(chooser, free - Math.min(free, kept), hosts.left, leastDays);
+  const isIdle = pages.length + leftOvers.length === 0 && look === null;
   // What sitemaps name needs room; while earlier finds wait for theirs, no more are looked for.
-  return { pages, leftOvers, hasMoreLeftOvers: hasMore, room, looks: !isDue || free > 0, isIdle };
+  const looks = look === null || free > 0;
+  return { pages, leftOvers, hasMoreLeftOvers: hasMore, room, looks, seeks: seeks && free > 0, isIdle };
+}
+
+/** Of hosts that were silent one page each, and these do not take the visits of the others. */
+function nextPages(
+  { book, now, random }: Chooser,
+  most: number,
+  leftOf: (hostId: number) => number,
+  leastDays: number,
+): number[] {
+  const { plan, silent } = book;
+  const choose = (count: number, isMeant: (hostId: number) => boolean) => {
+    const hostVisits = (host: number) => {
+      const id = book.hostIdOf(host);
+      return isMeant(id) ? leftOf(id) : 0;
+    };
+    return plan.next(now, count, hostVisits, leastDays);
+  };
+  if (silent.count === 0) return choose(most, () => true);
+  // Chance makes whole visits of a share that is less than one.
+  const share = most < 2 ? Math.floor(most * SILENT_SHARE + random()) : Math.max(1, most * SILENT_SHARE);
+  const first = choose(Math.floor(share), (id) => silent.has(id));
+  const others = choose(most - first.length, (id) => !silent.has(id));
+  const asked = new Set(first.map((page) => book.hostIdOf(plan.hostOf(page))));
+  const room = most - first.length - others.length;
+  return [...first, ...others, ...choose(room, (id) => silent.has(id) && !asked.has(id))];
 }
 
 const NO_LEFT_OVERS = { leftOvers: [], hasMore: false };
@@ -69,12 +107,16 @@ const NO_LEFT_OVERS = { leftOvers: [], hasMore: false };
 /** What each host has in hand beside the leftovers that were chosen of it. */
 function countHosts({ side, settings, book, budget }: Chooser) {
   const counted = new Map<number, number>();
-  const left = (id: number) => budget.hostVisits(id) - (counted.get(id) ?? 0);
+  const left = (id: number) => {
+    const visits = budget.hostVisits(id);
+    return (book.silent.has(id) ? Math.min(visits, 1) : visits) - (counted.get(id) ?? 0);
+  };
   return {
     left,
     async turnOf({ id, host }: PageRow): Promise<LeftOverTurn> {
       if (book.pageOf(id) !== -1) return 'kept out';
-      const hostId = settings.host === null ? null : await side.hostId(host);
+      const isLimited = settings.host !== null || book.silent.count > 0;
+      const hostId = isLimited ? await side.hostId(host) : null;
       if (hostId === null) return 'now';
       if (left(hostId) < 1) return 'no room';
       counted.set(hostId, (counted.get(hostId) ?? 0) + 1);

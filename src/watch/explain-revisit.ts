@@ -91,7 +91,7 @@ async function planOfPage(
   { state, learnedRun }: SavedState,
 ): Promise<{ plan: RevisitPlan; number: number }> {
   const plan = createRevisitPlan({ kind, visitsPerDay: 1, random: () => 0, saved: planFor(state, kind) });
-  const book = new PlanBook(plan, page.projectId, learnedRun, state?.hostIds ?? []);
+  const book = new PlanBook(plan, page.projectId, learnedRun, state);
   let row: RevisitPage | undefined;
   for await (const rows of side.revisitPages(page.projectId, page.id)) {
     book.add(rows, now);

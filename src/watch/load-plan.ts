@@ -31,7 +31,7 @@ export async function loadPlan(
   const isUnlearned = last !== null && last.run > saved.learnedRun;
   const learnedBy = isUnlearned ? Math.min(Date.parse(last.started_at), now) : now;
   const plan = createRevisitPlan({ ...options, saved: planFor(state, options.kind) });
-  const book = new PlanBook(plan, projectId, saved.learnedRun, state?.hostIds ?? []);
+  const book = new PlanBook(plan, projectId, saved.learnedRun, state);
   for await (const rows of side.revisitPages(projectId)) book.add(rows, learnedBy);
   await book.learn(side, now, true);
   for await (const rows of side.revisitPages(projectId)) {

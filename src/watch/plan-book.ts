@@ -3,13 +3,14 @@
  * numbers, what visits and sitemap dates it has learned, and what of it is not saved yet. 4 bytes a page and a bit
  * beside the plan's own. It reads the store in batches and never writes to it.
  */
-import { retryAt } from '../change/revisit/create-revisit-plan.ts';
+import { FIRST_RETRY_MS, retryAt } from '../change/revisit/create-revisit-plan.ts';
 import { PAGE_FLAGS } from '../change/revisit/page-facts.ts';
 import type { Finding, RevisitPlan } from '../change/revisit/revisit-plan.ts';
 import { parseHttpDate } from '../parse/http-date.ts';
 import type { ReadSide, RevisitPage, VisitRowBrief } from '../store/read-side.ts';
 import type { RevisitBatch } from '../store/revisit-batch.ts';
 import { isUnfinished } from '../store/unfinished-run.ts';
+import { type SavedSilence, SilentHosts } from './silent-hosts.ts';
 
 /** States in which a page is never visited again by itself: the scope, robots.txt or its type keep it out. */
 const KEPT_OUT: ReadonlySet<RevisitPage['state']> = new Set([
@@ -34,6 +35,12 @@ function lastVisitOf({ flags, visitedAt, learnedAt }: RevisitPage): number {
   return isInVain ? Math.min(visitedAt, learnedAt) : learnedAt;
 }
 
+/** What is kept of hosts: the store's ids in the plan's order, and which of them are silent. */
+export interface SavedHosts {
+  hostIds: readonly number[];
+  silentHosts?: SavedSilence;
+}
+
 export class PlanBook {
   readonly plan: RevisitPlan;
   readonly projectId: number;
@@ -41,6 +48,7 @@ export class PlanBook {
   learnedRun: number;
   /** No run of the project was under way when it was last asked. */
   hasLearnedAll = false;
+  readonly silent: SilentHosts;
   readonly #pages = new PageNumbers();
   readonly #hosts = new Map<number, number>();
   readonly #hostIds: number[] = [];
@@ -48,11 +56,12 @@ export class PlanBook {
   /** Pages that were given up since the last save. */
   readonly #triedAt = new Map<number, number>();
 
-  constructor(plan: RevisitPlan, projectId: number, learnedRun: number, hostIds: readonly number[]) {
+  constructor(plan: RevisitPlan, projectId: number, learnedRun: number, saved: SavedHosts | null) {
     this.plan = plan;
     this.projectId = projectId;
     this.learnedRun = learnedRun;
-    for (const id of hostIds) this.#hostNumber(id);
+    this.silent = new SilentHosts(saved?.silentHosts);
+    for (const id of saved?.hostIds ?? []) this.#hostNumber(id);
   }
 
   get hostIds(): number[] {
@@ -106,6 +115,19 @@ export class PlanBook {
     }
   }
 
+  /** Pages that a run found and gave up with their host before their first visit: no visit tells of them. */
+  async addGivenUp(side: ReadSide, project: string, run: number, now: number): Promise<void> {
+    const found: number[] = [];
+    for await (const { id, visited_at } of side.pages({ project, states: ['Unreachable', 'RateLimited'] }))
+      if (visited_at === null && this.pageOf(id) === -1) found.push(id);
+    for (const id of found)
+      for await (const rows of side.revisitPages(this.projectId, id)) {
+        this.add(rows, now);
+        for (const { state, hostId } of rows)
+          if (state === 'Unreachable') this.silent.fallSilent(hostId, run, now);
+      }
+  }
+
   /**
    * Learns from the visits of runs after the last one learned; each is told, learned or not. `isPast`: the pages were
    * loaded as these visits left them.
@@ -121,6 +143,8 @@ export class PlanBook {
     const added = new Set<number>();
     /** Pages whose links are news, whatever they are. */
     const speaking: number[] = [];
+    /** Hosts that are heard again, and since when they were not. */
+    const returned = new Map<number, number>();
     for await (const visit of side.visitsAfter(this.projectId, this.learnedRun)) {
       let page = this.pageOf(visit.pageId);
       if (page === -1) {
@@ -129,6 +153,8 @@ export class PlanBook {
         if (page !== -1) added.add(page);
       }
       onVisit?.(visit);
+      const silentSince = this.silent.hear(visit);
+      if (silentSince !== null) returned.set(this.#hostNumber(visit.hostId), silentSince);
       if (page === -1) continue;
       // Learned before: the run was still under way then, or nobody could say that it was over. Or a cache on the way told
       // the date of an older answer: then the plan must have its page back.
@@ -141,6 +167,7 @@ export class PlanBook {
       }
     }
     await this.#recallLinked(side, speaking);
+    this.#forgive(returned, now);
     this.hasLearnedAll = !isUnfinished(last);
     this.learnedRun = Math.max(this.learnedRun, this.hasLearnedAll ? last.run : last.run - 1);
   }
@@ -167,6 +194,31 @@ export class PlanBook {
   #recall(pageId: number, isNews: boolean): void {
     const page = this.pageOf(pageId);
     if (page !== -1 && this.plan.recall(page, isNews)) this.markUnsaved(page);
+  }
+
+  /** Pages that were tried while their hosts were silent are due as if they had not been. */
+  #forgive(returned: ReadonlyMap<number, number>, now: number): void {
+    if (returned.size === 0) return;
+    for (let page = 0; page < this.pageCount; page++) {
+      const since = returned.get(this.plan.hostOf(page));
+      if (since === undefined || !this.plan.forgive(page, since, now)) continue;
+      this.markUnsaved(page);
+      this.#triedAt.delete(page);
+      // Of one that was never read, the time of its try is what says when it is tried again.
+      if (Number.isNaN(this.plan.lastVisit(page))) this.#triedAt.set(page, now - FIRST_RETRY_MS);
+    }
+  }
+
+  /** Of pages that a run was to visit and did not, some were given up with their host: nobody answered, or its robots.txt was not to be had. */
+  async findSilent(side: ReadSide, unvisited: Iterable<number>, run: number, now: number): Promise<void> {
+    const looked = new Set<number>();
+    for (const page of unvisited) {
+      const host = this.plan.hostOf(page);
+      if (looked.has(host)) continue;
+      looked.add(host);
+      for await (const [row] of side.revisitPages(this.projectId, this.pageIdOf(page)))
+        if (row.state === 'Unreachable') this.silent.fallSilent(this.hostIdOf(host), run, now);
+    }
   }
 
   /** A visit that was planned and could not even be tried. */

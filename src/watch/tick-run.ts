@@ -119,20 +119,26 @@ export async function findLeftOvers(
   return { leftOvers, hasMore };
 }
 
-/** Whether sitemaps and feeds have not been read for as long as what they said is kept. `isFirst`: nor tried. */
-export async function isLookDue(
+/** `read`: there are some that may name pages. `seek`: where none were when they were last looked for. */
+export type SitemapLook = 'read' | 'seek';
+
+/** What is to be done where sitemaps and feeds have not been read for as long as what they said is kept. `isFirst`: nor tried. */
+export async function findLook(
   side: ReadSide,
   project: string,
   config: Config,
   now: number,
   isFirst: boolean,
-): Promise<boolean> {
-  if (!config.discover.includes('sitemap')) return false;
+): Promise<SitemapLook | null> {
+  if (!config.discover.includes('sitemap')) return null;
+  const hasFeeds = config.feed.length > 0;
   const looks = await side.discoveries({ project });
-  if (looks.length === 0) return isFirst;
+  if (looks.length === 0) return isFirst ? (hasFeeds ? 'read' : 'seek') : null;
   const cacheMs = config.sitemapCacheHours * 3_600_000;
   const isFresh = (readAt: number) => readAt <= now && now < readAt + cacheMs;
-  return looks.some(({ checked_at }) => !isFresh(Date.parse(checked_at)));
+  const old = looks.filter(({ checked_at }) => !isFresh(Date.parse(checked_at)));
+  if (old.length === 0) return null;
+  return hasFeeds || old.some(({ method }) => method === 'sitemap') ? 'read' : 'seek';
 }
 
 /** When sitemaps of the project were last read; 0: never. */

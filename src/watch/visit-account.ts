@@ -66,7 +66,7 @@ export class VisitAccount {
     }
     const paid = hostIds.length + others;
     this.budget.charge(paid, at);
-    this.#state.cutOff = { afterRun, room, paid, hosts, at };
+    this.#state.cutOff = { afterRun, room, paid, hosts: this.#settings.host === null ? null : hosts, at };
     return (id) => this.budget.hostVisits(id) + (hosts[id] ?? 0);
   }
 
@@ -119,8 +119,10 @@ export class VisitAccount {
     const cutOff = this.#state.cutOff!;
     const { at, paid } = cutOff;
     this.budget.charge(visits - paid, at, until);
-    for (const id of new Set([...Object.keys(hosts), ...Object.keys(cutOff.hosts)]))
-      this.budget.chargeHost(Number(id), (hosts[id] ?? 0) - (cutOff.hosts[id] ?? 0), at, until);
+    // What was visited while they had no budget is neither paid nor given back when they get one.
+    const paidHosts = cutOff.hosts ?? hosts;
+    for (const id of new Set([...Object.keys(hosts), ...Object.keys(paidHosts)]))
+      this.budget.chargeHost(Number(id), (hosts[id] ?? 0) - (paidHosts[id] ?? 0), at, until);
     this.#state.cutOff = { ...cutOff, paid: visits, hosts };
   }
 

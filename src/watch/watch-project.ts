@@ -80,8 +80,6 @@ class ProjectWatch implements Watch {
   /** A run of this watch had the chance to read sitemaps. */
   #hasLooked = false;
   #refreshedAt = 0;
-  /** Pages without an answer when the plan was last known to have all of them. */
-  #unanswered = 0;
 
   constructor(request: WatchRequest) {
     this.#request = request;
@@ -112,7 +110,9 @@ class ProjectWatch implements Watch {
     const config = tickConfig(this.#request.config, chosen.room, chosen.looks);
     this.#hasLooked ||= chosen.looks;
     try {
-      const ended = await this.#run(config, due, { hostPages: chosen.hostPages, pausesAt: [] });
+      const { silentHosts } = this.#kept.state;
+      const isSilent = (id: number) => silentHosts[id] !== undefined;
+      const ended = await this.#run(config, due, { hostPages: chosen.hostPages, isSilent, pausesAt: [] });
       return await this.#kept.open((opened) => this.#conclude(opened, chosen, ended));
     } catch (error) {
       // The plan has given pages away that nobody will tell it of.
@@ -148,8 +148,10 @@ class ProjectWatch implements Watch {
       budget: account.budget,
       state: kept.state,
       hasLooked: this.#hasLooked,
+      random: this.#request.random ?? Math.random,
     });
     const { pages, leftOvers, room, isIdle } = choice;
+    if (choice.seeks) kept.state.soughtAt = now;
     const isJustRead = this.#isJustRead;
     this.#isJustRead = false;
     const hostIds = pages.map((page) => book.hostIdOf(book.plan.hostOf(page)));
@@ -179,7 +181,8 @@ class ProjectWatch implements Watch {
     if (account.budget.visits() < 1 && !(await isReadToEnd(side, project))) return this.#idle(now, 'budget');
     const hostPages = (id: number) => account.budget.hostVisits(id);
     const hasMoreLeftOvers = state.hasLeftOvers;
-    return { pages: [], leftOvers: [], hasMoreLeftOvers, room, looks: true, isIdle: false, hostPages };
+    const nothing = { pages: [], leftOvers: [], seeks: false };
+    return { ...nothing, hasMoreLeftOvers, room, looks: true, isIdle: false, hostPages };
   }
 
   /** The account with all paid that was visited; the plan is up to date then, too. */
@@ -278,6 +281,7 @@ class ProjectWatch implements Watch {
     // Workers that joined may have ended it at its limit.
     const isFull = isAtLimit || summary.pages >= chosen.room;
     const isCutOff = summary.status === 'interrupted' || isFull;
+    await book.findSilent(side, waiting, summary.run, now);
     for (const page of waiting) {
       if (isCutOff) book.plan.release(page);
       else book.giveUp(page, now);
@@ -292,11 +296,9 @@ class ProjectWatch implements Watch {
     state.firstRun ??= summary.run;
     state.hasLeftOvers = isFull || chosen.hasMoreLeftOvers;
     const counts = await countVisits(side, summary.run);
+    const { Unreachable = 0, RateLimited = 0 } = summary.by_state;
+    if (Unreachable + RateLimited > 0) await book.addGivenUp(side, this.#request.project, summary.run, now);
     await kept.save(store, now);
-    // Pages that were given up before their first visit come into the plan when it is loaded.
-    const { Unreachable: unanswered = 0 } = summary.by_state;
-    if (unanswered > this.#unanswered) kept.book = null;
-    this.#unanswered = unanswered;
     return {
       ...this.#idle(now, null),
       run: summary.run,

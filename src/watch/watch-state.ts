@@ -5,6 +5,7 @@
  */
 import type { RevisitKind, SavedPlan } from '../change/revisit/revisit-plan.ts';
 import type { SavedOutboxes } from './outbox.ts';
+import type { SavedSilence } from './silent-hosts.ts';
 import type { SavedBudget } from './visit-budget.ts';
 
 /** Who watches a project, and until when he must be heard of. */
@@ -17,10 +18,10 @@ export interface Watcher {
 export interface CutOff {
   /** The last run before it. */
   afterRun: number;
-  /** Visits it may make in all, and those that the budget was charged with, and the budgets of hosts by their ids. */
+  /** Visits it may make in all, and those that the budget was charged with, and the budgets of hosts by their ids: null where these had none. */
   room: number;
   paid: number;
-  hosts: Record<string, number>;
+  hosts: Record<string, number> | null;
   /** When the look began that visits what is not paid yet. */
   at: number;
   /** The watch has paid all its visits and left the run for later: whoever makes more meanwhile is somebody else. */
@@ -32,9 +33,13 @@ export interface WatchState {
   plan: SavedPlan;
   /** The store's ids of the plan's hosts, in its order. */
   hostIds: number[];
+  /** Those that did not answer when they were last asked. */
+  silentHosts: SavedSilence;
   /** When the dates of sitemaps were last put before the plan, and when it last learned from all pages at once. */
   signalsReadAt: number;
   relearnedAt: number;
+  /** When sitemaps were last looked for where none were, with time for it; null: no look was made yet. */
+  soughtAt: number | null;
   /** Null before the first tick. */
   budget: SavedBudget | null;
   /** The first run that was a tick; null before. Pages found since are the watch's to visit. */
@@ -65,8 +70,10 @@ export function newState(kind: RevisitKind): WatchState {
       },
     },
     hostIds: [],
+    silentHosts: {},
     signalsReadAt: 0,
     relearnedAt: 0,
+    soughtAt: null,
     budget: null,
     firstRun: null,
     hasLeftOvers: false,
@@ -81,7 +88,12 @@ export function followClock(state: WatchState, now: number): void {
   const { hosts } = state.plan;
   state.signalsReadAt = Math.min(state.signalsReadAt, now);
   state.relearnedAt = Math.min(state.relearnedAt, now);
+  state.soughtAt = Math.min(state.soughtAt ?? now, now);
   state.plan.hosts = { ...hosts, signalsSince: Array.from(hosts.signalsSince, (at) => Math.min(at, now)) };
+  const silent = Object.entries(state.silentHosts);
+  state.silentHosts = Object.fromEntries(
+    silent.map(([id, [since, ...runs]]) => [id, [Math.min(since, now), ...runs]]),
+  );
 }
 
 const VERSION = 2;
@@ -119,5 +131,6 @@ export function readState(text: string | null): WatchState | null {
       values.map((value) => value ?? Number.NaN),
     ]),
   ) as unknown as SavedPlan['hosts'];
-  return { ...state, plan: { ...state.plan, hosts } };
+  // One that was kept before there were any knows of none.
+  return { ...state, silentHosts: state.silentHosts ?? {}, plan: { ...state.plan, hosts } };
 }

@@ -1,10 +1,11 @@
 /** `sumi watch` and what `sumi why` says of revisits, run from outside. */
-import { readFileSync } from 'node:fs';
+import { spawn } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import Sqlite from 'better-sqlite3';
 import { afterEach, describe, expect, it } from 'vitest';
-import { makeFolder, startSumi, sumi } from '../cli/run-sumi.ts';
+import { COMMAND, makeFolder, startSumi, sumi } from '../cli/run-sumi.ts';
 import { page } from '../crawls/crawl-site.ts';
 import { answer, type Exchange, type FakeWeb, startFakeWeb } from '../web/fake-web.ts';
 
@@ -161,6 +162,27 @@ describe('sumi watch', () => {
     expect(received).toEqual([{ url: web.url('/a'), id: expect.stringMatching(/^2-\d+$/) }]);
     await run('watch', '--once', ...flags);
     expect(received.length).toBe(1);
+  });
+
+  it.each([
+    ['as JSON', true],
+    ['as text', false],
+  ])('ends with 2 when what it tells cannot be written, %s', async (_, isJson) => {
+    const { db, crawl, change } = await setUp();
+    await crawl();
+    age(db);
+    change();
+    const full = '/dev/full';
+    if (!existsSync(full)) return console.warn(`not run: there is no ${full} here`);
+    const args = ['watch', '--db', db, ...(isJson ? ['--json'] : [])];
+    const shell = spawn('bash', ['-c', `"$@" > ${full}`, 'bash', process.execPath, COMMAND, ...args]);
+    let stderr = '';
+    shell.stderr.setEncoding('utf8').on('data', (text: string) => {
+      stderr += text;
+    });
+    const code = await new Promise((resolve) => shell.once('close', resolve));
+    expect(stderr).toContain('standard output cannot be written: ENOSPC');
+    expect(code).toBe(2);
   });
 
   it('refuses a webhook that could never be delivered, before anything is asked, without its path', async () => {

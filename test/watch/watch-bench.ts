@@ -37,14 +37,18 @@ export interface WatchBench {
 }
 
 /** Call once a test file; what it opens is closed after each test. */
-export function useWatches(): (web: FakeWebOptions, options?: CrawlOptions) => Promise<WatchBench> {
+export function useWatches(): (
+  web: FakeWebOptions,
+  options?: CrawlOptions,
+  start?: string,
+) => Promise<WatchBench> {
   const webs: FakeWeb[] = [];
   const folders: string[] = [];
   afterEach(async () => {
     for (const web of webs.splice(0)) await web.close();
     for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true });
   });
-  return async (webOptions, common = {}) => {
+  return async (webOptions, common = {}, start = '/') => {
     // Midnight of this machine, so that hours of the day are what they seem.
     const clock = new FakeClock(new Date(2026, 2, 4).getTime());
     const web = await startFakeWeb({ ...webOptions, clock });
@@ -73,7 +77,7 @@ export function useWatches(): (web: FakeWebOptions, options?: CrawlOptions) => P
         const config = await configOf(options);
         return openWatch({
           config,
-          startUrls: [web.url('/')],
+          startUrls: [web.url(start)],
           project: 'watched',
           settings: settingsOf(config),
           extensions: { clock },
@@ -83,7 +87,7 @@ export function useWatches(): (web: FakeWebOptions, options?: CrawlOptions) => P
       },
       async crawl(options = {}, seeHandle = () => {}) {
         const config = await configOf({ project: 'watched', ...options });
-        const handle = await startCrawl({ config, startUrls: [web.url('/')], extensions: { clock } });
+        const handle = await startCrawl({ config, startUrls: [web.url(start)], extensions: { clock } });
         seeHandle(handle);
         return handle.finished;
       },

@@ -90,7 +90,9 @@ describe('a watch', () => {
     // All are left alone for six hours now, those that were tried and those that were given up with them.
     expect(await look(1)).toBe(0);
     answersLeft = 100;
-    expect(await look(12)).toBe(9);
+    // One page, to see whether anybody answers, and then the others.
+    expect(await look(12)).toBe(1);
+    expect(await look(1)).toBeGreaterThanOrEqual(8);
     expect(asked()).toEqual(expect.arrayContaining(numbers(8).map((n) => `/p${n}`)));
     expect(await unvisited()).toBe(0);
   });

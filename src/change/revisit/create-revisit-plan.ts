@@ -42,6 +42,7 @@ const TENDED_PER_CALL = 64;
 /** Pages passed over because they were visited a moment ago, for each page asked for: beyond, fewer are given. */
 const EARLY_PER_VISIT = 4;
 const RETRY_DAYS = 1 / 4;
+export const FIRST_RETRY_MS = RETRY_DAYS * DAY_MS;
 /** A page that is gone is asked again after so many days, twice as many each time. */
 const RETURN_DAYS = 1;
 /** A page that is visited in vain again and again is tried once in so many days at least. */
@@ -241,6 +242,17 @@ class QueuedPlan implements RevisitPlan {
   release(page: number): void {
     this.#lent.delete(page);
     if (!this.#queues.has(page)) this.#enqueue(page, this.#facts.lastVisit[page]);
+  }
+
+  forgive(page: number, since: number, now: number): boolean {
+    const facts = this.#facts;
+    if (!this.#queues.has(page) || !this.#isWaiting(page, now / DAY_MS)) return false;
+    const tried = this.#dayOf(page) - pauseDays(facts.vainVisits(page), this.#retryDays);
+    // Days are sums of parts of days.
+    if (tried * DAY_MS < since - 1) return false;
+    facts.forgive(page);
+    this.#enqueue(page, facts.lastVisit[page]);
+    return true;
   }
 
   explain(page: number, now: number): Explanation {

@@ -221,6 +221,11 @@ export class PageFacts {
     this.signals[page] = 0;
   }
 
+  /** Visits in vain say nothing of the page. One that was never read is still told from one that nobody ever tried. */
+  forgive(page: number): void {
+    this.#setVain(page, this.isVisited(page) ? 0 : 1);
+  }
+
   /** Whether the date says anything: newer than the last visit, and not of a day to come. */
   signal(page: number, lastModified: number, day: number): boolean {
     const last = this.lastVisit[page];

@@ -114,6 +114,11 @@ export interface RevisitPlan {
     hostBudget?: (host: number) => number,
     leastIntervalDays?: number,
   ): number[];
+  /**
+   * Its host did not answer since then, and does again: a page that waits for a try of that time waits no longer, for
+   * nothing was learned of it. False where nothing follows from it.
+   */
+  forgive(page: number, since: number, now: number): boolean;
   /** A page of `next` that was not visited after all. */
   release(page: number): void;
   explain(page: number, now: number): Explanation;

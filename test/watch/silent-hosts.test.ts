@@ -1,0 +1,206 @@
+/** A host that does not answer costs a watch one page a look, no waiting, and nothing of what is due to the others. */
+import { expect, it } from 'vitest';
+import { page } from '../crawls/crawl-site.ts';
+import { answer, type Exchange } from '../web/fake-web.ts';
+import { numbers } from './small-site.ts';
+import { DAY_MS, HOUR_MS, useWatches, type WatchBench } from './watch-bench.ts';
+
+const bench = useWatches();
+
+/** Two hosts with so many pages each, of which the second may be dead, or have its robots.txt so. */
+function twoHosts(count: number) {
+  const state = { isDead: false, isRobotsDown: false, mute: new Set<string>() };
+  const serve = (exchange: Exchange) => {
+    const { host, path, url, request } = exchange;
+    if (host === 1 && (state.isDead || state.mute.has(path))) return void request.socket.destroy();
+    if (path === '/robots.txt') {
+      const isDown = host === 1 && state.isRobotsDown;
+      return answer(exchange, { status: isDown ? 503 : 200, body: '' });
+    }
+    const names = numbers(count).map((n) => `/p${n}`);
+    const links = [0, 1].flatMap((of) => names.map((name) => url(name, of)));
+    answer(exchange, { body: page(path, ...(path === '/' ? links : [])) });
+  };
+  return { state, pages: { '/': serve, '/p*': serve, '/robots.txt': serve } };
+}
+
+const OPTIONS = { allowedHosts: ['any'], breakerFailures: 2, robotsTtl: 60 };
+
+/** Until it is over, time goes by. */
+async function passing<T>({ clock }: WatchBench, work: Promise<T>): Promise<T> {
+  const over = { is: false };
+  const done = work.finally(() => {
+    over.is = true;
+  });
+  while (!over.is) {
+    await new Promise((resolve) => setImmediate(resolve));
+    clock.advance(100);
+  }
+  return done;
+}
+
+/** A look of a watch that begins anew, as by cron: how often the living host was asked for pages, and the other one for anything. */
+async function lookOnce({ open, asked, web }: WatchBench): Promise<[living: number, other: number]> {
+  const before = web.log.length;
+  const watch = await open();
+  await watch.prepare();
+  await watch.tick();
+  await watch.close();
+  const other = web.log.slice(before).filter(({ host }) => host === 1).length;
+  return [asked().filter((path) => !path.startsWith('1:')).length, other];
+}
+
+it.each([
+  ['its pages were never asked', { isDead: true }, DAY_MS, 20],
+  ['robots.txt is not to be had', { isRobotsDown: true }, DAY_MS, 20],
+  ['robots.txt is known', { isDead: true, robotsTtl: 2_000_000 }, DAY_MS, 20],
+  ['there are two visits a look', { isDead: true }, 6 * HOUR_MS, 8],
+])(
+  'asks a silent host once a look and waits for nothing, where %s, and the other as ever',
+  async (_, how, apartMs, perDay) => {
+    const { robotsTtl = 60, ...trouble } = how as { robotsTtl?: number };
+    const { state, pages } = twoHosts(30);
+    const watched = await bench({ pages, hosts: 2 }, { ...OPTIONS, robotsTtl, budget: `${perDay}/day` });
+    const { crawl, clock, asked } = watched;
+    await crawl();
+    asked();
+    const room = perDay * (apartMs / DAY_MS);
+    clock.advance(3 * DAY_MS);
+    await lookOnce(watched);
+    Object.assign(state, trouble);
+    clock.advance(DAY_MS);
+    // Until it was silent once nobody knows.
+    for (let look = 0, met = false; !met; look++) {
+      const startedAt = clock.now();
+      const [, other] = await passing(watched, lookOnce(watched));
+      met = other > 0;
+      expect(look).toBeLessThan(40);
+      clock.advance(startedAt + apartMs - clock.now());
+    }
+    const looks: [number, number][] = [];
+    for (let look = 0; look < 8; look++) {
+      // The clock stands still: a look that waited would never end.
+      looks.push(await lookOnce(watched));
+      clock.advance(apartMs);
+    }
+    for (const [living, other] of looks) {
+      expect(living).toBeGreaterThanOrEqual(room - Math.max(1, room / 10));
+      expect(other).toBeLessThanOrEqual(1);
+    }
+    expect(looks.filter(([, other]) => other > 0).length).toBeGreaterThan(3);
+    Object.assign(state, { isDead: false, isRobotsDown: false });
+    const after: number[] = [];
+    for (let look = 0; look < 10; look++) {
+      await lookOnce(watched);
+      const { log } = watched.web;
+      after.push(log.length);
+      clock.advance(apartMs);
+    }
+    const pagesAsked = watched.web.log
+      .slice(after[1])
+      .filter(({ host, path }) => host === 1 && path !== '/robots.txt');
+    // Half of what was visited, as both have as many pages.
+    expect(pagesAsked.length).toBeGreaterThan(0.3 * 8 * room);
+  },
+  30_000,
+);
+
+it('visits all pages of a host as soon as one of them is answered, however long it was silent', async () => {
+  const { state, pages } = twoHosts(3);
+  const watched = await bench({ pages, hosts: 2 }, { ...OPTIONS, budget: '1000/day', every: 3600 });
+  const { clock, web, crawl } = watched;
+  await crawl();
+  clock.advance(HOUR_MS);
+  await lookOnce(watched);
+  state.isDead = true;
+  clock.advance(HOUR_MS);
+  await passing(watched, lookOnce(watched));
+  const asksOfLook = async () => {
+    clock.advance(HOUR_MS);
+    const before = web.log.length;
+    await lookOnce(watched);
+    return web.log.slice(before).filter(({ host }) => host === 1);
+  };
+  let asks = 0;
+  for (let hour = 0; hour < 3 * 24; hour++) asks += (await asksOfLook()).length;
+  // Ever more rarely.
+  expect([asks > 3, asks < 20]).toEqual([true, true]);
+  // One of them has just been tried in vain, and would be left alone for days.
+  let last = 0;
+  for (let hour = 0; hour < 4 * 24 && last === 0; hour++) last = (await asksOfLook()).length;
+  expect(last).toBe(1);
+  state.isDead = false;
+  const found = (await asksOfLook()).filter(({ path }) => path !== '/robots.txt');
+  expect(found.length).toBe(1);
+  const others = (await asksOfLook()).filter(({ path }) => path !== '/robots.txt').map(({ path }) => path);
+  expect(new Set([found[0].path, ...others])).toEqual(new Set(['/p0', '/p1', '/p2']));
+}, 60_000);
+
+it('takes a page that never answers for what it is, where the others of its host do', async () => {
+  const { state, pages } = twoHosts(6);
+  const watched = await bench({ pages, hosts: 2 }, { ...OPTIONS, budget: '1000/day', every: 3600 });
+  const { clock, web, crawl } = watched;
+  await crawl();
+  state.mute.add('/p5');
+  for (let hour = 0; hour < 9; hour++) {
+    clock.advance(HOUR_MS);
+    const before = web.log.length;
+    await lookOnce(watched);
+    const asked = web.log.slice(before).filter(({ host, path }) => host === 1 && path.startsWith('/p'));
+    expect(new Set(asked.map(({ path }) => path)).size).toBeGreaterThanOrEqual(5);
+  }
+  // Left alone for six hours after the first try.
+  expect(web.requestsTo('/p5', 1).length).toBe(3);
+});
+
+it('visits a page that was given up before its first visit, though another one was answered in the same look', async () => {
+  const down = new Set<number>();
+  const links: [path: string, host: number][] = [['/p0', 1]];
+  const serve = (exchange: Exchange) => {
+    const { host, path, url } = exchange;
+    if (down.has(host)) return answer(exchange, { status: 503, body: '' });
+    const found = host === 0 && path === '/' ? links.map(([name, of]) => url(name, of)) : [];
+    answer(exchange, { body: path === '/robots.txt' ? '' : page(path, ...found) });
+  };
+  const { open, clock, asked } = await bench(
+    { pages: { '/': serve, '/p*': serve, '/robots.txt': serve }, hosts: 3 },
+    { ...OPTIONS, robotsRetries: 0, budget: '1000/day', every: 3600 },
+  );
+  const watch = await open();
+  const look = async () => {
+    clock.advance(DAY_MS);
+    await watch.tick();
+    return asked();
+  };
+  down.add(1);
+  await watch.prepare();
+  await look();
+  expect(await look()).not.toContain('1:/p0');
+  down.delete(1);
+  down.add(2);
+  links.push(['/p1', 2]);
+  expect(await look()).toContain('1:/p0');
+  down.delete(2);
+  expect([...(await look()), ...(await look())]).toContain('2:/p1');
+  await watch.close();
+});
+
+it('gives others their visits though many pages of a silent host were found, none of which was ever visited', async () => {
+  const { state, pages } = twoHosts(20);
+  const home = (exchange: Exchange) => {
+    const hosts = state.isDead ? [0, 1] : [0];
+    const links = hosts.flatMap((host) => numbers(20).map((n) => exchange.url(`/p${n}`, host)));
+    answer(exchange, { body: page('home', ...links) });
+  };
+  const watched = await bench(
+    { pages: { ...pages, '0:/': home }, hosts: 2 },
+    { ...OPTIONS, robotsRetries: 0, budget: '25/day' },
+  );
+  await lookOnce(watched);
+  state.isDead = true;
+  for (let day = 0; day < 4; day++) {
+    watched.clock.advance(DAY_MS);
+    const [living] = await lookOnce(watched);
+    expect(living).toBe(21);
+  }
+});

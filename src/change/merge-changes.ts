@@ -3,7 +3,7 @@
  * steps. What was changed and changed back is left out. Pure: it asks nobody.
  */
 import { pairUp } from './compare-linked-data.ts';
-import { inOrder } from './compare-pages.ts';
+import { compareContent, inOrder } from './compare-pages.ts';
 import { comparable } from './query-tokens.ts';
 import type { ChangePart, DiffPiece, KnownBy, PageChange, VisitOutcome } from './visit-record.ts';
 import { cutPieces, diffWords, ELLIPSIS, SHOWN_OF_OUTER } from './word-diff.ts';
@@ -73,7 +73,7 @@ export function mergeChanges(
   before: PageEnd | null,
   after: PageEnd | null,
 ): MergedChange | null {
-  const changes = steps.map(({ change }) => change);
+  const changes = withoutDetours(steps.map(({ change }) => change));
   const fields = mergeFields(changes, before, after);
   if (isRedirect(before) || isRedirect(after)) {
     // What leads elsewhere has no content to be told.
@@ -89,6 +89,19 @@ export function mergeChanges(
     fields: [...fields, ...mergeData(changes)],
     parts: text === null ? [] : ['text'],
   });
+}
+
+/** From the change that lost the content of a page to the one that brought some again, all is one: what differs between the two. */
+function withoutDetours(changes: readonly PageChange[]): PageChange[] {
+  const joined: PageChange[] = [];
+  for (let at = 0; at < changes.length; at++) {
+    const { lost } = changes[at];
+    const back =
+      lost === undefined ? -1 : changes.findIndex(({ gained }, i) => i > at && gained !== undefined);
+    joined.push(back === -1 ? changes[at] : compareContent(lost!, changes[back].gained!));
+    if (back !== -1) at = back;
+  }
+  return joined;
 }
 
 type Links = Pick<MergedChange, 'linksAdded' | 'linksRemoved'>;
@@ -208,7 +221,8 @@ function mergeTexts(steps: readonly ChangeStep[]): Text | null {
     return { ...NO_TEXT, text: only.text, wordsAdded: only.wordsAdded, wordsRemoved: only.wordsRemoved };
   const composed = composeTexts(ofText.map(({ text }) => text));
   if (composed !== null) return composed.wordsAdded === 0 && composed.wordsRemoved === 0 ? null : composed;
-  if (ofText.length === 0) return NO_TEXT;
+  // Known by its hash alone: nobody can count the words of texts that are not kept.
+  if (ofText.length === 0) return { ...NO_TEXT, wordsAdded: null, wordsRemoved: null };
   const textSteps = steps
     .filter(({ change }) => isOfText(change))
     .map(({ run, change }) => ({

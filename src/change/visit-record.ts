@@ -76,6 +76,15 @@ export interface PageChange {
   text: DiffPiece[] | null;
   wordsAdded: number;
   wordsRemoved: number;
+  /** What was there until the page led elsewhere, and what came when it did so no more: not told, but compared with each other. */
+  lost?: KeptContent;
+  gained?: KeptContent;
+}
+
+/** The content of a page but for its text, of which the hash is kept. */
+export interface KeptContent extends Omit<PastPage, 'statusCode' | 'redirectTo' | 'text' | 'links'> {
+  /** Null where they are too many to be kept. */
+  links: string[] | null;
 }
 
 /** What the store has of a page, for comparison with what a visit found. */

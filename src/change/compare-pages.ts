@@ -8,14 +8,12 @@ import { comparable, hostOf, sharedToken } from './query-tokens.ts';
 import {
   CHANGE_PARTS,
   type ChangePart,
+  type ComparedPage,
   type KeptContent,
   type PageChange,
   type PastPage,
 } from './visit-record.ts';
 import { cutPieces, diffWords, SHOWN_OF_OUTER } from './word-diff.ts';
-
-/** What a visit found, in the shape of what is stored. */
-export type FoundPage = PastPage;
 
 /** A page may have many links; so many are kept of those that came or went. */
 const MOST_LINKS = 500;
@@ -37,7 +35,7 @@ export function noChange(): PageChange {
 }
 
 /** A text that is not there on one side is compared with nothing: its hash says more than its absence. */
-export function comparePages(past: PastPage, found: FoundPage): PageChange | null {
+export function comparePages(past: ComparedPage, found: ComparedPage): PageChange | null {
   const change = noChange();
   const compare = (name: ChangePart, before: string | null, after: string | null) => {
     if (before === after) return;
@@ -50,8 +48,9 @@ export function comparePages(past: PastPage, found: FoundPage): PageChange | nul
   if (isAnswerWithContent(past.statusCode))
     compare('status', textOfStatus(past.statusCode), textOfStatus(found.statusCode));
   compare('redirect', past.redirectTo, found.redirectTo);
-  // What leads elsewhere has no content: all of it would be told as gone, or come. It is kept for when it is a page again.
-  const [hadContent, hasContent] = [past.redirectTo === null, found.redirectTo === null];
+  if (isTypeTold(past, found)) compare('type', past.type, found.type);
+  // Without content all of it would be told as gone, or come. It is kept for when there is some again.
+  const [hadContent, hasContent] = [past.content !== 'none', found.content !== 'none'];
   if (hadContent && !hasContent) change.lost = contentOf(past);
   if (!hadContent && hasContent) change.gained = contentOf(found);
   if (hadContent && hasContent) {
@@ -78,7 +77,7 @@ export function comparePages(past: PastPage, found: FoundPage): PageChange | nul
 /** What differs between the content that a page lost and what it gained later: as if nothing had been in between. */
 export function compareContent(lost: KeptContent, gained: KeptContent): PageChange {
   const areLinksKept = lost.links !== null && gained.links !== null;
-  const pageOf = (content: KeptContent): PastPage => ({
+  const pageOf = (content: KeptContent): ComparedPage => ({
     ...content,
     links: areLinksKept ? content.links! : [],
     statusCode: null,
@@ -88,9 +87,15 @@ export function compareContent(lost: KeptContent, gained: KeptContent): PageChan
   return comparePages(pageOf(lost), pageOf(gained)) ?? noChange();
 }
 
-function contentOf(page: PastPage): KeptContent {
+function contentOf(page: ComparedPage): KeptContent {
   const { statusCode: _, redirectTo: __, text: ___, links, ...content } = page;
   return { ...content, links: links.length > MOST_KEPT_LINKS ? null : links };
+}
+
+/** Of two pages it is told by their content, and a redirect has none of its own. */
+function isTypeTold(past: ComparedPage, found: ComparedPage): boolean {
+  const isPage = past.content === 'text' && found.content === 'text';
+  return !isPage && past.redirectTo === null && found.redirectTo === null;
 }
 
 /** As they stand in the list of all parts, however they were found. */

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { comparePages } from './compare-pages.ts';
 import { mergeChanges, type PageEnd, pageAfter } from './merge-changes.ts';
-import type { ChangePart, PageChange, PastPage } from './visit-record.ts';
+import type { ChangePart, ComparedPage, PageChange } from './visit-record.ts';
 import { cutPieces, diffWords } from './word-diff.ts';
 
 const changeOf = (values: Partial<PageChange>): PageChange => ({
@@ -106,7 +106,7 @@ describe('changes one after the other', () => {
 });
 
 describe('a page that led elsewhere in between', () => {
-  const PAGE: PastPage = {
+  const PAGE: ComparedPage = {
     statusCode: 200,
     title: 'a',
     h1: null,
@@ -119,10 +119,20 @@ describe('a page that led elsewhere in between', () => {
     text: 'words',
     links: ['/x', '/y'],
     redirectTo: null,
+    type: 'text/html',
+    content: 'text',
   };
-  const MOVED = { ...PAGE, statusCode: 301, redirectTo: '/b', title: null, structuredData: null, links: [] };
-  const away = (from: Partial<PastPage>) => comparePages({ ...PAGE, ...from }, MOVED)!;
-  const back = (to: Partial<PastPage>) => comparePages(MOVED, { ...PAGE, ...to })!;
+  const MOVED = {
+    ...PAGE,
+    statusCode: 301,
+    redirectTo: '/b',
+    content: 'none' as const,
+    title: null,
+    structuredData: null,
+    links: [],
+  };
+  const away = (from: Partial<ComparedPage>) => comparePages({ ...PAGE, ...from }, MOVED)!;
+  const back = (to: Partial<ComparedPage>) => comparePages(MOVED, { ...PAGE, ...to })!;
 
   it('is told by what differs between the content that it lost and what it has', () => {
     const found = { title: 'b', noindex: true, structuredData: '{"price":2}', links: ['/y', '/z'] };

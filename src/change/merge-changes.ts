@@ -75,9 +75,8 @@ export function mergeChanges(
 ): MergedChange | null {
   const changes = withoutDetours(steps.map(({ change }) => change));
   const fields = mergeFields(changes, before, after);
-  if (isRedirect(before) || isRedirect(after)) {
-    // What leads elsewhere has no content to be told.
-    const told = fields.filter(({ name }) => name === 'status' || name === 'redirect');
+  if (isEmpty(before) || isEmpty(after)) {
+    const told = fields.filter(({ name }) => NOT_OF_CONTENT.has(name));
     return withParts({ ...NO_LINKS, ...NO_TEXT, fields: told, parts: [] });
   }
   if (before !== null && after !== null && isSame(before.contentHash, after.contentHash))
@@ -116,8 +115,10 @@ function withParts(merged: MergedChange): MergedChange | null {
   return parts.length === 0 ? null : { ...merged, parts: inOrder(parts) };
 }
 
-/** By its status, or by a refresh in the page: of neither is a body kept. */
-const isRedirect = (end: PageEnd | null) =>
+/** What is told of a page without content. */
+const NOT_OF_CONTENT: ReadonlySet<ChangePart> = new Set(['status', 'redirect', 'type']);
+/** It leads elsewhere, by its status or by a refresh in the page, or its type is refused: of none is a body kept. */
+const isEmpty = (end: PageEnd | null) =>
   end !== null && ((end.status >= 300 && end.status < 400) || end.contentHash === null);
 const isSame = (one: string | null, other: string | null) => one !== null && one === other;
 
@@ -214,8 +215,9 @@ const isOfText = ({ parts }: PageChange) => parts.includes('text');
 function mergeTexts(steps: readonly ChangeStep[]): Text | null {
   const changes = steps.map(({ change }) => change);
   const ofText = changes.filter(isOfText);
-  // What a page says while it leads elsewhere is not told: then the one step need not be the whole way.
-  const isOneStep = ofText.length === 1 && !changes.some(({ parts }) => parts.includes('redirect'));
+  // What a page says after it had no content is not told: then the one step need not be the whole way.
+  const isBroken = changes.some(({ parts, gained }) => gained !== undefined || parts.includes('redirect'));
+  const isOneStep = ofText.length === 1 && !isBroken;
   const [only] = ofText;
   if (isOneStep)
     return { ...NO_TEXT, text: only.text, wordsAdded: only.wordsAdded, wordsRemoved: only.wordsRemoved };

@@ -433,7 +433,7 @@ export interface Store {
    * One that waits already only gets the priority: its tries and its time stay.
    */
   requeue(pageIds: readonly number[], priority: number): Promise<number>;
-  /** What is stored of a page, to compare with, its links unless told otherwise; null for a page that was never read (no body, no redirect). */
+  /** What is stored of a page, to compare with, its links unless told otherwise; null for a page that was never read (no body, no redirect, no other hash). */
   past(pageId: number, withLinks?: boolean): Promise<PastPage | null>;
   /** The run's decision between full and incremental: the first one stands, and is answered. Null asks only. */
   decideMode(decision: ModeDecision | null): Promise<ModeDecision | null>;

@@ -9,11 +9,12 @@ const page = (head: string, links: string[] = []): FixedAnswer => ({
   body: `${head}<main>Words. ${links.map((path) => `<a href="${path}">x</a>`).join(' ')}</main>`,
 });
 const MOVED: FixedAnswer = { status: 301, headers: { location: '/end' } };
+const PDF: FixedAnswer = { headers: { 'content-type': 'application/pdf' }, body: '%PDF-1.7' };
 const ROBOTS = '<meta name="robots" content="noindex">';
 
 /** What a run gets. */
 const SITE: Record<string, (run: number) => FixedAnswer> = {
-  '/': () => page('<title>Home</title>', ['/moved', '/back', '/end']),
+  '/': () => page('<title>Home</title>', ['/moved', '/back', '/end', '/file']),
   '/moved': (n) =>
     n === 1
       ? page('<title>A</title>', ['/', '/end'])
@@ -21,6 +22,8 @@ const SITE: Record<string, (run: number) => FixedAnswer> = {
         ? MOVED
         : page(`<title>B</title>${ROBOTS}`, ['/', '/back']),
   '/back': (n) => (n === 2 ? MOVED : page('<title>Same</title>', ['/'])),
+  '/file': (n) => (n === 2 ? PDF : page(`<title>File ${n}</title>`, ['/only'])),
+  '/only': () => page('<title>Only</title>'),
   '/end': () => page('<title>End</title>'),
 };
 
@@ -60,7 +63,7 @@ describe.each(['SQLite', 'PostgreSQL'])('on %s', (kind) => {
 
   it('a page that led elsewhere for a run is compared with what it was before', async () => {
     const pages = await told('compare', '1', '3');
-    expect(Object.keys(pages)).toEqual(['/moved']);
+    expect(Object.keys(pages).sort()).toEqual(['/file', '/moved']);
     expect(pages['/moved']).toMatchObject({
       outcome: 'changed',
       parts: ['title', 'robots', 'links'],
@@ -71,6 +74,19 @@ describe.each(['SQLite', 'PostgreSQL'])('on %s', (kind) => {
       links_added: [`${web.origin}/back`],
       links_removed: [`${web.origin}/end`],
     });
+  });
+
+  it('a page whose type was refused for a run is told by its type, and then by what differs', async () => {
+    const type = { name: 'type', before: 'text/html', after: 'application/pdf' };
+    const gone = await told('changes', '--run', '2');
+    expect(gone['/file']).toMatchObject({ outcome: 'changed', parts: ['type'], fields: [type] });
+    expect(gone['/only']).toMatchObject({ outcome: 'gone', known_by: 'orphan' });
+    const back = await told('changes', '--run', '3');
+    expect(back['/file'].fields).toEqual([{ ...type, before: type.after, after: type.before }]);
+    expect(back['/only']).toMatchObject({ outcome: 'changed', known_by: 'orphan' });
+    expect((await told('compare', '1', '2'))['/file'].fields).toEqual([type]);
+    const title = { name: 'title', before: 'File 1', after: 'File 3' };
+    expect((await told('compare', '1', '3'))['/file']).toMatchObject({ parts: ['title'], fields: [title] });
   });
 
   it('each step is told by status and target alone', async () => {

@@ -7,7 +7,8 @@
  *    the way.
  */
 import type { SitemapReport, Trouble } from '../sitemap/find-entries.ts';
-import type { HostDiscovery } from '../store/port.ts';
+import { PageSet } from '../store/page-set.ts';
+import type { HostDiscovery, SavedEntry } from '../store/port.ts';
 import type { StartUrl } from './parts.ts';
 
 const MOST_NAMED = 100;
@@ -15,17 +16,29 @@ const PASSING_MS = 3_600_000;
 
 export class LookRecord {
   hits = 0;
-  /** As the looks count them. */
+  /** Pages that were named, each once. */
   entries = 0;
   trouble: Trouble | null = null;
   readonly now: number;
   /** When the host was looked at last, before this. */
   readonly known: HostDiscovery | null;
   readonly #named = new Set<string>();
+  readonly #pages = new PageSet();
+  /** Of the entries: pages that no sitemap named so far. */
+  #added = 0;
 
   constructor(now: number, known: HostDiscovery | null) {
     this.now = now;
     this.known = known;
+  }
+
+  /** What the store says of entries that it was given. */
+  count(saved: readonly SavedEntry[]): void {
+    for (const { pageId, namedBy } of saved) {
+      if (!this.#pages.add(pageId)) continue;
+      this.entries++;
+      if (namedBy === 'none') this.#added++;
+    }
   }
 
   note({ url, foundBy, kind, trouble }: SitemapReport): void {
@@ -52,7 +65,7 @@ export class LookRecord {
       sitemaps: [...this.#named],
       trouble,
     };
-    return look.isSearched ? found : withKnown(known, found);
+    return look.isSearched ? found : withKnown(known, found, this.#added);
   }
 }
 
@@ -76,14 +89,13 @@ export function isPageUrl({ isBare, fetchUrl }: StartUrl): boolean {
  * Beside sitemaps that are known and were not read this time, those given are an addition: the time stays that of the
  * look at all of them, or else what only the others name would count as vanished.
  */
-function withKnown(known: HostDiscovery | null, found: HostDiscovery): HostDiscovery {
+function withKnown(known: HostDiscovery | null, found: HostDiscovery, added: number): HostDiscovery {
   const others = known?.sitemaps.filter((url) => !found.sitemaps.includes(url)) ?? [];
   if (known === null || others.length === 0) return found;
-  const isNews = found.sitemaps.some((url) => !known.sitemaps.includes(url));
   return {
     method: 'sitemap',
     checkedAt: known.checkedAt,
-    entries: known.entries + (isNews ? found.entries : 0),
+    entries: known.entries + added,
     sitemaps: [...found.sitemaps, ...others].slice(0, MOST_NAMED),
     trouble: worse(known.trouble, found.trouble),
   };

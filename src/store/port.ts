@@ -302,6 +302,15 @@ export interface ClaimAnswer {
   nextRetryAt: number | null;
 }
 
+/** What was known of an entry when it was saved. */
+export interface SavedEntry {
+  pageId: number;
+  /** It shows a date later than the stored one, or the first. */
+  isNewer: boolean;
+  /** What named the page last: the same sitemap, another one, or none that still does. */
+  namedBy: 'none' | 'same' | 'another';
+}
+
 /** A sitemap's entry, judged as a candidate of the project. */
 export interface SitemapFinding {
   candidate: Candidate;
@@ -455,13 +464,10 @@ export interface Store {
    */
   markOrphans(since: number, now: number): Promise<number>;
   /**
-   * Offers the entries and keeps them: of dates the newest, of the rest the last. Answers for each its page, and whether
-   * it shows a date later than the stored one, or the first.
+   * Offers the entries and keeps them: of dates the newest, of the rest the last. Answers for each of them in turn. A page
+   * may stand there twice.
    */
-  saveEntries(
-    findings: readonly SitemapFinding[],
-    now: number,
-  ): Promise<{ pageId: number; isNewer: boolean }[]>;
+  saveEntries(findings: readonly SitemapFinding[], now: number): Promise<SavedEntry[]>;
   /** Of the project's host. */
   discovery(host: string): Promise<HostDiscovery | null>;
   saveDiscovery(host: string, found: HostDiscovery): Promise<void>;

@@ -1,5 +1,7 @@
 // What `sumi sitemap` keeps, and what it says when it cannot: looks that were not whole, hosts without sitemaps, runs
 // that were cut off, addresses that turn out to be feeds.
+import { join } from 'node:path';
+import Sqlite from 'better-sqlite3';
 import { describe, expect, it } from 'vitest';
 import { answer } from '../web/fake-web.ts';
 import { indexOf, robotsNaming, sitemapOf } from '../web/sitemap-pages.ts';
@@ -82,6 +84,39 @@ describe('what sumi sitemap remembers', () => {
       expect(await listed('--format', format, ...DB)).toBe(read);
     }
     expect(web.requestsTo('/sitemap.xml')).toHaveLength(formats.length + 1);
+  });
+});
+
+describe('the entries of a host', () => {
+  const counted = (bench: Awaited<ReturnType<typeof start>>) => {
+    const db = new Sqlite(join(bench.folder, 'site.db'), { readonly: true });
+    try {
+      return db.prepare('SELECT entries FROM discovery_status').pluck().all();
+    } finally {
+      db.close();
+    }
+  };
+
+  it('are pages, each counted once, however far apart it is named', async () => {
+    const many = Array.from({ length: 1500 }, (_, i) => `/page-${i}`);
+    const bench = await start({
+      robots: robotsNaming(['/a.xml', '/b.xml']),
+      pages: { '/a.xml': sitemapOf(...many, '/page-0'), '/b.xml': sitemapOf('/page-1', '/other') },
+    });
+    expect((await bench.run(bench.web.origin, ...DB)).code).toBe(0);
+    expect(counted(bench)).toEqual([1501]);
+  });
+
+  it('grow by what a sitemap that is given names beside the others', async () => {
+    const bench = await start({
+      robots: robotsNaming(['/a.xml']),
+      pages: { '/a.xml': sitemapOf('/one', '/two'), '/more.xml': sitemapOf('/two', '/three') },
+    });
+    await bench.run(bench.web.origin, ...DB);
+    for (let time = 0; time < 2; time++) {
+      await bench.run(bench.web.url('/more.xml'), ...DB, '--fresh');
+      expect(counted(bench)).toEqual([3]);
+    }
   });
 });
 

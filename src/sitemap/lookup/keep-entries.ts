@@ -17,7 +17,7 @@ import { type ListedEntry, listedEntry, wordsOf } from '../entry-words.ts';
 import type { FoundEntry, SitemapReport, Trouble } from '../find-entries.ts';
 import { siteOf } from '../foreign-hosts.ts';
 
-const ENTRIES_AT_ONCE = 1024;
+const ENTRIES_AT_ONCE = 576;
 const REASON = 'sitemap: listed, not crawled yet';
 
 export interface StoredListing {
@@ -45,7 +45,7 @@ export async function openKeeper(config: Config, parts: CrawlParts, given: Start
   const project = projectOf(config, [given], clock.now());
   const side = await openReadSide(config.storeAddress);
   const now = clock.now();
-  let batch = new Map<string, SitemapFinding>();
+  let batch: SitemapFinding[] = [];
   /** From `begin` on. */
   let record: LookRecord | null = null;
   let isGivenOne = false;
@@ -53,27 +53,26 @@ export async function openKeeper(config: Config, parts: CrawlParts, given: Start
 
   function add({ entry, sitemap, kind }: FoundEntry): void {
     const found = normalizer.normalize(entry.url);
-    if (found === null || batch.has(found.url)) return;
-    record!.entries++;
+    if (found === null) return;
     const { lastmodAt: lastmod, changefreq, priority } = entry;
     const { url, fetchUrl, host } = found;
-    const state = PAGE_STATES.Discovered;
+    const { lastmodText, details } = wordsOf(entry, kind, url);
     const candidate = {
       url,
       fetchUrl,
       host,
       depth: 1,
       priority: 1,
-      state,
+      state: PAGE_STATES.Discovered,
       reason: REASON,
       onlyNofollow: false,
     };
-    batch.set(url, { candidate, lastmod, changefreq, priority, sitemap, ...wordsOf(entry, kind, url) });
+    batch.push({ candidate, lastmod, changefreq, priority, sitemap, lastmodText, details });
   }
 
   async function flush(): Promise<void> {
-    if (batch.size > 0) await store.saveEntries([...batch.values()], now);
-    batch = new Map();
+    if (batch.length > 0) record!.count(await store.saveEntries(batch, now));
+    batch = [];
   }
 
   async function remember(): Promise<void> {
@@ -119,8 +118,10 @@ export async function openKeeper(config: Config, parts: CrawlParts, given: Start
     },
 
     async keep(found) {
-      for (const one of found) add(one);
-      if (batch.size >= ENTRIES_AT_ONCE) await flush();
+      for (const one of found) {
+        add(one);
+        if (batch.length >= ENTRIES_AT_ONCE) await flush();
+      }
     },
 
     async end(how) {

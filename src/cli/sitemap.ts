@@ -104,14 +104,13 @@ function abortOnSignals(): AbortSignal {
 
 function rowsOf(found: AsyncIterable<ListedEntry[]>, limit: number) {
   let isCut = false;
-  async function* all(): AsyncGenerator<SitemapRow> {
-    let count = 0;
+  async function* all(): AsyncGenerator<SitemapRow[]> {
+    let left = limit;
     for await (const batch of found) {
-      for (const one of batch) {
-        isCut = count++ >= limit;
-        if (isCut) return;
-        yield rowOf(one);
-      }
+      isCut = batch.length > left;
+      yield (isCut ? batch.slice(0, left) : batch).map(rowOf);
+      if (isCut) return;
+      left -= batch.length;
     }
   }
   return {

@@ -24,6 +24,7 @@ export class LookRecord {
   readonly known: HostDiscovery | null;
   readonly #named = new Set<string>();
   readonly #pages = new PageSet();
+  readonly #looks = new Map<string, NonNullable<HostDiscovery['looks']>[string]>();
   /** Of the entries: pages that no sitemap named so far. */
   #added = 0;
 
@@ -41,9 +42,11 @@ export class LookRecord {
     }
   }
 
-  note({ url, foundBy, kind, trouble }: SitemapReport): void {
+  note({ url, foundBy, kind, entries, problem, trouble }: SitemapReport): void {
     this.trouble = worse(this.trouble, trouble);
     if (kind === null) return;
+    const isWhole = kind !== 'index' && problem === null && trouble === null;
+    if (isWhole && this.#looks.size < MOST_NAMED) this.#looks.set(url, { at: Math.round(this.now), entries });
     this.hits++;
     if (foundBy !== 'index' && this.#named.size < MOST_NAMED) this.#named.add(url);
   }
@@ -64,6 +67,7 @@ export class LookRecord {
       entries,
       sitemaps: [...this.#named],
       trouble,
+      looks: Object.fromEntries(this.#looks),
     };
     return look.isSearched ? found : withKnown(known, found, this.#added);
   }
@@ -98,6 +102,9 @@ function withKnown(known: HostDiscovery | null, found: HostDiscovery, added: num
     entries: known.entries + added,
     sitemaps: [...found.sitemaps, ...others].slice(0, MOST_NAMED),
     trouble: worse(known.trouble, found.trouble),
+    looks: Object.fromEntries(
+      Object.entries({ ...found.looks, ...known.looks, ...found.looks }).slice(0, MOST_NAMED),
+    ),
   };
 }
 

@@ -335,6 +335,8 @@ export interface HostDiscovery {
   sitemaps: string[];
   /** What kept some of them from being read whole: it may pass, or it may last. Null when all were read. */
   trouble: 'passing' | 'lasting' | null;
+  /** Of single sitemaps that were read whole, by their address: when, and how many entries they had. */
+  looks?: Readonly<Record<string, { at: number; entries: number }>>;
 }
 
 export type CrawlMode = 'full' | 'incremental';

@@ -87,6 +87,48 @@ describe('what sumi sitemap remembers', () => {
   });
 });
 
+describe('one sitemap of several', () => {
+  const site = (b: string[]) =>
+    start({
+      robots: robotsNaming(['/a.xml', '/index.xml']),
+      pages: {
+        '/a.xml': sitemapOf('/one', '/two'),
+        '/index.xml': indexOf('/b.xml'),
+        '/b.xml': sitemapOf(...b),
+        '/more.xml': sitemapOf('/four'),
+      },
+    });
+
+  it('is given from the store, whoever read it, until its time is over or --fresh', async () => {
+    const { web, run } = await site(['/three']);
+    await run(web.origin, ...DB);
+    const listed = async (path: string, ...args: string[]) => {
+      const { code, stdout } = await run(web.url(path), ...DB, ...JSON_ROWS, ...args);
+      expect(code).toBe(0);
+      return urlsIn(stdout);
+    };
+    for (let time = 0; time < 2; time++) {
+      expect(await listed('/a.xml')).toEqual(['/one', '/two']);
+      expect(await listed('/b.xml')).toEqual(['/three']);
+      expect(await listed('/more.xml')).toEqual(['/four']);
+    }
+    for (const path of ['/a.xml', '/b.xml', '/more.xml']) expect(web.requestsTo(path)).toHaveLength(1);
+    expect(await listed('/a.xml', '--fresh')).toEqual(['/one', '/two']);
+    expect(await listed('/a.xml')).toEqual(['/one', '/two']);
+    expect(web.requestsTo('/a.xml')).toHaveLength(2);
+    expect(await listed('/a.xml', '--sitemap-cache-hours', '0')).toEqual(['/one', '/two']);
+    expect(web.requestsTo('/a.xml')).toHaveLength(3);
+  });
+
+  it('is read again where another names one of its pages, too: the store tells a page by one of them', async () => {
+    const { web, run } = await site(['/two', '/three']);
+    await run(web.origin, ...DB);
+    const { stdout } = await run(web.url('/a.xml'), ...DB, ...JSON_ROWS);
+    expect(urlsIn(stdout)).toEqual(['/one', '/two']);
+    expect(web.requestsTo('/a.xml')).toHaveLength(2);
+  });
+});
+
 describe('the entries of a host', () => {
   const counted = (bench: Awaited<ReturnType<typeof start>>) => {
     const db = new Sqlite(join(bench.folder, 'site.db'), { readonly: true });

@@ -10,7 +10,7 @@ import type { CrawlParts, StartUrl } from '../../crawl/parts.ts';
 import { projectOf, storedOptions } from '../../crawl/prepare-run.ts';
 import { PAGE_STATES } from '../../frontier/page-state.ts';
 import { openReadSide } from '../../store/open-store.ts';
-import type { SitemapFinding } from '../../store/port.ts';
+import type { HostDiscovery, SitemapFinding } from '../../store/port.ts';
 import type { DiscoveryRow, ReadSide, StoredRun } from '../../store/read-side.ts';
 import { isUnfinished, LOOKUP_NOTES } from '../../store/unfinished-run.ts';
 import { type ListedEntry, listedEntry, wordsOf } from '../entry-words.ts';
@@ -45,6 +45,7 @@ export async function openKeeper(config: Config, parts: CrawlParts, given: Start
   const project = projectOf(config, [given], clock.now());
   const side = await openReadSide(config.storeAddress);
   const now = clock.now();
+  const cacheMs = config.sitemapCacheHours * 3_600_000;
   let batch: SitemapFinding[] = [];
   /** From `begin` on. */
   let record: LookRecord | null = null;
@@ -82,16 +83,30 @@ export async function openKeeper(config: Config, parts: CrawlParts, given: Start
     if (found !== null) await store.saveDiscovery(given.host, found);
   }
 
+  /**
+   * What one sitemap of many named, where it was read whole not long ago and all of its pages are still told by it: one that
+   * another sitemap names, too, may be told by that. What an index led to nobody knows any more.
+   */
+  async function storedAlone({ looks }: DiscoveryRow): Promise<StoredListing | null> {
+    const { fetchUrl: sitemap } = given;
+    const look = (JSON.parse(looks ?? '{}') as NonNullable<HostDiscovery['looks']>)[sitemap];
+    if (look === undefined || !isFresh({ checkedAt: look.at, trouble: null }, now, cacheMs)) return null;
+    let count = 0;
+    for await (const batch of entriesOfOne(side, project, sitemap, look.at)) count += batch.length;
+    if (count !== look.entries) return null;
+    return { checkedAt: look.at, trouble: null, entries: entriesOfOne(side, project, sitemap, look.at) };
+  }
+
   return {
     async stored(of) {
       const found = (await side.discoveries({ project })).find(({ host }) => host === given.host);
       if (found === undefined) return null;
       const { trouble } = found;
       const checkedAt = Date.parse(found.checked_at);
-      if (!isFresh({ checkedAt, trouble }, now, config.sitemapCacheHours * 3_600_000)) return null;
-      // Which entries came from one sitemap of many, its index included, nobody knows any more.
       const isHome = new URL('/', given.fetchUrl).href === given.fetchUrl;
-      if (of === 'address' && !isHome && found.sitemaps !== JSON.stringify([given.fetchUrl])) return null;
+      if (of === 'address' && !isHome && found.sitemaps !== JSON.stringify([given.fetchUrl]))
+        return storedAlone(found);
+      if (!isFresh({ checkedAt, trouble }, now, cacheMs)) return null;
       const entries = found.method === 'sitemap' ? storedEntries(side, project, found) : null;
       return { checkedAt, trouble, entries };
     },
@@ -141,6 +156,22 @@ export async function openKeeper(config: Config, parts: CrawlParts, given: Start
 async function lastRun(side: ReadSide, name: string): Promise<StoredRun | null> {
   const found = (await side.projects()).find(({ project }) => project === name);
   return found === undefined ? null : side.lastRun(found.id);
+}
+
+/** What a sitemap named when it was read at that moment, and no other did since. */
+async function* entriesOfOne(
+  side: ReadSide,
+  project: string,
+  sitemap: string,
+  at: number,
+): AsyncGenerator<ListedEntry[]> {
+  for await (const rows of side.sitemapEntries({ project })) {
+    // Stores cut times to milliseconds in their own way.
+    const own = rows.filter(
+      (row) => row.sitemap === sitemap && Math.abs(Date.parse(row.last_seen) - at) <= 1,
+    );
+    if (own.length > 0) yield own.map(listedEntry);
+  }
 }
 
 /** What the host's sitemaps named when they were read last: neither what they named before nor what those of others do. */

@@ -144,7 +144,7 @@ async function putEntries(
 }
 
 const READ_DISCOVERY = `
-SELECT d.method, d.checked_at, d.entries, d.sitemaps, d.trouble FROM discovery d JOIN host h ON h.id = d.host_id
+SELECT d.method, d.checked_at, d.entries, d.sitemaps, d.trouble, d.looks FROM discovery d JOIN host h ON h.id = d.host_id
 WHERE h.name = $1 AND d.project_id = $2`;
 
 export async function readDiscovery(session: Session, host: string): Promise<HostDiscovery | null> {
@@ -155,16 +155,17 @@ export async function readDiscovery(session: Session, host: string): Promise<Hos
 }
 
 const PUT_DISCOVERY = `
-INSERT INTO discovery (project_id, host_id, method, checked_at, entries, sitemaps, trouble)
-VALUES ($1, $2, $3, $4, $5, $6, $7)
+INSERT INTO discovery (project_id, host_id, method, checked_at, entries, sitemaps, trouble, looks)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
 ON CONFLICT (host_id, project_id) DO UPDATE SET method = excluded.method, checked_at = excluded.checked_at,
-  entries = excluded.entries, sitemaps = excluded.sitemaps, trouble = excluded.trouble`;
+  entries = excluded.entries, sitemaps = excluded.sitemaps, trouble = excluded.trouble, looks = excluded.looks`;
 
 export async function saveDiscovery(session: Session, host: string, found: HostDiscovery): Promise<void> {
   const hosts = await transaction(session, async (tx) => {
     const ids = await session.hosts.ensure(tx, [host]);
-    const { method, checkedAt, entries, sitemaps, trouble } = found;
-    const values = [method, Math.round(checkedAt), entries, JSON.stringify(sitemaps), trouble];
+    const { method, checkedAt, entries, sitemaps, trouble, looks } = found;
+    const told = looks === undefined ? null : JSON.stringify(looks);
+    const values = [method, Math.round(checkedAt), entries, JSON.stringify(sitemaps), trouble, told];
     await ask(tx, PUT_DISCOVERY, [session.projectId, ids.get(host), ...values]);
     return ids;
   });

@@ -18,10 +18,10 @@ export function createSitemaps(session: Session, offers: Offers) {
     .raw();
   const write = createEntryWriter(db);
   const readDiscovery = db.prepare(
-    `SELECT method, checked_at, entries, sitemaps, trouble FROM discovery
+    `SELECT method, checked_at, entries, sitemaps, trouble, looks FROM discovery
      WHERE project_id = ? AND host_id = (SELECT id FROM host WHERE name = ?)`,
   );
-  const putDiscovery = db.prepare('INSERT OR REPLACE INTO discovery VALUES (?, ?, ?, ?, ?, ?, ?)');
+  const putDiscovery = db.prepare('INSERT OR REPLACE INTO discovery VALUES (?, ?, ?, ?, ?, ?, ?, ?)');
 
   function stored(pageId: number, sitemap: string): StoredEntry {
     if (write.isPending(pageId)) write.flush();
@@ -55,9 +55,11 @@ export function createSitemaps(session: Session, offers: Offers) {
       return row === undefined ? null : discoveryOf(row);
     },
 
-    saveDiscovery(host: string, { method, checkedAt, entries, sitemaps, trouble }: HostDiscovery): void {
+    saveDiscovery(host: string, found: HostDiscovery): void {
+      const { method, checkedAt, entries, sitemaps, trouble, looks } = found;
       const hostId = session.hosts.idOf(host);
-      const values = [method, checkedAt, entries, JSON.stringify(sitemaps), trouble];
+      const told = looks === undefined ? null : JSON.stringify(looks);
+      const values = [method, checkedAt, entries, JSON.stringify(sitemaps), trouble, told];
       putDiscovery.run(session.projectId, hostId, ...values);
       session.window.commit();
     },

@@ -241,6 +241,7 @@ export function describeSitemaps(harness: () => StoreHarness): void {
       entries: 3,
       sitemaps: [SITEMAP, url('b.xml')],
       trouble: 'lasting',
+      looks: { [url('b.xml')]: { at: 1200, entries: 2 } },
     };
 
     it('is kept by project and host, the last one', async () => {
@@ -248,7 +249,8 @@ export function describeSitemaps(harness: () => StoreHarness): void {
       expect(await store.discovery('a.test')).toBeNull();
       await store.saveDiscovery('a.test', { ...found, method: 'not_found' });
       await store.saveDiscovery('a.test', found);
-      await store.saveDiscovery('b.test', { ...found, method: 'links', sitemaps: [], trouble: null });
+      const none = { ...found, sitemaps: [], trouble: null, looks: undefined };
+      await store.saveDiscovery('b.test', { ...none, method: 'links' });
       await harness().crash();
       const again = await beginRun(harness());
       expect(await again.store.discovery('a.test')).toEqual(found);

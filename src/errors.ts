@@ -51,6 +51,12 @@ export const ERRORS = {
     exitCode: 2,
     httpStatus: 400,
   },
+  'other-option': {
+    message: 'The option {option} is of other commands: {command} does not take it.',
+    hint: 'Leave it out; `{command} --help` lists what is taken there, docs/options.md says what it means elsewhere.',
+    exitCode: 2,
+    httpStatus: 400,
+  },
   'not-a-setting': {
     message: 'The option {option} cannot be kept with a project: {reason}.',
     hint: 'Give it with the command, in a file (--config) or in the environment; a project keeps how it is crawled.',

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { seededRandom } from '../../test/seeded-random.ts';
 import { comparePages } from './compare-pages.ts';
-import type { PageChange, PastPage } from './visit-record.ts';
+import type { ComparedPage, PageChange } from './visit-record.ts';
 
-const PAGE: PastPage = {
+const PAGE: ComparedPage = {
   statusCode: 200,
   title: 'Ink',
   h1: 'All about ink',
@@ -16,9 +16,11 @@ const PAGE: PastPage = {
   text: 'Ink is a liquid that people write with since long ago',
   links: ['https://a.example/', 'https://a.example/pens', 'https://b.example/'],
   redirectTo: null,
+  type: 'text/html',
+  content: 'text',
 };
 
-const compare = (before: Partial<PastPage>, after: Partial<PastPage>) =>
+const compare = (before: Partial<ComparedPage>, after: Partial<ComparedPage>) =>
   comparePages({ ...PAGE, ...before }, { ...PAGE, ...after });
 const partsOf = (change: PageChange | null) => change?.parts ?? null;
 
@@ -132,6 +134,7 @@ describe('a redirect', () => {
   const redirect = {
     statusCode: 301,
     redirectTo: 'https://a.example/new',
+    content: 'none' as const,
     title: null,
     text: null,
     links: [],
@@ -157,6 +160,37 @@ describe('a redirect', () => {
 
   it('that is a page again is told', () => {
     expect(partsOf(compare(redirect, {}))).toEqual(['status', 'redirect']);
+  });
+});
+
+describe('a type', () => {
+  const pdf = { type: 'application/pdf', title: null, text: null, links: [], structuredData: null };
+
+  it('that is refused is all that is told of what was a page, and of what is one again', () => {
+    const refused = { ...pdf, content: 'none' as const };
+    const gone = compare({}, refused);
+    expect(gone).toMatchObject({
+      parts: ['type'],
+      fields: [{ name: 'type', before: 'text/html', after: 'application/pdf' }],
+      linksRemoved: [],
+      lost: { title: 'Ink', links: PAGE.links },
+    });
+    const back = compare(refused, {});
+    expect(back).toMatchObject({ parts: ['type'], gained: { title: 'Ink' } });
+    expect(compare(refused, refused)).toBeNull();
+    expect(partsOf(compare(refused, { ...refused, type: 'image/png' }))).toEqual(['type']);
+  });
+
+  it('of a document is told beside its content, of two pages it is not', () => {
+    const document = { ...pdf, content: 'document' as const };
+    expect(partsOf(compare({}, document))).toEqual(['title', 'links', 'structured-data', 'type']);
+    expect(compare({}, { type: 'application/xhtml+xml' })).toBeNull();
+  });
+
+  it('of a redirect is none of the page', () => {
+    const moved = { type: null, content: 'none' as const, redirectTo: 'https://a.example/new' };
+    expect(partsOf(compare({}, moved))).toEqual(['redirect']);
+    expect(partsOf(compare(moved, { ...pdf, content: 'none' }))).toEqual(['redirect']);
   });
 });
 

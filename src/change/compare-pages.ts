@@ -6,14 +6,20 @@
 import { compareLinkedData } from './compare-linked-data.ts';
 import { cutValues } from './cut-values.ts';
 import { comparable, hostOf, sharedToken } from './query-tokens.ts';
-import { CHANGE_PARTS, type ChangePart, type PageChange, type PastPage } from './visit-record.ts';
+import {
+  CHANGE_PARTS,
+  type ChangePart,
+  type ComparedPage,
+  type KeptContent,
+  type PageChange,
+  type PastPage,
+} from './visit-record.ts';
 import { cutPieces, diffWords, SHOWN_OF_OUTER } from './word-diff.ts';
-
-/** What a visit found, in the shape of what is stored. */
-export type FoundPage = PastPage;
 
 /** A page may have many links; so many are kept of those that came or went. */
 const MOST_LINKS = 500;
+/** And so many of a page that leads elsewhere now. */
+const MOST_KEPT_LINKS = 2000;
 const LONGEST_VALUE = 2000;
 
 /** To be added to. */
@@ -30,7 +36,7 @@ export function noChange(): PageChange {
 }
 
 /** A text that is not there on one side is compared with nothing: its hash says more than its absence. */
-export function comparePages(past: PastPage, found: FoundPage): PageChange | null {
+export function comparePages(past: ComparedPage, found: ComparedPage): PageChange | null {
   const change = noChange();
   const compare = (name: ChangePart, before: string | null, after: string | null) => {
     if (before === after) return;
@@ -43,8 +49,12 @@ export function comparePages(past: PastPage, found: FoundPage): PageChange | nul
   if (isAnswerWithContent(past.statusCode))
     compare('status', textOfStatus(past.statusCode), textOfStatus(found.statusCode));
   compare('redirect', past.redirectTo, found.redirectTo);
-  // What leads elsewhere has no content: all of it would be told as gone, or come.
-  if (past.redirectTo === null && found.redirectTo === null) {
+  if (isTypeTold(past, found)) compare('type', past.type, found.type);
+  // Without content all of it would be told as gone, or come. It is kept for when there is some again.
+  const [hadContent, hasContent] = [past.content !== 'none', found.content !== 'none'];
+  if (hadContent && !hasContent) change.lost = contentOf(past);
+  if (!hadContent && hasContent) change.gained = contentOf(found);
+  if (hadContent && hasContent) {
     compare('title', past.title, found.title);
     compare('h1', past.h1, found.h1);
     compare('description', past.description, found.description);
@@ -62,6 +72,30 @@ export function comparePages(past: PastPage, found: FoundPage): PageChange | nul
   if (change.parts.length === 0) return null;
   change.parts = inOrder(change.parts);
   return change;
+}
+
+/** What differs between the content that a page lost and what it gained later: as if nothing had been in between. */
+export function compareContent(lost: KeptContent, gained: KeptContent): PageChange {
+  const areLinksKept = lost.links !== null && gained.links !== null;
+  const pageOf = (content: KeptContent): ComparedPage => ({
+    ...content,
+    links: areLinksKept ? content.links! : [],
+    statusCode: null,
+    redirectTo: null,
+    text: null,
+  });
+  return comparePages(pageOf(lost), pageOf(gained)) ?? noChange();
+}
+
+function contentOf(page: ComparedPage): KeptContent {
+  const { statusCode: _, redirectTo: __, text: ___, links, ...content } = page;
+  return { ...content, links: links.length > MOST_KEPT_LINKS ? null : links };
+}
+
+/** Of two pages it is told by their content, and a redirect has none of its own. */
+function isTypeTold(past: ComparedPage, found: ComparedPage): boolean {
+  const isPage = past.content === 'text' && found.content === 'text';
+  return !isPage && past.redirectTo === null && found.redirectTo === null;
 }
 
 /** As they stand in the list of all parts, however they were found. */

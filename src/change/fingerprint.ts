@@ -59,6 +59,11 @@ export function redirectHash(status: number, target: string): Uint8Array {
   return crypto.hash('sha256', `${status}\x1f${target}`, 'buffer');
 }
 
+/** Of an answer that is not read for its type: that is all there is. */
+export function typeHash(type: string | null): Uint8Array {
+  return crypto.hash('sha256', `type\x1f${type ?? ''}`, 'buffer');
+}
+
 /**
  * The links of a page in whatever order, from the hashes that the parser made of their bytes, and their flags; `baseHref` is
  * what relative ones depend on, `mark` stands for whatever else decides where they lead and how they count. A page with the

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import { comparePages } from './compare-pages.ts';
 import { mergeChanges, type PageEnd, pageAfter } from './merge-changes.ts';
-import type { ChangePart, PageChange } from './visit-record.ts';
+import type { ChangePart, ComparedPage, PageChange } from './visit-record.ts';
 import { cutPieces, diffWords } from './word-diff.ts';
 
 const changeOf = (values: Partial<PageChange>): PageChange => ({
@@ -101,6 +102,77 @@ describe('changes one after the other', () => {
     const refresh = end({ contentHash: null, textHash: null });
     const led = field('redirect', null, '/b');
     expect(merge([title('a', 'b'), led], end(), refresh)?.parts).toEqual(['redirect']);
+  });
+});
+
+describe('a page that led elsewhere in between', () => {
+  const PAGE: ComparedPage = {
+    statusCode: 200,
+    title: 'a',
+    h1: null,
+    description: null,
+    canonical: null,
+    noindex: false,
+    nofollow: false,
+    robotsOther: '',
+    structuredData: '{"price":1}',
+    text: 'words',
+    links: ['/x', '/y'],
+    redirectTo: null,
+    type: 'text/html',
+    content: 'text',
+  };
+  const MOVED = {
+    ...PAGE,
+    statusCode: 301,
+    redirectTo: '/b',
+    content: 'none' as const,
+    title: null,
+    structuredData: null,
+    links: [],
+  };
+  const away = (from: Partial<ComparedPage>) => comparePages({ ...PAGE, ...from }, MOVED)!;
+  const back = (to: Partial<ComparedPage>) => comparePages(MOVED, { ...PAGE, ...to })!;
+
+  it('is told by what differs between the content that it lost and what it has', () => {
+    const found = { title: 'b', noindex: true, structuredData: '{"price":2}', links: ['/y', '/z'] };
+    expect(merge([away({}), back(found)])).toMatchObject({
+      parts: ['title', 'robots', 'links', 'structured-data'],
+      fields: [
+        { name: 'title', before: 'a', after: 'b' },
+        { name: 'robots', before: 'index, follow', after: 'noindex, follow' },
+        { name: 'structured-data', before: 'price: 1', after: 'price: 2' },
+      ],
+      linksAdded: ['/z'],
+      linksRemoved: ['/x'],
+    });
+    expect(merge([away({}), back({ links: ['/y', '/x'] })])).toBeNull();
+  });
+
+  it('is told with what changed before and after, as often as it went away', () => {
+    const once = [title('before', 'a'), away({}), field('redirect', '/b', '/c'), back({ title: 'b' })];
+    expect(merge([...once, title('b', 'c')])?.fields).toEqual([
+      { name: 'title', before: 'before', after: 'c' },
+    ]);
+    expect(merge([...once, away({ title: 'b' }), back({ title: 'before' })])).toBeNull();
+  });
+
+  it('is told without links where they were too many to be kept', () => {
+    const many = Array.from({ length: 2001 }, (_, i) => `/${i}`);
+    expect(merge([away({ links: many }), back({ title: 'b' })])?.parts).toEqual(['title']);
+  });
+
+  it('is told as one that leads on where it is not known what it was', () => {
+    expect(merge([back({})], null)?.parts).toEqual(['status', 'redirect']);
+  });
+
+  it('has other words, which nobody can count', () => {
+    expect(merge([away({}), back({})], end(), OTHER)).toMatchObject({
+      parts: ['text'],
+      text: null,
+      wordsAdded: null,
+      wordsRemoved: null,
+    });
   });
 });
 

@@ -3,7 +3,7 @@
  * steps. What was changed and changed back is left out. Pure: it asks nobody.
  */
 import { pairUp } from './compare-linked-data.ts';
-import { inOrder } from './compare-pages.ts';
+import { compareContent, inOrder } from './compare-pages.ts';
 import { comparable } from './query-tokens.ts';
 import type { ChangePart, DiffPiece, KnownBy, PageChange, VisitOutcome } from './visit-record.ts';
 import { cutPieces, diffWords, ELLIPSIS, SHOWN_OF_OUTER } from './word-diff.ts';
@@ -73,11 +73,10 @@ export function mergeChanges(
   before: PageEnd | null,
   after: PageEnd | null,
 ): MergedChange | null {
-  const changes = steps.map(({ change }) => change);
+  const changes = withoutDetours(steps.map(({ change }) => change));
   const fields = mergeFields(changes, before, after);
-  if (isRedirect(before) || isRedirect(after)) {
-    // What leads elsewhere has no content to be told.
-    const told = fields.filter(({ name }) => name === 'status' || name === 'redirect');
+  if (isEmpty(before) || isEmpty(after)) {
+    const told = fields.filter(({ name }) => NOT_OF_CONTENT.has(name));
     return withParts({ ...NO_LINKS, ...NO_TEXT, fields: told, parts: [] });
   }
   if (before !== null && after !== null && isSame(before.contentHash, after.contentHash))
@@ -89,6 +88,19 @@ export function mergeChanges(
     fields: [...fields, ...mergeData(changes)],
     parts: text === null ? [] : ['text'],
   });
+}
+
+/** From the change that lost the content of a page to the one that brought some again, all is one: what differs between the two. */
+function withoutDetours(changes: readonly PageChange[]): PageChange[] {
+  const joined: PageChange[] = [];
+  for (let at = 0; at < changes.length; at++) {
+    const { lost } = changes[at];
+    const back =
+      lost === undefined ? -1 : changes.findIndex(({ gained }, i) => i > at && gained !== undefined);
+    joined.push(back === -1 ? changes[at] : compareContent(lost!, changes[back].gained!));
+    if (back !== -1) at = back;
+  }
+  return joined;
 }
 
 type Links = Pick<MergedChange, 'linksAdded' | 'linksRemoved'>;
@@ -103,8 +115,10 @@ function withParts(merged: MergedChange): MergedChange | null {
   return parts.length === 0 ? null : { ...merged, parts: inOrder(parts) };
 }
 
-/** By its status, or by a refresh in the page: of neither is a body kept. */
-const isRedirect = (end: PageEnd | null) =>
+/** What is told of a page without content. */
+const NOT_OF_CONTENT: ReadonlySet<ChangePart> = new Set(['status', 'redirect', 'type']);
+/** It leads elsewhere, by its status or by a refresh in the page, or its type is refused: of none is a body kept. */
+const isEmpty = (end: PageEnd | null) =>
   end !== null && ((end.status >= 300 && end.status < 400) || end.contentHash === null);
 const isSame = (one: string | null, other: string | null) => one !== null && one === other;
 
@@ -201,14 +215,16 @@ const isOfText = ({ parts }: PageChange) => parts.includes('text');
 function mergeTexts(steps: readonly ChangeStep[]): Text | null {
   const changes = steps.map(({ change }) => change);
   const ofText = changes.filter(isOfText);
-  // What a page says while it leads elsewhere is not told: then the one step need not be the whole way.
-  const isOneStep = ofText.length === 1 && !changes.some(({ parts }) => parts.includes('redirect'));
+  // What a page says after it had no content is not told: then the one step need not be the whole way.
+  const isBroken = changes.some(({ parts, gained }) => gained !== undefined || parts.includes('redirect'));
+  const isOneStep = ofText.length === 1 && !isBroken;
   const [only] = ofText;
   if (isOneStep)
     return { ...NO_TEXT, text: only.text, wordsAdded: only.wordsAdded, wordsRemoved: only.wordsRemoved };
   const composed = composeTexts(ofText.map(({ text }) => text));
   if (composed !== null) return composed.wordsAdded === 0 && composed.wordsRemoved === 0 ? null : composed;
-  if (ofText.length === 0) return NO_TEXT;
+  // Known by its hash alone: nobody can count the words of texts that are not kept.
+  if (ofText.length === 0) return { ...NO_TEXT, wordsAdded: null, wordsRemoved: null };
   const textSteps = steps
     .filter(({ change }) => isOfText(change))
     .map(({ run, change }) => ({

@@ -59,6 +59,7 @@ export const CHANGE_PARTS = [
   'text',
   'redirect',
   'template',
+  'type',
 ] as const;
 export type ChangePart = (typeof CHANGE_PARTS)[number];
 
@@ -76,6 +77,18 @@ export interface PageChange {
   text: DiffPiece[] | null;
   wordsAdded: number;
   wordsRemoved: number;
+  /**
+   * What was there until the page led elsewhere or was of a type that is refused, and what came when that was over: not told, but
+   * compared with each other.
+   */
+  lost?: KeptContent;
+  gained?: KeptContent;
+}
+
+/** The content of a page but for its text, of which the hash is kept. */
+export interface KeptContent extends Omit<ComparedPage, 'statusCode' | 'redirectTo' | 'text' | 'links'> {
+  /** Null where they are too many to be kept. */
+  links: string[] | null;
 }
 
 /** What the store has of a page, for comparison with what a visit found. */
@@ -95,4 +108,12 @@ export interface PastPage {
   links: string[];
   /** Identity of the page it redirects to. */
   redirectTo: string | null;
+}
+
+/** A page as one visit has it, to be compared with another. */
+export interface ComparedPage extends PastPage {
+  /** Without parameters. */
+  type: string | null;
+  /** A page with its text, a document that is kept as it is, or nothing: it leads elsewhere, or its type is refused. */
+  content: 'text' | 'document' | 'none';
 }

@@ -6,7 +6,7 @@ import { loadTerrain, type Terrain } from '../config/load-terrain.ts';
 import { PROGRAM_VERSION } from '../config/program.ts';
 import { planSeeds } from '../crawl/plan-terrain.ts';
 import type { CrawlHandle } from '../crawl/start-crawl.ts';
-import { SumiError } from '../errors.ts';
+import { SumiError, sumiError } from '../errors.ts';
 import type { LinkGraph } from '../graph/link-graph.ts';
 import type { TerrainFigures } from '../graph/terrain-figures.ts';
 import { renderTerrainPlan } from '../report/render-terrain-plan.ts';
@@ -87,6 +87,11 @@ export function mapCommand(): Command {
 }
 
 async function runMap(file: string, flags: MapFlags, options: Record<string, unknown>): Promise<void> {
+  if (flags.html === '-') {
+    const reason =
+      '--html is "-"; expected a file: standard output has what the crawl tells (`sumi export --format html` prints the page of a stored map)';
+    throw sumiError('usage', { reason, command: 'sumi map' });
+  }
   const terrain = await loadTerrain({ file, env: process.env, flags: options });
   const { config, warnings, summaryPath } = terrain;
   const tell = (line: string) => void (config.quiet || process.stderr.write(`${printable(line)}\n`));

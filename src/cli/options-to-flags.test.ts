@@ -1,4 +1,4 @@
-import { Command, CommanderError } from 'commander';
+import { Command, CommanderError, Option } from 'commander';
 import { describe, expect, it } from 'vitest';
 import { loadConfig } from '../config/load-config.ts';
 import { SumiError } from '../errors.ts';
@@ -13,8 +13,12 @@ function flagsOf(...args: string[]): Record<string, unknown> {
   return flagsGiven(crawlCommand().parse(args, { from: 'user' }));
 }
 
-function errorOf(...args: string[]): unknown {
-  const program = new Command('sumi').addCommand(crawlCommand());
+const errorOf = (...args: string[]) => thrownBy(crawlCommand(), ...args);
+const hintOf = (command: Command, ...args: string[]) =>
+  (thrownBy(command, command.name(), ...args) as SumiError).hint;
+
+function thrownBy(own: Command, ...args: string[]): unknown {
+  const program = new Command('sumi').addCommand(own);
   program.configureOutput({ writeOut: () => {}, writeErr: () => {} });
   for (const command of program.commands) command.configureOutput({ writeOut: () => {}, writeErr: () => {} });
   throwUsageErrors(program);
@@ -100,6 +104,27 @@ describe('throwUsageErrors', () => {
     expect(error.hint).toContain('--max-concurrent-pages-open;');
     const shown = errorOf('crawl', '--no-robot') as SumiError;
     expect(shown.hint).toContain('--no-robots;');
+  });
+
+  it('names the format for a flag of its name, where the command has no such flag', () => {
+    const listing = (own?: Option) => {
+      const command = new Command('list').action(() => {});
+      if (own === undefined) addOptionFlags(command, ['format', 'db']);
+      else command.addOption(own);
+      return hintOf(command, '--json');
+    };
+    expect(listing()).toContain('The nearest known one is --format json;');
+    expect(listing(new Option('--format <F>').choices(['text', 'json']))).toContain('--format json;');
+    expect(listing(new Option('--format <F>').choices(['text', 'csv']))).not.toContain('--format json;');
+  });
+
+  it('says of a flag that only other commands take that they do', () => {
+    const command = addOptionFlags(new Command('list'), ['http2', 'db']).action(() => {});
+    const error = thrownBy(command, 'list', '--allow-http') as SumiError;
+    expect(error).toMatchObject({ code: 'other-option', exitCode: 2 });
+    expect(error.message).toBe('The option --allow-http is of other commands: sumi list does not take it.');
+    expect((thrownBy(command, 'list', '--no-robots') as SumiError).code).toBe('other-option');
+    expect((thrownBy(command, 'list', '--alow-http') as SumiError).code).toBe('unknown-option');
   });
 
   it('names the nearest command for an unknown one', () => {

@@ -123,7 +123,11 @@ function usageError(command: Command, error: CommanderError): Error {
     );
     // Without its value, which may be a password.
     const [option] = name.split('=', 1);
-    const nearest = nearestName(option, [...shown, '--help', ...hidden]);
+    const format = formatMeant(command, option);
+    if (format === null && isOfOthers(option)) {
+      return sumiError('other-option', { option, command: pathOf(command) }, error);
+    }
+    const nearest = format ?? nearestName(option, [...shown, '--help', ...hidden]);
     return sumiError('unknown-option', { option, place: `command ${pathOf(command)}`, nearest }, error);
   }
   if (error.code === 'commander.unknownCommand') {
@@ -136,6 +140,20 @@ function usageError(command: Command, error: CommanderError): Error {
   }
   const reason = error.message.replace(/^error: /, '').split('\n', 1)[0];
   return sumiError('usage', { reason, command: pathOf(command) }, error);
+}
+
+/** `--json` where that is a value of --format. */
+function formatMeant(command: Command, option: string): string | null {
+  const format = command.options.find(({ long }) => long === '--format');
+  const choices: readonly string[] = format?.argChoices ?? OPTIONS.format.choices ?? [];
+  const name = option.slice('--'.length);
+  return format !== undefined && choices.includes(name) ? `--format ${name}` : null;
+}
+
+/** Written as it should be, for a command that does not take it. */
+function isOfOthers(option: string): boolean {
+  const name = option.replace(/^--(?:no-)?/, '');
+  return option.startsWith('--') && (name in OPTIONS || name in ALIASES);
 }
 
 function pathOf(command: Command): string {

@@ -12,6 +12,7 @@ import { addReadFlags, type Reading, readWholeNumber, wantsJson, withReadSide } 
 import { renderReport } from './render-report.ts';
 import { reportOnRun } from './report-on-run.ts';
 import { writeFiles } from './write-files.ts';
+import { writePieces } from './write-rows.ts';
 
 const EXAMPLES = `
 Examples:
@@ -19,7 +20,7 @@ Examples:
   sumi report --run 3                    a certain one
   sumi report --run 3 --json | jq .politeness.violations
   sumi report --html report.html         the project's history in pictures: what changes where, freshness, bandwidth
-  sumi report --html run-3.html --run 3  one run, and what led to it`;
+  sumi report --html run-3.html --run 3  one run, and what led to it; - is standard output`;
 
 export function reportCommand(): Command {
   const command = new Command('report').description('tell of one run: figures, hosts, errors, politeness');
@@ -61,6 +62,7 @@ async function writePage(
     if (page === null) throw unknown();
     yield page;
   };
+  if (path === '-') return writePieces(draw());
   await writeFiles([{ path, pieces: draw() }]);
   if (!config.quiet) process.stderr.write(`report written to ${printable(path)}\n`);
 }

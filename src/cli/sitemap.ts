@@ -16,6 +16,7 @@ const EXAMPLES = `
 Examples:
   sumi sitemap example.com                                  robots.txt, else the usual paths, else the home page's link
   sumi sitemap https://example.com/sitemap_index.xml        this one, and those it names
+  sumi sitemap http://localhost:8080/                       http is asked as http; a bare host by https first
   sumi sitemap example.com --format csv > urls.csv          every column
   sumi sitemap example.com --db site.db                     kept, and given from there for sitemap-cache-hours
   sumi sitemap example.com --db site.db --fresh             read again all the same
@@ -104,14 +105,13 @@ function abortOnSignals(): AbortSignal {
 
 function rowsOf(found: AsyncIterable<ListedEntry[]>, limit: number) {
   let isCut = false;
-  async function* all(): AsyncGenerator<SitemapRow> {
-    let count = 0;
+  async function* all(): AsyncGenerator<SitemapRow[]> {
+    let left = limit;
     for await (const batch of found) {
-      for (const one of batch) {
-        isCut = count++ >= limit;
-        if (isCut) return;
-        yield rowOf(one);
-      }
+      isCut = batch.length > left;
+      yield (isCut ? batch.slice(0, left) : batch).map(rowOf);
+      if (isCut) return;
+      left -= batch.length;
     }
   }
   return {

@@ -10,7 +10,8 @@ import { painterFor } from '../report/terminal-text.ts';
 export type ListFormat = 'table' | 'json' | 'jsonl' | 'csv';
 
 export interface RowList<Row> {
-  rows: AsyncIterable<Row>;
+  /** Several at once where they are read so: waiting for each costs as much as making it. */
+  rows: AsyncIterable<Row | readonly Row[]>;
   format: ListFormat;
   /** Names of all columns, in order: the head of a CSV must be there even when no row is. */
   names: readonly (keyof Row & string)[];
@@ -78,26 +79,39 @@ const FORMATS: Record<ListFormat, (list: RowList<object>, out: Output) => AsyncG
       layout = layOutTable(columns, sample, width, paint);
       return [layout.head, ...sample.map((row) => layout!.line(row))].map((line) => `${line}\n`).join('');
     };
-    for await (const row of rows) {
-      if (layout !== null) yield `${(layout as { line(row: object): string }).line(row)}\n`;
-      else if (sample.push(row) === SAMPLE_ROWS) yield begin();
+    for await (const some of rows) {
+      let text = '';
+      for (const row of listOf(some)) {
+        if (layout !== null) text += `${(layout as { line(row: object): string }).line(row)}\n`;
+        else if (sample.push(row) === SAMPLE_ROWS) text += begin();
+      }
+      if (text !== '') yield text;
     }
     if (layout === null) yield begin();
   },
 };
 
 /** Many rows a piece: each piece on its way costs as much as making a row. */
-async function* joined(rows: AsyncIterable<object>, textOf: (row: object) => string): AsyncGenerator<string> {
+async function* joined(
+  rows: RowList<object>['rows'],
+  textOf: (row: object) => string,
+): AsyncGenerator<string> {
   let text = '';
   let count = 0;
-  for await (const row of rows) {
-    text += textOf(row);
-    if (++count % ROWS_A_PIECE !== 0) continue;
+  for await (const some of rows) {
+    for (const row of listOf(some)) {
+      text += textOf(row);
+      count++;
+    }
+    if (count < ROWS_A_PIECE) continue;
     yield text;
     text = '';
+    count = 0;
   }
   if (text !== '') yield text;
 }
+
+const listOf = (some: object | readonly object[]): readonly object[] => (Array.isArray(some) ? some : [some]);
 
 function csvLine(row: Record<string, unknown>, names: readonly string[]): string {
   let line = csvField(row[names[0]]);

@@ -4,12 +4,20 @@
  *
  * It never decides what is stored of a page, or whether it is asked again: that is read-page.ts and settle-answer.ts.
  */
-import { comparePages, type FoundPage, noChange } from '../change/compare-pages.ts';
+import { comparePages, noChange } from '../change/compare-pages.ts';
 import { hasSameLinks, isSameHash, simhashDistance } from '../change/fingerprint.ts';
 import { changeFrequencyAfter } from '../change/revisit/change-frequency.ts';
-import type { KnownBy, PageChange, PastPage, VisitOutcome, VisitRecord } from '../change/visit-record.ts';
+import type {
+  ComparedPage,
+  KnownBy,
+  PageChange,
+  PastPage,
+  VisitOutcome,
+  VisitRecord,
+} from '../change/visit-record.ts';
 import type { Outcome } from '../fetch/fetcher.ts';
 import type { LastVisit } from '../frontier/candidate.ts';
+import { essenceOf } from '../parse/mime-type.ts';
 import type { PageFacts, PageTouch, Store } from '../store/port.ts';
 import { type PageSettlement, wasAnswered, wasGone, wasRead } from './page-settlement.ts';
 
@@ -73,7 +81,10 @@ function statusBefore(last: LastVisit, now: number | null): number | null {
  * Gives the settlement of a page that was read, or led on, its line of history; where hashes do not decide, what was
  * found is left in it for `compareWithStored`. Links are only told where they may have changed: there are many.
  */
-export function compareHashes(settlement: PageSettlement, describe: (withLinks: boolean) => FoundPage): void {
+export function compareHashes(
+  settlement: PageSettlement,
+  describe: (withLinks: boolean) => ComparedPage,
+): void {
   const facts = settlement.facts!;
   const { last } = settlement.claim;
   if (!wasRead(last)) {
@@ -88,8 +99,9 @@ export function compareHashes(settlement: PageSettlement, describe: (withLinks: 
   }
 }
 
-function knownUnchangedBy({ redirect, facts, claim }: PageSettlement): KnownBy {
-  if (redirect !== null) return 'status';
+function knownUnchangedBy({ facts, claim }: PageSettlement): KnownBy {
+  // It leads to the same place, or is of the same type that is refused.
+  if (facts!.contentHash === null) return 'status';
   return isSameBody(facts!, claim.last) ? 'hash' : 'text';
 }
 
@@ -143,23 +155,36 @@ function countChange(settlement: PageSettlement, last: LastVisit): void {
   settlement.changesDetected = last.changesDetected + 1;
 }
 
-function findChange(past: PastPage, found: FoundPage, facts: PageFacts, last: LastVisit): PageChange | null {
-  const before: PastPage = {
+function findChange(
+  past: PastPage,
+  found: ComparedPage,
+  facts: PageFacts,
+  last: LastVisit,
+): PageChange | null {
+  const before: ComparedPage = {
     ...past,
+    type: essenceOf(last.contentType),
+    content: contentOf(last),
     statusCode: statusBefore(last, found.statusCode),
     // Read by a version that did not keep them: nothing is known of them.
     ...(past.robotsOther === null ? robotsBefore(past, found, facts) : null),
     structuredData: last.facetHash === null ? found.structuredData : past.structuredData,
   };
   const change = comparePages(before, found);
-  const isRedirect = past.redirectTo !== null || found.redirectTo !== null;
-  if (isRedirect || (past.text !== null && found.text !== null) || !hasOtherText(facts, last)) return change;
+  const isEmpty = before.content === 'none' || found.content === 'none';
+  if (isEmpty || (past.text !== null && found.text !== null) || !hasOtherText(facts, last)) return change;
   const told = change ?? noChange();
   return told.parts.includes('text') ? told : { ...told, parts: [...told.parts, 'text'] };
 }
 
+/** What it is to be compared by. */
+export function contentOf({ contentHash, textHash }: PageFacts | LastVisit): ComparedPage['content'] {
+  if (contentHash === null) return 'none';
+  return textHash === null ? 'document' : 'text';
+}
+
 /** That version read them from pages only, and no others than these two. */
-function robotsBefore(past: PastPage, found: FoundPage, facts: PageFacts) {
+function robotsBefore(past: PastPage, found: ComparedPage, facts: PageFacts) {
   const { noindex, nofollow } = facts.textHash === null ? found : past;
   return { noindex, nofollow, robotsOther: found.robotsOther };
 }

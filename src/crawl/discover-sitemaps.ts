@@ -317,8 +317,7 @@ export function createSitemapDiscovery(
     if (seen.batch.size === 0) return;
     const findings = [...seen.batch.values()];
     seen.batch.clear();
-    seen.record.entries += findings.length;
-    await store.saveEntries(findings, seen.record.now);
+    seen.record.count(await store.saveEntries(findings, seen.record.now));
     wakeHosts(findings.map(({ candidate }) => candidate));
   }
 

@@ -7,7 +7,8 @@
  *    the way.
  */
 import type { SitemapReport, Trouble } from '../sitemap/find-entries.ts';
-import type { HostDiscovery } from '../store/port.ts';
+import { PageSet } from '../store/page-set.ts';
+import type { HostDiscovery, SavedEntry } from '../store/port.ts';
 import type { StartUrl } from './parts.ts';
 
 const MOST_NAMED = 100;
@@ -15,22 +16,37 @@ const PASSING_MS = 3_600_000;
 
 export class LookRecord {
   hits = 0;
-  /** As the looks count them. */
+  /** Pages that were named, each once. */
   entries = 0;
   trouble: Trouble | null = null;
   readonly now: number;
   /** When the host was looked at last, before this. */
   readonly known: HostDiscovery | null;
   readonly #named = new Set<string>();
+  readonly #pages = new PageSet();
+  readonly #looks = new Map<string, NonNullable<HostDiscovery['looks']>[string]>();
+  /** Of the entries: pages that no sitemap named so far. */
+  #added = 0;
 
   constructor(now: number, known: HostDiscovery | null) {
     this.now = now;
     this.known = known;
   }
 
-  note({ url, foundBy, kind, trouble }: SitemapReport): void {
+  /** What the store says of entries that it was given. */
+  count(saved: readonly SavedEntry[]): void {
+    for (const { pageId, namedBy } of saved) {
+      if (!this.#pages.add(pageId)) continue;
+      this.entries++;
+      if (namedBy === 'none') this.#added++;
+    }
+  }
+
+  note({ url, foundBy, kind, entries, problem, trouble }: SitemapReport): void {
     this.trouble = worse(this.trouble, trouble);
     if (kind === null) return;
+    const isWhole = kind !== 'index' && problem === null && trouble === null;
+    if (isWhole && this.#looks.size < MOST_NAMED) this.#looks.set(url, { at: Math.round(this.now), entries });
     this.hits++;
     if (foundBy !== 'index' && this.#named.size < MOST_NAMED) this.#named.add(url);
   }
@@ -51,8 +67,9 @@ export class LookRecord {
       entries,
       sitemaps: [...this.#named],
       trouble,
+      looks: Object.fromEntries(this.#looks),
     };
-    return look.isSearched ? found : withKnown(known, found);
+    return look.isSearched ? found : withKnown(known, found, this.#added);
   }
 }
 
@@ -76,16 +93,18 @@ export function isPageUrl({ isBare, fetchUrl }: StartUrl): boolean {
  * Beside sitemaps that are known and were not read this time, those given are an addition: the time stays that of the
  * look at all of them, or else what only the others name would count as vanished.
  */
-function withKnown(known: HostDiscovery | null, found: HostDiscovery): HostDiscovery {
+function withKnown(known: HostDiscovery | null, found: HostDiscovery, added: number): HostDiscovery {
   const others = known?.sitemaps.filter((url) => !found.sitemaps.includes(url)) ?? [];
   if (known === null || others.length === 0) return found;
-  const isNews = found.sitemaps.some((url) => !known.sitemaps.includes(url));
   return {
     method: 'sitemap',
     checkedAt: known.checkedAt,
-    entries: known.entries + (isNews ? found.entries : 0),
+    entries: known.entries + added,
     sitemaps: [...found.sitemaps, ...others].slice(0, MOST_NAMED),
     trouble: worse(known.trouble, found.trouble),
+    looks: Object.fromEntries(
+      Object.entries({ ...found.looks, ...known.looks, ...found.looks }).slice(0, MOST_NAMED),
+    ),
   };
 }
 

@@ -1,5 +1,6 @@
 /** Where a redirect leads: the target is offered like a link, goes next, and its source waits for what becomes of it. */
 import { redirectHash } from '../change/fingerprint.ts';
+import type { ComparedPage } from '../change/visit-record.ts';
 import { type Candidate, type Claim, REDIRECT_PRIORITY } from '../frontier/candidate.ts';
 import { PAGE_STATES } from '../frontier/page-state.ts';
 import type { LinkTargets, PageFacts } from '../store/port.ts';
@@ -12,6 +13,23 @@ export const NO_LINKS: Readonly<LinkTargets> = {
   targets: new Int32Array(0),
   flags: new Uint8Array(0),
   anchors: null,
+};
+
+export const NO_CONTENT: Readonly<ComparedPage> = {
+  statusCode: null,
+  title: null,
+  h1: null,
+  description: null,
+  canonical: null,
+  noindex: false,
+  nofollow: false,
+  robotsOther: '',
+  structuredData: null,
+  text: null,
+  links: [],
+  redirectTo: null,
+  type: null,
+  content: 'none',
 };
 
 export function redirected(
@@ -42,20 +60,7 @@ export function redirected(
     // What it linked to when it was a page is linked no more.
     links: claim.last === null || !claim.last.hasBody ? null : { ...NO_LINKS },
   };
-  compareHashes(settlement, () => ({
-    statusCode: facts.statusCode,
-    title: null,
-    h1: null,
-    description: null,
-    canonical: null,
-    noindex: false,
-    nofollow: false,
-    robotsOther: '',
-    structuredData: null,
-    text: null,
-    links: [],
-    redirectTo: found.url,
-  }));
+  compareHashes(settlement, () => ({ ...NO_CONTENT, statusCode: facts.statusCode, redirectTo: found.url }));
   return settlement;
 }
 

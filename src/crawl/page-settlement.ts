@@ -1,5 +1,5 @@
 /** What a turn of a page comes to: the store's settlement, and beside it what is done with it before and after. */
-import type { FoundPage } from '../change/compare-pages.ts';
+import type { ComparedPage } from '../change/visit-record.ts';
 import type { Claim, LastVisit } from '../frontier/candidate.ts';
 import { PAGE_STATES, type PageState } from '../frontier/page-state.ts';
 import type { ToldLink } from '../report/events.ts';
@@ -13,7 +13,7 @@ export interface PageSettlement extends Settlement {
   /** Null unless an output sink wants them. */
   toldLinks: ToldLink[] | null;
   /** The hashes differ from the last visit's: this is to be compared with what is stored. */
-  found: FoundPage | null;
+  found: ComparedPage | null;
 }
 
 /** Without anything found yet; the numbers of change as they were. */
@@ -47,7 +47,7 @@ export function queuedAgain(claim: Claim, requeue: NonNullable<Settlement['reque
   return { ...bareSettlement(claim, 'Queued', null), requeue };
 }
 
-/** Some visit of it got an answer that was read, or that led on: not one of a type that is refused, or a redirect to nowhere. */
+/** Some visit of it got an answer that was read, or that led on: not always one of a type that is refused, or a redirect to nowhere. */
 export function wasRead(last: LastVisit | null): last is LastVisit {
   // Hashes last: a store may have to read them.
   return last !== null && (last.hasBody || last.facetHash !== null);

@@ -2,13 +2,13 @@
  * Steps 7 and 8 for a page with a body: parse it, discover its links, compare it with the last visit. A body that is
  * the very one of the last visit is not parsed unless the run reads everything: what is stored of it stays as it is.
  */
-import type { FoundPage } from '../change/compare-pages.ts';
 import { contentHash } from '../change/fingerprint.ts';
+import type { ComparedPage } from '../change/visit-record.ts';
 import type { Claim, LastVisit } from '../frontier/candidate.ts';
 import { essenceOf } from '../parse/mime-type.ts';
 import type { ParsedPage } from '../parse/parsed-page.ts';
 import type { PageFacts } from '../store/port.ts';
-import { compareHashes, hasKeptLinks, isSameAnswer, touchOf, visitOf } from './compare-visit.ts';
+import { compareHashes, contentOf, hasKeptLinks, isSameAnswer, touchOf, visitOf } from './compare-visit.ts';
 import type { Exchange } from './exchange.ts';
 import { NO_LINKS, redirected } from './follow-redirect.ts';
 import { keepBody } from './keep-body.ts';
@@ -129,7 +129,7 @@ function keepsLinks(settlement: PageSettlement, { modes, discovery, report }: Cr
 }
 
 /** What was found, in the words of what is stored. */
-function describe(facts: PageFacts, text: string | null, links: string[]): FoundPage {
+function describe(facts: PageFacts, text: string | null, links: string[]): ComparedPage {
   const { statusCode, title, h1, description, canonical, noindex, nofollow, robotsOther, structuredData } =
     facts;
   return {
@@ -145,5 +145,7 @@ function describe(facts: PageFacts, text: string | null, links: string[]): Found
     text,
     links,
     redirectTo: null,
+    type: essenceOf(facts.contentType),
+    content: contentOf(facts),
   };
 }

@@ -1,6 +1,7 @@
 /**
  * From an answer to a settlement: what becomes of the page, what is kept of the visit, whether it is asked again later.
- * A visit that reads nothing only touches what was read before: the last good copy stays until there is a better one.
+ * A visit that reads nothing only touches what was read before: the last good copy stays until there is a better one, or the page is
+ * something else.
  */
 import { type Claim, CONFIRM_GONE_PRIORITY } from '../frontier/candidate.ts';
 import type { PageState } from '../frontier/page-state.ts';
@@ -19,6 +20,7 @@ import {
 } from './page-settlement.ts';
 import type { CrawlParts } from './parts.ts';
 import { readPage } from './read-page.ts';
+import { refusedForType } from './refuse-type.ts';
 import { retryPauseMs } from './retry-policy.ts';
 
 export function settlementOf(
@@ -112,6 +114,8 @@ function finalAnswer(
 ): PageSettlement {
   const { last } = claim;
   const facts = { ...factsOf(outcome, around.clock.now()), error: reason };
+  const refused = state === 'ContentMismatch' ? refusedForType(claim, reason, facts) : null;
+  if (refused !== null) return refused;
   const settlement = { ...bareSettlement(claim, state, reason), countsAsPage: outcome.head !== null };
   settlement.visit = visitOf('failed', outcome.head === null ? 'network' : 'status', facts, last);
   if (!wasRead(last)) return { ...settlement, facts };

@@ -302,6 +302,15 @@ export interface ClaimAnswer {
   nextRetryAt: number | null;
 }
 
+/** What was known of an entry when it was saved. */
+export interface SavedEntry {
+  pageId: number;
+  /** It shows a date later than the stored one, or the first. */
+  isNewer: boolean;
+  /** What named the page last: the same sitemap, another one, or none that still does. */
+  namedBy: 'none' | 'same' | 'another';
+}
+
 /** A sitemap's entry, judged as a candidate of the project. */
 export interface SitemapFinding {
   candidate: Candidate;
@@ -326,6 +335,8 @@ export interface HostDiscovery {
   sitemaps: string[];
   /** What kept some of them from being read whole: it may pass, or it may last. Null when all were read. */
   trouble: 'passing' | 'lasting' | null;
+  /** Of single sitemaps that were read whole, by their address: when, and how many entries they had. */
+  looks?: Readonly<Record<string, { at: number; entries: number }>>;
 }
 
 export type CrawlMode = 'full' | 'incremental';
@@ -433,7 +444,7 @@ export interface Store {
    * One that waits already only gets the priority: its tries and its time stay.
    */
   requeue(pageIds: readonly number[], priority: number): Promise<number>;
-  /** What is stored of a page, to compare with, its links unless told otherwise; null for a page that was never read (no body, no redirect). */
+  /** What is stored of a page, to compare with, its links unless told otherwise; null for a page that was never read (no body, no redirect, no other hash). */
   past(pageId: number, withLinks?: boolean): Promise<PastPage | null>;
   /** The run's decision between full and incremental: the first one stands, and is answered. Null asks only. */
   decideMode(decision: ModeDecision | null): Promise<ModeDecision | null>;
@@ -455,13 +466,10 @@ export interface Store {
    */
   markOrphans(since: number, now: number): Promise<number>;
   /**
-   * Offers the entries and keeps them: of dates the newest, of the rest the last. Answers for each its page, and whether
-   * it shows a date later than the stored one, or the first.
+   * Offers the entries and keeps them: of dates the newest, of the rest the last. Answers for each of them in turn. A page
+   * may stand there twice.
    */
-  saveEntries(
-    findings: readonly SitemapFinding[],
-    now: number,
-  ): Promise<{ pageId: number; isNewer: boolean }[]>;
+  saveEntries(findings: readonly SitemapFinding[], now: number): Promise<SavedEntry[]>;
   /** Of the project's host. */
   discovery(host: string): Promise<HostDiscovery | null>;
   saveDiscovery(host: string, found: HostDiscovery): Promise<void>;

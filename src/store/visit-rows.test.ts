@@ -30,8 +30,8 @@ describe('the words of history', () => {
     expect(KNOWN_BY.slice(0, 9).join(' ')).toBe(
       'freshness lastmod 304 hash text content status network orphan',
     );
-    expect(CHANGE_PARTS.slice(0, 11).join(' ')).toBe(
-      'status title h1 description canonical robots links structured-data text redirect template',
+    expect(CHANGE_PARTS.slice(0, 12).join(' ')).toBe(
+      'status title h1 description canonical robots links structured-data text redirect template type',
     );
   });
 

@@ -191,6 +191,8 @@ export interface StoredDiscovery {
   /** A JSON array. */
   sitemaps: string;
   trouble: HostDiscovery['trouble'];
+  /** A JSON object. */
+  looks: string | null;
 }
 
 export function discoveryOf(row: StoredDiscovery): HostDiscovery {
@@ -200,6 +202,7 @@ export function discoveryOf(row: StoredDiscovery): HostDiscovery {
     entries: row.entries,
     sitemaps: JSON.parse(row.sitemaps) as string[],
     trouble: row.trouble,
+    ...(row.looks === null ? null : { looks: JSON.parse(row.looks) as HostDiscovery['looks'] }),
   };
 }
 

@@ -33,6 +33,13 @@ describe('a crawl that was asked for wrongly says why and writes nothing', () =>
     ['a scheme that is not the web', ['crawl', 'ftp://example.com/x'], 'url-scheme', ['ftp']],
     ['a word that is no URL', ['crawl', 'exam ple'], 'url-invalid', ['exam ple']],
     ['a misspelt flag', ['crawl', NOWHERE, '--max-page', '3'], 'unknown-option', ['--max-pages']],
+    ['a format as a flag', ['changes', '--json'], 'unknown-option', ['--format json;']],
+    [
+      'a flag of other commands',
+      ['sitemap', NOWHERE, '--allow-http'],
+      'other-option',
+      ['sumi sitemap --help'],
+    ],
     ['a misspelt command', ['crwal', NOWHERE], 'unknown-command', ['crawl']],
     ['a value out of its limits', ['crawl', NOWHERE, '--max-pages', '-1'], 'bad-value', ['-1']],
     [

@@ -131,6 +131,11 @@ describe('sumi map', () => {
     await expectRefusal(args, 'unknown-option', 'nearest known one is --max-depth;');
   });
 
+  it('refuses to draw to standard output, which has what the crawl tells', async () => {
+    write(QUALITY);
+    await expectRefusal(['map', 'terrain.toml', '--html', '-'], 'usage', 'sumi export --format html');
+  });
+
   const exclusive: [string, string][] = [
     ['--fresh', '--resume'],
     ['--dry-run', '--stats'],

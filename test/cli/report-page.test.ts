@@ -54,6 +54,13 @@ describe('sumi report --html', () => {
     expect(figures.ledger.every(({ outcome }) => outcome === 'new' || outcome === 'failed')).toBe(true);
   });
 
+  it('prints the page where its file is -, as other commands do', async () => {
+    const { code, stdout, stderr } = await run('report', '--html', '-');
+    expect([code, stderr]).toEqual([0, '']);
+    expect(stdout).toMatch(/^<!doctype html>[\s\S]*<\/html>\s*$/i);
+    expect(existsSync(folder.file('-'))).toBe(false);
+  });
+
   it('leaves nothing behind when it cannot', async () => {
     const away = await run('report', '--html', 'no-such-folder/report.html');
     expect([away.code, away.stderr.includes('code: export-unwritable')]).toEqual([2, true]);

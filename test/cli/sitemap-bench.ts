@@ -5,6 +5,8 @@ import { makeFolder, startSumi, sumi } from './run-sumi.ts';
 
 export interface SitemapBench {
   web: FakeWeb;
+  /** Where the commands run. */
+  folder: string;
   run: (...args: string[]) => ReturnType<typeof sumi>;
   /** Any command, in the same folder. */
   also: (...args: string[]) => ReturnType<typeof sumi>;
@@ -23,6 +25,7 @@ export function useSitemapBench(): (options: FakeWebOptions) => Promise<SitemapB
     cleanUps.push(folder.remove, () => web.close());
     return {
       web,
+      folder: folder.path,
       run: (address, ...args) => sumi(['sitemap', address, '--delay', '0', ...args], { cwd: folder.path }),
       also: (...args) => sumi(args, { cwd: folder.path }),
       begin: (...args) => startSumi(args, { cwd: folder.path }),

@@ -1,5 +1,7 @@
 // What `sumi sitemap` keeps, and what it says when it cannot: looks that were not whole, hosts without sitemaps, runs
 // that were cut off, addresses that turn out to be feeds.
+import { join } from 'node:path';
+import Sqlite from 'better-sqlite3';
 import { describe, expect, it } from 'vitest';
 import { answer } from '../web/fake-web.ts';
 import { indexOf, robotsNaming, sitemapOf } from '../web/sitemap-pages.ts';
@@ -82,6 +84,81 @@ describe('what sumi sitemap remembers', () => {
       expect(await listed('--format', format, ...DB)).toBe(read);
     }
     expect(web.requestsTo('/sitemap.xml')).toHaveLength(formats.length + 1);
+  });
+});
+
+describe('one sitemap of several', () => {
+  const site = (b: string[]) =>
+    start({
+      robots: robotsNaming(['/a.xml', '/index.xml']),
+      pages: {
+        '/a.xml': sitemapOf('/one', '/two'),
+        '/index.xml': indexOf('/b.xml'),
+        '/b.xml': sitemapOf(...b),
+        '/more.xml': sitemapOf('/four'),
+      },
+    });
+
+  it('is given from the store, whoever read it, until its time is over or --fresh', async () => {
+    const { web, run } = await site(['/three']);
+    await run(web.origin, ...DB);
+    const listed = async (path: string, ...args: string[]) => {
+      const { code, stdout } = await run(web.url(path), ...DB, ...JSON_ROWS, ...args);
+      expect(code).toBe(0);
+      return urlsIn(stdout);
+    };
+    for (let time = 0; time < 2; time++) {
+      expect(await listed('/a.xml')).toEqual(['/one', '/two']);
+      expect(await listed('/b.xml')).toEqual(['/three']);
+      expect(await listed('/more.xml')).toEqual(['/four']);
+    }
+    for (const path of ['/a.xml', '/b.xml', '/more.xml']) expect(web.requestsTo(path)).toHaveLength(1);
+    expect(await listed('/a.xml', '--fresh')).toEqual(['/one', '/two']);
+    expect(await listed('/a.xml')).toEqual(['/one', '/two']);
+    expect(web.requestsTo('/a.xml')).toHaveLength(2);
+    expect(await listed('/a.xml', '--sitemap-cache-hours', '0')).toEqual(['/one', '/two']);
+    expect(web.requestsTo('/a.xml')).toHaveLength(3);
+  });
+
+  it('is read again where another names one of its pages, too: the store tells a page by one of them', async () => {
+    const { web, run } = await site(['/two', '/three']);
+    await run(web.origin, ...DB);
+    const { stdout } = await run(web.url('/a.xml'), ...DB, ...JSON_ROWS);
+    expect(urlsIn(stdout)).toEqual(['/one', '/two']);
+    expect(web.requestsTo('/a.xml')).toHaveLength(2);
+  });
+});
+
+describe('the entries of a host', () => {
+  const counted = (bench: Awaited<ReturnType<typeof start>>) => {
+    const db = new Sqlite(join(bench.folder, 'site.db'), { readonly: true });
+    try {
+      return db.prepare('SELECT entries FROM discovery_status').pluck().all();
+    } finally {
+      db.close();
+    }
+  };
+
+  it('are pages, each counted once, however far apart it is named', async () => {
+    const many = Array.from({ length: 1500 }, (_, i) => `/page-${i}`);
+    const bench = await start({
+      robots: robotsNaming(['/a.xml', '/b.xml']),
+      pages: { '/a.xml': sitemapOf(...many, '/page-0'), '/b.xml': sitemapOf('/page-1', '/other') },
+    });
+    expect((await bench.run(bench.web.origin, ...DB)).code).toBe(0);
+    expect(counted(bench)).toEqual([1501]);
+  });
+
+  it('grow by what a sitemap that is given names beside the others', async () => {
+    const bench = await start({
+      robots: robotsNaming(['/a.xml']),
+      pages: { '/a.xml': sitemapOf('/one', '/two'), '/more.xml': sitemapOf('/two', '/three') },
+    });
+    await bench.run(bench.web.origin, ...DB);
+    for (let time = 0; time < 2; time++) {
+      await bench.run(bench.web.url('/more.xml'), ...DB, '--fresh');
+      expect(counted(bench)).toEqual([3]);
+    }
   });
 });
 

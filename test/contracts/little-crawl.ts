@@ -281,6 +281,7 @@ async function keepMore(store: Store, clock: FakeClock, pageIds: number[]): Prom
     entries: 2,
     sitemaps,
     trouble: 'lasting',
+    looks: { [url('news.xml')]: { at: 1, entries: 2 } },
   });
   await store.saveDiscovery('b.test', {
     method: 'not_found',

@@ -10,14 +10,14 @@ import type { CrawlParts, StartUrl } from '../../crawl/parts.ts';
 import { projectOf, storedOptions } from '../../crawl/prepare-run.ts';
 import { PAGE_STATES } from '../../frontier/page-state.ts';
 import { openReadSide } from '../../store/open-store.ts';
-import type { SitemapFinding } from '../../store/port.ts';
+import type { HostDiscovery, SitemapFinding } from '../../store/port.ts';
 import type { DiscoveryRow, ReadSide, StoredRun } from '../../store/read-side.ts';
 import { isUnfinished, LOOKUP_NOTES } from '../../store/unfinished-run.ts';
 import { type ListedEntry, listedEntry, wordsOf } from '../entry-words.ts';
 import type { FoundEntry, SitemapReport, Trouble } from '../find-entries.ts';
 import { siteOf } from '../foreign-hosts.ts';
 
-const ENTRIES_AT_ONCE = 1024;
+const ENTRIES_AT_ONCE = 576;
 const REASON = 'sitemap: listed, not crawled yet';
 
 export interface StoredListing {
@@ -45,7 +45,8 @@ export async function openKeeper(config: Config, parts: CrawlParts, given: Start
   const project = projectOf(config, [given], clock.now());
   const side = await openReadSide(config.storeAddress);
   const now = clock.now();
-  let batch = new Map<string, SitemapFinding>();
+  const cacheMs = config.sitemapCacheHours * 3_600_000;
+  let batch: SitemapFinding[] = [];
   /** From `begin` on. */
   let record: LookRecord | null = null;
   let isGivenOne = false;
@@ -53,27 +54,26 @@ export async function openKeeper(config: Config, parts: CrawlParts, given: Start
 
   function add({ entry, sitemap, kind }: FoundEntry): void {
     const found = normalizer.normalize(entry.url);
-    if (found === null || batch.has(found.url)) return;
-    record!.entries++;
+    if (found === null) return;
     const { lastmodAt: lastmod, changefreq, priority } = entry;
     const { url, fetchUrl, host } = found;
-    const state = PAGE_STATES.Discovered;
+    const { lastmodText, details } = wordsOf(entry, kind, url);
     const candidate = {
       url,
       fetchUrl,
       host,
       depth: 1,
       priority: 1,
-      state,
+      state: PAGE_STATES.Discovered,
       reason: REASON,
       onlyNofollow: false,
     };
-    batch.set(url, { candidate, lastmod, changefreq, priority, sitemap, ...wordsOf(entry, kind, url) });
+    batch.push({ candidate, lastmod, changefreq, priority, sitemap, lastmodText, details });
   }
 
   async function flush(): Promise<void> {
-    if (batch.size > 0) await store.saveEntries([...batch.values()], now);
-    batch = new Map();
+    if (batch.length > 0) record!.count(await store.saveEntries(batch, now));
+    batch = [];
   }
 
   async function remember(): Promise<void> {
@@ -83,16 +83,30 @@ export async function openKeeper(config: Config, parts: CrawlParts, given: Start
     if (found !== null) await store.saveDiscovery(given.host, found);
   }
 
+  /**
+   * What one sitemap of many named, where it was read whole not long ago and all of its pages are still told by it: one that
+   * another sitemap names, too, may be told by that. What an index led to nobody knows any more.
+   */
+  async function storedAlone({ looks }: DiscoveryRow): Promise<StoredListing | null> {
+    const { fetchUrl: sitemap } = given;
+    const look = (JSON.parse(looks ?? '{}') as NonNullable<HostDiscovery['looks']>)[sitemap];
+    if (look === undefined || !isFresh({ checkedAt: look.at, trouble: null }, now, cacheMs)) return null;
+    let count = 0;
+    for await (const batch of entriesOfOne(side, project, sitemap, look.at)) count += batch.length;
+    if (count !== look.entries) return null;
+    return { checkedAt: look.at, trouble: null, entries: entriesOfOne(side, project, sitemap, look.at) };
+  }
+
   return {
     async stored(of) {
       const found = (await side.discoveries({ project })).find(({ host }) => host === given.host);
       if (found === undefined) return null;
       const { trouble } = found;
       const checkedAt = Date.parse(found.checked_at);
-      if (!isFresh({ checkedAt, trouble }, now, config.sitemapCacheHours * 3_600_000)) return null;
-      // Which entries came from one sitemap of many, its index included, nobody knows any more.
       const isHome = new URL('/', given.fetchUrl).href === given.fetchUrl;
-      if (of === 'address' && !isHome && found.sitemaps !== JSON.stringify([given.fetchUrl])) return null;
+      if (of === 'address' && !isHome && found.sitemaps !== JSON.stringify([given.fetchUrl]))
+        return storedAlone(found);
+      if (!isFresh({ checkedAt, trouble }, now, cacheMs)) return null;
       const entries = found.method === 'sitemap' ? storedEntries(side, project, found) : null;
       return { checkedAt, trouble, entries };
     },
@@ -119,8 +133,10 @@ export async function openKeeper(config: Config, parts: CrawlParts, given: Start
     },
 
     async keep(found) {
-      for (const one of found) add(one);
-      if (batch.size >= ENTRIES_AT_ONCE) await flush();
+      for (const one of found) {
+        add(one);
+        if (batch.length >= ENTRIES_AT_ONCE) await flush();
+      }
     },
 
     async end(how) {
@@ -140,6 +156,22 @@ export async function openKeeper(config: Config, parts: CrawlParts, given: Start
 async function lastRun(side: ReadSide, name: string): Promise<StoredRun | null> {
   const found = (await side.projects()).find(({ project }) => project === name);
   return found === undefined ? null : side.lastRun(found.id);
+}
+
+/** What a sitemap named when it was read at that moment, and no other did since. */
+async function* entriesOfOne(
+  side: ReadSide,
+  project: string,
+  sitemap: string,
+  at: number,
+): AsyncGenerator<ListedEntry[]> {
+  for await (const rows of side.sitemapEntries({ project })) {
+    // Stores cut times to milliseconds in their own way.
+    const own = rows.filter(
+      (row) => row.sitemap === sitemap && Math.abs(Date.parse(row.last_seen) - at) <= 1,
+    );
+    if (own.length > 0) yield own.map(listedEntry);
+  }
 }
 
 /** What the host's sitemaps named when they were read last: neither what they named before nor what those of others do. */

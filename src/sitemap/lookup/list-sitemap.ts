@@ -18,7 +18,7 @@ import { findEntries, type SitemapReport } from '../find-entries.ts';
 import { type EntryKeeper, type LookEnd, openKeeper, type StoredListing } from './keep-entries.ts';
 import { openPoliteWeb, type PoliteWeb } from './polite-web.ts';
 
-const CACHE_KIB = 1024;
+const CACHE_KIB = 256;
 
 export interface SitemapListener {
   onSitemap: (report: SitemapReport) => void;

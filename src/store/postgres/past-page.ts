@@ -10,7 +10,7 @@ SELECT f.status_code AS "statusCode", f.title, f.h1, f.description, f.canonical,
     WHERE $2::boolean AND l.page_id = f.page_id AND l.host_id = f.host_id), '{}') AS links,
   (SELECT x.url FROM url x WHERE x.id = f.redirect_to AND x.host_id = f.redirect_host) AS "redirectTo"
 FROM fetched f LEFT JOIN page_text t ON t.page_id = f.page_id AND t.host_id = f.host_id
-WHERE f.page_id = $1 AND (f.content_hash IS NOT NULL OR f.redirect_to IS NOT NULL)`;
+WHERE f.page_id = $1 AND (f.content_hash IS NOT NULL OR f.facet_hash IS NOT NULL OR f.redirect_to IS NOT NULL)`;
 
 export async function readPast(
   session: Session,

@@ -5,7 +5,7 @@
 import type { TransactionSql } from 'postgres';
 import { PAGE_STATES } from '../../frontier/page-state.ts';
 import { checkTransition } from '../../frontier/page-transitions.ts';
-import { type HostDiscovery, NO_DEPTH, type SitemapFinding } from '../port.ts';
+import { type HostDiscovery, NO_DEPTH, type SavedEntry, type SitemapFinding } from '../port.ts';
 import { discoveryOf, type StoredDiscovery } from '../visit-rows.ts';
 import { applyEffects, hasWorkForOthers, lockQueues, newEffects, writeWaiting } from './effects.ts';
 import type { PendingCandidate } from './group.ts';
@@ -16,11 +16,6 @@ import { ask, recordset, rowsJson, type Session, transaction } from './session.t
 import { notifyWork } from './write-rows.ts';
 
 const BATCH = 4000;
-
-interface SavedEntry {
-  pageId: number;
-  isNewer: boolean;
-}
 
 export async function saveEntries(
   session: Session,
@@ -36,6 +31,13 @@ export async function saveEntries(
   }
   return saved;
 }
+
+/** Of an entry: its date, and the sitemap that named it last, unless that does so no more. */
+interface EntryBefore {
+  lastmod: number | null;
+  sitemap: string | null;
+}
+const NOTHING: EntryBefore = { lastmod: null, sitemap: null };
 
 async function saveBatch(
   session: Session,
@@ -61,7 +63,7 @@ async function saveBatch(
   const distinct = [...byUrl.values()];
   const pending = distinct.map((each) => each.pending);
   const resolved = await makeUrls(session, pending);
-  const { dates, effects } = await transaction(session, async (tx) => {
+  const { before, effects } = await transaction(session, async (tx) => {
     const effects = newEffects();
     // One at a time: whoever comes second must see what the first one's dates were.
     await ask(tx, 'SELECT pg_advisory_xact_lock(hashtextextended($1, 0))', [
@@ -69,7 +71,7 @@ async function saveBatch(
     ]);
     await lower(tx, session, shorterPaths(pending, resolved), effects);
     await reopen(tx, pending, resolved, effects);
-    const dates = await putEntries(
+    const before = await putEntries(
       tx,
       distinct.map(({ finding }, i) => ({ finding, page: resolved[i] })),
       now,
@@ -77,7 +79,7 @@ async function saveBatch(
     await lockQueues(tx, effects, []);
     await writeWaiting(tx, session, effects);
     if (hasWorkForOthers(session, effects)) await notifyWork(tx, session);
-    return { dates, effects };
+    return { before, effects };
   });
   applyEffects(session, effects);
   for (const [i, { finding }] of distinct.entries()) {
@@ -86,12 +88,12 @@ async function saveBatch(
       session.held.get(hostId)?.waiting.date(id, Math.round(finding.lastmod), Math.round(now));
   }
   const places = new Map([...byUrl.keys()].map((url, i) => [url, i]));
-  return findings.map(({ candidate, lastmod }) => {
+  return findings.map(({ candidate, lastmod, sitemap }) => {
     const { id } = resolved[places.get(candidate.url)!];
-    const stored = dates.get(id) ?? null;
-    const isNewer = lastmod !== null && (stored === null || lastmod > stored);
-    if (isNewer) dates.set(id, lastmod);
-    return { pageId: id, isNewer };
+    const { lastmod: date, sitemap: last } = before.get(id) ?? NOTHING;
+    const isNewer = lastmod !== null && (date === null || lastmod > date);
+    before.set(id, { lastmod: isNewer ? lastmod : date, sitemap });
+    return { pageId: id, isNewer, namedBy: last === null ? 'none' : last === sitemap ? 'same' : 'another' };
   });
 }
 
@@ -111,21 +113,21 @@ function shorterPaths(
 
 const PUT_ENTRIES = `
 WITH r AS (SELECT * FROM ${recordset(1, 'i int, h int, l bigint, c text, p float8, s text, t text, d text', 'r')}),
-  old AS (SELECT e.page_id, e.lastmod FROM r JOIN sitemap_entry e ON e.page_id = r.i AND e.host_id = r.h),
+  old AS (SELECT e.page_id, e.lastmod, CASE WHEN e.lost_run IS NULL THEN e.sitemap END AS sitemap FROM r JOIN sitemap_entry e ON e.page_id = r.i AND e.host_id = r.h),
   put AS (INSERT INTO sitemap_entry AS e (page_id, host_id, lastmod, changefreq, priority, sitemap, first_seen, last_seen,
       lastmod_text, details)
     SELECT i, h, l, c, p, s, $2, $2, t, d FROM r ORDER BY h, i
     ON CONFLICT (page_id, host_id) DO UPDATE SET lastmod = greatest(e.lastmod, excluded.lastmod),
       changefreq = excluded.changefreq, priority = excluded.priority, sitemap = excluded.sitemap,
       last_seen = excluded.last_seen, lost_run = NULL, lastmod_text = excluded.lastmod_text, details = excluded.details)
-SELECT page_id AS id, lastmod FROM old`;
+SELECT page_id AS id, lastmod, sitemap FROM old`;
 
-/** Answers the dates that were stored before. */
+/** Answers what was stored before. */
 async function putEntries(
   tx: TransactionSql,
   entries: readonly { finding: SitemapFinding; page: Resolved }[],
   now: number,
-): Promise<Map<number, number | null>> {
+): Promise<Map<number, EntryBefore>> {
   const rows = entries.map(({ finding, page }) => ({
     i: page.id,
     h: page.hostId,
@@ -137,12 +139,12 @@ async function putEntries(
     d: finding.details,
   }));
   const values = [rowsJson(rows), Math.round(now)];
-  const old = await ask<{ id: number; lastmod: number | null }>(tx, PUT_ENTRIES, values);
-  return new Map(old.map(({ id, lastmod }) => [id, lastmod]));
+  const old = await ask<EntryBefore & { id: number }>(tx, PUT_ENTRIES, values);
+  return new Map(old.map(({ id, lastmod, sitemap }) => [id, { lastmod, sitemap }]));
 }
 
 const READ_DISCOVERY = `
-SELECT d.method, d.checked_at, d.entries, d.sitemaps, d.trouble FROM discovery d JOIN host h ON h.id = d.host_id
+SELECT d.method, d.checked_at, d.entries, d.sitemaps, d.trouble, d.looks FROM discovery d JOIN host h ON h.id = d.host_id
 WHERE h.name = $1 AND d.project_id = $2`;
 
 export async function readDiscovery(session: Session, host: string): Promise<HostDiscovery | null> {
@@ -153,16 +155,17 @@ export async function readDiscovery(session: Session, host: string): Promise<Hos
 }
 
 const PUT_DISCOVERY = `
-INSERT INTO discovery (project_id, host_id, method, checked_at, entries, sitemaps, trouble)
-VALUES ($1, $2, $3, $4, $5, $6, $7)
+INSERT INTO discovery (project_id, host_id, method, checked_at, entries, sitemaps, trouble, looks)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
 ON CONFLICT (host_id, project_id) DO UPDATE SET method = excluded.method, checked_at = excluded.checked_at,
-  entries = excluded.entries, sitemaps = excluded.sitemaps, trouble = excluded.trouble`;
+  entries = excluded.entries, sitemaps = excluded.sitemaps, trouble = excluded.trouble, looks = excluded.looks`;
 
 export async function saveDiscovery(session: Session, host: string, found: HostDiscovery): Promise<void> {
   const hosts = await transaction(session, async (tx) => {
     const ids = await session.hosts.ensure(tx, [host]);
-    const { method, checkedAt, entries, sitemaps, trouble } = found;
-    const values = [method, Math.round(checkedAt), entries, JSON.stringify(sitemaps), trouble];
+    const { method, checkedAt, entries, sitemaps, trouble, looks } = found;
+    const told = looks === undefined ? null : JSON.stringify(looks);
+    const values = [method, Math.round(checkedAt), entries, JSON.stringify(sitemaps), trouble, told];
     await ask(tx, PUT_DISCOVERY, [session.projectId, ids.get(host), ...values]);
     return ids;
   });

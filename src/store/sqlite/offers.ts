@@ -191,13 +191,13 @@ const SIZES = [96, 24, 6, 1];
 
 /**
  * Writes rows several to a statement, what they share bound once: every value bound costs as much as a tenth of the
- * row. Rows of one statement have one host, referrer, state, priority and depth, as the new links of a page mostly do.
+ * row. Rows of one statement have one host, referrer, state, reason, priority and depth, as the new links of a page mostly do.
  * Ids are not bound: SQLite gives the next one, which is the one we gave out; that is checked.
  */
 function createRowWriter(session: Session) {
-  // The plain form serves pages that are queued under their own identity.
-  const plain = createForm(session.db, '?, NULL, NULL', 1);
-  const full = createForm(session.db, '?, ?, ?', 3);
+  // The plain form serves pages under their own identity: queued, or all kept out by one reason.
+  const plain = createForm(session.db, '?, NULL, @reason', 1);
+  const full = createForm(session.db, '?, ?, @reason', 2);
   let form = plain;
   let gathered: unknown[] = [];
   const common = {
@@ -209,6 +209,7 @@ function createRowWriter(session: Session) {
     run: 0,
     now: 0,
     referrer: null as number | null,
+    reason: null as string | null,
   };
   let lastId = 0;
 
@@ -235,14 +236,15 @@ function createRowWriter(session: Session) {
     flush,
     add(id: number, hostId: number, candidate: Candidate, depth: number, referrerId: number | null): void {
       const { state, priority, url, fetchUrl, reason } = candidate;
-      const wanted = reason === null && fetchUrl === url ? plain : full;
+      const wanted = fetchUrl === url ? plain : full;
       if (
         wanted !== form ||
         common.host !== hostId ||
         common.referrer !== referrerId ||
         common.state !== state ||
         common.priority !== priority ||
-        common.depth !== depth
+        common.depth !== depth ||
+        common.reason !== reason
       ) {
         flush();
         form = wanted;
@@ -251,10 +253,11 @@ function createRowWriter(session: Session) {
         common.state = state;
         common.priority = priority;
         common.depth = depth;
+        common.reason = reason;
       }
       lastId = id;
       if (form === plain) gathered.push(url);
-      else gathered.push(url, fetchUrl === url ? null : fetchUrl, reason);
+      else gathered.push(url, fetchUrl);
       if (gathered.length === SIZES[0] * form.columns) flush();
     },
   };

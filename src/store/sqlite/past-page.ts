@@ -13,7 +13,7 @@ export function createPastReader(db: Database): (pageId: number, withLinks: bool
     `SELECT f.status_code AS statusCode, f.title, f.h1, f.description, f.canonical, f.noindex, f.nofollow,
        f.robots_other AS robotsOther,
        f.structured_data AS structuredData, t.text, r.url AS redirectTo,
-       f.content_hash IS NOT NULL OR f.redirect_to IS NOT NULL AS wasRead
+       f.content_hash IS NOT NULL OR f.facet_hash IS NOT NULL OR f.redirect_to IS NOT NULL AS wasRead
      FROM fetched f LEFT JOIN page_text t ON t.page_id = f.page_id LEFT JOIN url r ON r.id = f.redirect_to
      WHERE f.page_id = ?`,
   );

@@ -342,6 +342,8 @@ ALTER TABLE fetched ADD COLUMN x_robots_tag TEXT;
 UPDATE fetched SET facet_hash = x'' WHERE redirect_to IS NOT NULL AND facet_hash IS NULL;`,
   // Nothing but views, which every new version makes anew: crawled_url has the project, and no NULL in texts.
   '',
+  // When single sitemaps were read, and how much was in them. Views are made anew: one more word for what changed.
+  'ALTER TABLE discovery ADD COLUMN looks TEXT;',
 ];
 
 export const SCHEMA_VERSION = MIGRATIONS.length;

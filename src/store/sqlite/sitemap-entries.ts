@@ -1,27 +1,35 @@
 /** Sitemap entries by page, and how the pages of each host were found. */
 import type { Database, Statement } from 'better-sqlite3';
-import type { HostDiscovery, SitemapFinding } from '../port.ts';
+import type { HostDiscovery, SavedEntry, SitemapFinding } from '../port.ts';
 import { discoveryOf, type StoredDiscovery } from '../visit-rows.ts';
 import type { Offers } from './offers.ts';
 import type { Session } from './session.ts';
 
+type StoredEntry = readonly [lastmod: number | null, namedBy: SavedEntry['namedBy']];
+const NOTHING: StoredEntry = [null, 'none'];
+
 export function createSitemaps(session: Session, offers: Offers) {
   const { db } = session;
-  const dateOf = db.prepare('SELECT lastmod FROM sitemap_entry WHERE page_id = ?').pluck();
+  const storedOf = db
+    .prepare(
+      `SELECT lastmod, CASE WHEN lost_run IS NOT NULL THEN 'none' WHEN sitemap = ? THEN 'same' ELSE 'another' END
+       FROM sitemap_entry WHERE page_id = ?`,
+    )
+    .raw();
   const write = createEntryWriter(db);
   const readDiscovery = db.prepare(
-    `SELECT method, checked_at, entries, sitemaps, trouble FROM discovery
+    `SELECT method, checked_at, entries, sitemaps, trouble, looks FROM discovery
      WHERE project_id = ? AND host_id = (SELECT id FROM host WHERE name = ?)`,
   );
-  const putDiscovery = db.prepare('INSERT OR REPLACE INTO discovery VALUES (?, ?, ?, ?, ?, ?, ?)');
+  const putDiscovery = db.prepare('INSERT OR REPLACE INTO discovery VALUES (?, ?, ?, ?, ?, ?, ?, ?)');
 
-  function storedDate(pageId: number): number | null {
+  function stored(pageId: number, sitemap: string): StoredEntry {
     if (write.isPending(pageId)) write.flush();
-    return (dateOf.get(pageId) as number | null | undefined) ?? null;
+    return (storedOf.get(sitemap, pageId) as StoredEntry | undefined) ?? NOTHING;
   }
 
   return {
-    saveEntries(findings: readonly SitemapFinding[], now: number): { pageId: number; isNewer: boolean }[] {
+    saveEntries(findings: readonly SitemapFinding[], now: number): SavedEntry[] {
       // Those that were not known have no entry yet; they get their ids in order.
       let lastId = offers.lastId;
       const pageIds = offers.offerAll(
@@ -32,10 +40,10 @@ export function createSitemaps(session: Session, offers: Offers) {
         const pageId = pageIds[i];
         const isNew = pageId > lastId;
         if (isNew) lastId = pageId;
-        const { lastmod } = finding;
-        const stored = isNew ? null : storedDate(pageId);
+        const { lastmod, sitemap } = finding;
+        const [date, namedBy] = isNew ? NOTHING : stored(pageId, sitemap);
         write.add(pageId, finding, now);
-        return { pageId, isNewer: lastmod !== null && !(stored !== null && stored >= lastmod) };
+        return { pageId, isNewer: lastmod !== null && !(date !== null && date >= lastmod), namedBy };
       });
       write.flush();
       session.window.count();
@@ -47,9 +55,11 @@ export function createSitemaps(session: Session, offers: Offers) {
       return row === undefined ? null : discoveryOf(row);
     },
 
-    saveDiscovery(host: string, { method, checkedAt, entries, sitemaps, trouble }: HostDiscovery): void {
+    saveDiscovery(host: string, found: HostDiscovery): void {
+      const { method, checkedAt, entries, sitemaps, trouble, looks } = found;
       const hostId = session.hosts.idOf(host);
-      const values = [method, checkedAt, entries, JSON.stringify(sitemaps), trouble];
+      const told = looks === undefined ? null : JSON.stringify(looks);
+      const values = [method, checkedAt, entries, JSON.stringify(sitemaps), trouble, told];
       putDiscovery.run(session.projectId, hostId, ...values);
       session.window.commit();
     },
@@ -58,13 +68,13 @@ export function createSitemaps(session: Session, offers: Offers) {
 
 /** So many rows to a statement, as many as there are: the more, the less each costs. */
 const SIZES = [64, 8, 1];
-const OWN_VALUES = 6;
+const OWN_VALUES = 4;
 
-/** Writes rows several to a statement, what they share (the sitemap, the time) bound once. */
+/** Writes rows several to a statement, what they share (the sitemap, the time, mostly what they say of themselves) bound once. */
 function createEntryWriter(db: Database) {
   const statements = new Map<number, Statement>();
   const pending = new Set<number>();
-  const common = { sitemap: '', now: 0 };
+  const common = { sitemap: '', now: 0, changefreq: null as string | null, details: null as string | null };
   let gathered: unknown[] = [];
 
   // Several sitemaps may name a page: the newest date is the page's, the rest is as read last.
@@ -72,8 +82,8 @@ function createEntryWriter(db: Database) {
     let statement = statements.get(rows);
     if (statement === undefined) {
       statement = db.prepare(
-        `INSERT INTO sitemap_entry (page_id, lastmod, changefreq, priority, lastmod_text, details, sitemap, first_seen, last_seen)
-         VALUES ${Array(rows).fill('(?, ?, ?, ?, ?, ?, @sitemap, @now, @now)').join(', ')}
+        `INSERT INTO sitemap_entry (page_id, lastmod, priority, lastmod_text, changefreq, details, sitemap, first_seen, last_seen)
+         VALUES ${Array(rows).fill('(?, ?, ?, ?, @changefreq, @details, @sitemap, @now, @now)').join(', ')}
          ON CONFLICT DO UPDATE SET lastmod = max(COALESCE(lastmod, excluded.lastmod), COALESCE(excluded.lastmod, lastmod)),
            changefreq = excluded.changefreq, priority = excluded.priority, sitemap = excluded.sitemap,
            last_seen = excluded.last_seen, lost_run = NULL, lastmod_text = excluded.lastmod_text, details = excluded.details`,
@@ -102,10 +112,19 @@ function createEntryWriter(db: Database) {
     isPending: (pageId: number) => pending.has(pageId),
     add(pageId: number, finding: SitemapFinding, now: number): void {
       const { lastmod, changefreq, priority, sitemap, lastmodText, details } = finding;
-      if (sitemap !== common.sitemap || now !== common.now) flush();
-      common.sitemap = sitemap;
-      common.now = now;
-      gathered.push(pageId, lastmod, changefreq, priority, lastmodText, details);
+      if (
+        sitemap !== common.sitemap ||
+        now !== common.now ||
+        changefreq !== common.changefreq ||
+        details !== common.details
+      ) {
+        flush();
+        common.sitemap = sitemap;
+        common.now = now;
+        common.changefreq = changefreq;
+        common.details = details;
+      }
+      gathered.push(pageId, lastmod, priority, lastmodText);
       pending.add(pageId);
       if (gathered.length === SIZES[0] * OWN_VALUES) flush();
     },

@@ -6,6 +6,7 @@ import {
   beginRun,
   candidate,
   facts,
+  links,
   linksTo,
   nextRun,
   type OpenRun,
@@ -381,6 +382,46 @@ export function describeHistory(harness: () => StoreHarness): void {
         links: [],
         redirectTo: url('end', 'b.test'),
       });
+    });
+
+    it('is what is left of a page whose type is refused by now: no content, no text, no redirect', async () => {
+      const first = await readOnce();
+      const held = await first.lease();
+      const y = await first.claim(held);
+      await first.store.settle(held, redirecting(y, candidate('end', { host: 'b.test' })));
+      await first.store.release(held);
+      const next = await nextRun(harness(), first, (name) => name === 'x' || name === 'y');
+      const again = await next.lease();
+      const refused = {
+        state: PAGE_STATES.ContentMismatch,
+        reason: 'type: application/pdf',
+        facts: facts({
+          contentType: 'application/pdf',
+          facetHash: TEXT_HASH,
+          error: 'type: application/pdf',
+        }),
+      };
+      const x = await next.visit(again, { ...refused, links: links([]) });
+      await next.visit(again, refused);
+      for (const { pageId } of [x, y])
+        expect(await next.store.past(pageId)).toEqual({
+          statusCode: 200,
+          title: null,
+          h1: null,
+          description: null,
+          canonical: null,
+          noindex: false,
+          nofollow: false,
+          robotsOther: '',
+          structuredData: null,
+          text: null,
+          links: [],
+          redirectTo: null,
+        });
+      const third = await nextRun(harness(), next, (name) => name === 'x');
+      const { last } = await third.claim(await third.lease());
+      expect(last).toMatchObject({ hasBody: false, textHash: null, contentType: 'application/pdf' });
+      expect([...last!.facetHash!]).toEqual([...TEXT_HASH]);
     });
 
     it('is nothing for a page that was never asked, or never read', async () => {

@@ -151,6 +151,21 @@ export function describeOrphans(harness: () => StoreHarness): void {
       expect(await orphansOf(run)).toEqual(['x']);
     });
 
+    it('takes the links of a page for lost whose type is refused by now, until it is a page again', async () => {
+      const first = await readSite({ start: ['a', 'b'], a: ['c'], b: [], c: [] });
+      const refused: Partial<Settlement> = {
+        ...named([]),
+        state: PAGE_STATES.ContentMismatch,
+        reason: 'type: application/pdf',
+        facts: facts({ contentType: 'application/pdf' }),
+      };
+      const second = await revisit(first, { a: refused });
+      expect(await orphansOf(second)).toEqual(['c']);
+      const third = await revisit(second, { a: named(['c']) });
+      expect(await orphansOf(third)).toEqual([]);
+      expect((await harness().read("SELECT url FROM pages WHERE change = 'gone'")).length).toBe(0);
+    });
+
     it('takes the links of a start URL that vanished for what they were', async () => {
       const first = await readSite({ start: ['a', 'b'], a: ['start'], b: [] });
       const run = await revisit(first, { start: GONE, a: {}, b: {} });

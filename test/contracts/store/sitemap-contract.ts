@@ -4,6 +4,7 @@ import type { HostDiscovery, SitemapFinding } from '../../../src/store/port.ts';
 import {
   beginRun,
   candidate,
+  HOST,
   linksTo,
   nextRun,
   processed,
@@ -51,6 +52,30 @@ export function describeSitemaps(harness: () => StoreHarness): void {
       const again = { attempts: 0, notBefore: null, priority: null };
       await next.store.settle(held, { ...processed(a), requeue: again, visit: null, facts: null });
       expect([2 * DAY, null]).toContain((await next.claim(held)).last!.sitemapDate);
+    });
+
+    it('says what named a page last: the same sitemap, another, or none that still does', async () => {
+      const run = await beginRun(harness());
+      const other = { sitemap: url('other.xml') };
+      const namedBy = async (...findings: SitemapFinding[]) =>
+        (await run.store.saveEntries(findings, now())).map((saved) => saved.namedBy);
+      expect(await namedBy(finding('a'), finding('b'), finding('a'), finding('a', null, other))).toEqual([
+        'none',
+        'none',
+        'same',
+        'another',
+      ]);
+      expect(await namedBy(finding('a'), finding('b', null, other), finding('c'))).toEqual([
+        'another',
+        'another',
+        'none',
+      ]);
+      // Read whole, and not named any more.
+      const found = { method: 'sitemap', entries: 1, sitemaps: [SITEMAP], trouble: null } as const;
+      harness().clock.advance(DAY);
+      await run.store.saveDiscovery(HOST, { ...found, sitemaps: [SITEMAP], checkedAt: now() });
+      await run.store.markOrphans(now(), now());
+      expect(await namedBy(finding('a'), finding('a'))).toEqual(['none', 'same']);
     });
 
     it('offers what is named and keeps what is said of it', async () => {
@@ -216,6 +241,7 @@ export function describeSitemaps(harness: () => StoreHarness): void {
       entries: 3,
       sitemaps: [SITEMAP, url('b.xml')],
       trouble: 'lasting',
+      looks: { [url('b.xml')]: { at: 1200, entries: 2 } },
     };
 
     it('is kept by project and host, the last one', async () => {
@@ -223,7 +249,8 @@ export function describeSitemaps(harness: () => StoreHarness): void {
       expect(await store.discovery('a.test')).toBeNull();
       await store.saveDiscovery('a.test', { ...found, method: 'not_found' });
       await store.saveDiscovery('a.test', found);
-      await store.saveDiscovery('b.test', { ...found, method: 'links', sitemaps: [], trouble: null });
+      const none = { ...found, sitemaps: [], trouble: null, looks: undefined };
+      await store.saveDiscovery('b.test', { ...none, method: 'links' });
       await harness().crash();
       const again = await beginRun(harness());
       expect(await again.store.discovery('a.test')).toEqual(found);

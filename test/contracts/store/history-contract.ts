@@ -233,6 +233,27 @@ export function describeHistory(harness: () => StoreHarness): void {
     });
   });
 
+  describe('a touch', () => {
+    it('leaves the validators as they are, or takes them away where it says so', async () => {
+      const next = await nextRun(harness(), await readOnce());
+      const held = await next.lease();
+      const before = (await pagesOf(harness())).x;
+      expect([before.etag, before.last_modified, before.cache_control]).not.toContain(null);
+      const same = visited('unchanged', 'hash', { visitedAt: Date.UTC(2026, 0, 3) });
+      await next.visit(held, {
+        facts: null,
+        touch: touch({ etag: '', lastModified: '', cacheControl: '' }),
+        visit: same,
+      });
+      await next.store.flush();
+      expect((await pagesOf(harness())).x).toMatchObject({
+        etag: null,
+        last_modified: null,
+        cache_control: null,
+      });
+    });
+  });
+
   describe('history', () => {
     it('has a line a visit, with everything that is known of it', async () => {
       const next = await nextRun(harness(), await readOnce());

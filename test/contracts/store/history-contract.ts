@@ -203,6 +203,38 @@ export function describeHistory(harness: () => StoreHarness): void {
       expect((await next.store.counts()).ledger).toMatchObject([{ outcome: 'unchanged', knownBy: 'status' }]);
     });
 
+    it('that fails leaves a page gone that was, and the next claim says so; an orphan that answered is none', async () => {
+      const fail = {
+        facts: null,
+        touch: touch({ statusCode: 503, error: 'http: 503' }),
+        visit: visited('failed', 'status', { statusCode: 503 }),
+        state: PAGE_STATES.Failed,
+        reason: 'http: 503',
+      };
+      let run = await nextRun(harness(), await readOnce());
+      const claim = await run.visit(await run.lease(), {
+        facts: null,
+        touch: touch({ statusCode: 404 }),
+        visit: visited('gone', 'status', { statusCode: 404 }),
+        state: PAGE_STATES.Gone,
+        reason: 'http: 404',
+      });
+      expect(claim.last).toMatchObject({ isGone: false });
+      run = await nextRun(harness(), run);
+      expect((await run.visit(await run.lease(), fail)).last).toMatchObject({ isGone: true });
+      await run.store.flush();
+      expect((await pagesOf(harness())).x).toMatchObject({
+        state: 'Failed',
+        status_code: 503,
+        change: 'gone',
+      });
+      run = await nextRun(harness(), run);
+      const back = await run.visit(await run.lease(), { facts: facts(), visit: visited('gone', 'orphan') });
+      expect(back.last).toMatchObject({ isGone: true, statusCode: 503 });
+      run = await nextRun(harness(), run);
+      expect((await run.claim(await run.lease())).last).toMatchObject({ isGone: false, statusCode: 200 });
+    });
+
     it('that is to be made again leaves the outcome of the last one', async () => {
       const next = await nextRun(harness(), await readOnce());
       const requeue = { attempts: 0, notBefore: null, priority: 9 };

@@ -279,7 +279,7 @@ async function tell(
 }
 
 // Whatever its visits find, a page is gone as long as nothing leads to it.
-const KEEP_GONE = `
+export const KEEP_GONE = `
 UPDATE fetched f SET change = 'gone' FROM (SELECT u.id, u.host_id ${OF_ORPHANS}) u
 WHERE ${ofPage('f')} AND f.change IS DISTINCT FROM 'gone'`;
 

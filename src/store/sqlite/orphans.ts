@@ -171,9 +171,10 @@ function tellReturned({ db, runId }: Session, returned: ReadonlySet<number>, now
   }
 }
 
-/** Whatever its visits find, a page is gone as long as nothing leads to it. */
-function keepGone({ db, projectId }: Session): void {
-  db.prepare(`UPDATE fetched SET change = 'gone' WHERE page_id IN (SELECT u.id ${OF_ORPHANS})`).run({
+/** Whatever its visits find, a page is gone as long as nothing leads to it; also at the end of a run that asked nobody. */
+export function keepGone({ db, projectId }: Session): void {
+  const ofOrphans = `page_id IN (SELECT u.id ${OF_ORPHANS})`;
+  db.prepare(`UPDATE fetched SET change = 'gone' WHERE ${ofOrphans} AND change IS NOT 'gone'`).run({
     project: projectId,
   });
 }

@@ -378,6 +378,10 @@ export function describeOrphans(harness: () => StoreHarness): void {
       const fourth = await revisit(third, { start: named(['a']), lost: {} });
       expect(await orphansOf(fourth)).toEqual([]);
       expect(await toldOf(fourth, 'lost')).toBe('changed content; gone');
+      // A run that ends early does not ask who is one, and leaves it so.
+      const fifth = await revisit(fourth, { lost: UNCHANGED });
+      await fifth.store.finish('completed', now(), null);
+      expect(await toldOf(fifth, 'lost')).toBe('unchanged 304; gone');
     });
 
     it('tells that it is back when a page leads to it again, visited or not, and then that it is lost again', async () => {

@@ -308,23 +308,10 @@ export function createCrawlLoop(parts: CrawlParts, discoverer: { isResumed: bool
         if (knownBy === null) claims.push(claim);
         else await spareVisit(host, claim, knownBy, around);
       }
-      if (undated.length > 0) await putOff(host, undated, dates!);
+      if (undated.length > 0) await putOff(host, undated, dates!, around, wake);
       if (claims.length + undated.length > 0 || answer.claims.length === 0)
         return { ...answer, claims, readAt };
     }
-  }
-
-  /** They go back, to be claimed anew with the dates that their sitemaps give by then. */
-  async function putOff(host: ActiveHost, claims: Claim[], dates: Promise<void>): Promise<void> {
-    // Whoever reads the sitemaps may wait for a start page: it is taken as it was, until they say otherwise.
-    for (const claim of claims) if (claim.depth === 0) around.onStart?.(claim, 'unchanged');
-    await store.unclaim(host.lease, claims);
-    host.awaitsDates = true;
-    dates.then(() => {
-      host.awaitsDates = false;
-      desk.wake(host.lease.host);
-      wake();
-    });
   }
 
   /** Step 5: null lets the page go; otherwise why not. */
@@ -428,6 +415,25 @@ export function createCrawlLoop(parts: CrawlParts, discoverer: { isResumed: bool
       return { inFlight, hosts: desk.size, cooling: schedule.cooling };
     },
   };
+}
+
+/** They go back, to be claimed anew with the dates that their sitemaps give by then. */
+async function putOff(
+  host: ActiveHost,
+  claims: Claim[],
+  dates: Promise<void>,
+  { store, onStart, wakeHost }: VisitSurroundings,
+  wake: () => void,
+): Promise<void> {
+  // Whoever reads the sitemaps may wait for a start page: it is taken as it was, until they say otherwise.
+  for (const claim of claims) if (claim.depth === 0) onStart?.(claim, 'unchanged');
+  await store.unclaim(host.lease, claims);
+  host.awaitsDates = true;
+  dates.then(() => {
+    host.awaitsDates = false;
+    wakeHost(host.lease.host);
+    wake();
+  });
 }
 
 /** After so long, the next thing that happens ends the wait for others to go with. */

@@ -135,27 +135,6 @@ describe('an incremental run', () => {
     expect(file.page('/both').etag).toBe('"/both-2"');
   });
 
-  it('forgets validators and freshness that a whole answer brings no more, though its body is the same', async () => {
-    const site = createChangingPages({
-      '/': { links: ['/both', '/fresh'] },
-      '/both': { validators: 'both' },
-      '/fresh': { cacheControl: 'max-age=3600' },
-    });
-    const web = await bench.web({ pages: site.pages });
-    const file = bench.file();
-    await bench.crawl(file, web.url('/'));
-    site.alter('/both', { validators: 'date' });
-    site.alter('/fresh', { cacheControl: undefined });
-    await bench.crawl(file, web.url('/'), { ...INCREMENTAL, obeyFreshness: false });
-    expect(file.page('/both')).toMatchObject({ etag: null, last_modified: 'Mon, 05 Jan 2026 12:00:00 GMT' });
-    expect(file.page('/fresh').cache_control).toBeNull();
-    const from = web.log.length;
-    await bench.crawl(file, web.url('/'), INCREMENTAL);
-    // A tag that the page has no more would keep its date from being heard (RFC 9110 section 13.1.3).
-    expect(requestsFrom(web, from)['/both']).toMatchObject({ tag: undefined, status: 304 });
-    expect(outcomes(file)).toMatchObject({ '/both': 'unchanged 304', '/fresh': 'unchanged hash' });
-  });
-
   it('counts as saved what the last full answer took, less what this one did', async () => {
     const site = createChangingPages(SITE);
     const web = await bench.web({ pages: site.pages });

@@ -16,6 +16,7 @@ const HOUR = 3_600_000;
 function visit(more: Partial<LastVisit> = {}): LastVisit {
   return {
     statusCode: 200,
+    isGone: false,
     visitedAt: NOW - HOUR,
     hasBody: true,
     contentHash: new Uint8Array(32),

@@ -8,6 +8,7 @@ const OLD = 'Wed, 31 Dec 2025 10:00:00 GMT';
 function visit(more: Partial<LastVisit>): LastVisit {
   return {
     statusCode: 200,
+    isGone: false,
     visitedAt: VISITED,
     hasBody: true,
     contentHash: new Uint8Array(32),
@@ -68,7 +69,7 @@ describe('the conditions of a request', () => {
   it('are none for a page that was never read, or was gone; a failure in between does not matter', () => {
     const tagged = visit({ etag: '"a"' });
     expect(conditionsFor({ ...tagged, hasBody: false })).toBeUndefined();
-    for (const statusCode of [404, 410]) expect(conditionsFor({ ...tagged, statusCode })).toBeUndefined();
+    expect(conditionsFor({ ...tagged, isGone: true })).toBeUndefined();
     for (const statusCode of [500, null]) expect(conditionsFor({ ...tagged, statusCode })).toBeDefined();
   });
 });

@@ -27,9 +27,9 @@ export function modifiedBefore(lastModified: string, visitedAt: number): number 
 
 /** Header fields that ask “only if it changed”; undefined when nothing is known to ask by. */
 export function conditionsFor(last: LastVisit): Record<string, string> | undefined {
-  const { etag, lastModified, visitedAt, hasBody, statusCode } = last;
+  const { etag, lastModified, visitedAt, hasBody, isGone } = last;
   // Without a body of ours there is nothing that could be unchanged; what was gone is to be read whole.
-  if (!hasBody || statusCode === 404 || statusCode === 410) return undefined;
+  if (!hasBody || isGone) return undefined;
   const hasTag = etag !== null && isEntityTag(etag);
   const hasDate = lastModified !== null && modifiedBefore(lastModified, visitedAt) !== null;
   if (!hasTag && !hasDate) return undefined;

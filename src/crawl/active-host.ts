@@ -78,6 +78,8 @@ export class ActiveHost implements Schedulable {
   isClaiming = false;
   /** Its first robots.txt, or that of too many pages, must come first. */
   isGated = false;
+  /** Its sitemaps are being read, whose dates decide about the next page: none is claimed until then. */
+  awaitsDates = false;
   /** No page waits in the store, as far as is known. */
   isDrained = false;
   /** Monotonic time of the earliest retry when nothing else waits. */
@@ -108,7 +110,7 @@ export class ActiveHost implements Schedulable {
   #pageReadyAt(): number {
     if (this.isWaiting || this.isOutOfBudget()) return Number.POSITIVE_INFINITY;
     if (this.turns.length > 0) return this.pace.readyAt();
-    if (this.isDrained) return Number.POSITIVE_INFINITY;
+    if (this.isDrained || this.awaitsDates) return Number.POSITIVE_INFINITY;
     // With nothing open the store is asked at once: a page waits here for its slot, and no page lets the run end now.
     if (this.openTurns === 0) return this.retryAt;
     return Math.max(this.pace.readyAt(), this.retryAt);
@@ -129,7 +131,7 @@ export class ActiveHost implements Schedulable {
   #hasPage(monotonic: number): boolean {
     if (this.isOutOfBudget()) return false;
     if (this.turns.length > 0 || this.isWaiting) return true;
-    return !this.isDrained && this.retryAt <= monotonic;
+    return !this.isDrained && !this.awaitsDates && this.retryAt <= monotonic;
   }
 
   /** The lookup whose turn it is at this moment, taken out. */

@@ -19,7 +19,7 @@ import type { Outcome } from '../fetch/fetcher.ts';
 import type { LastVisit } from '../frontier/candidate.ts';
 import { essenceOf } from '../parse/mime-type.ts';
 import type { PageFacts, PageTouch, Store } from '../store/port.ts';
-import { type PageSettlement, wasAnswered, wasGone, wasRead } from './page-settlement.ts';
+import { type PageSettlement, wasAnswered, wasRead } from './page-settlement.ts';
 
 const DAY_MS = 86_400_000;
 
@@ -74,7 +74,9 @@ function hasSameStatus(facts: PageFacts, last: LastVisit): boolean {
 }
 
 function statusBefore(last: LastVisit, now: number | null): number | null {
-  return wasAnswered(last) || wasGone(last) ? last.statusCode : now;
+  // Of the answer that said so, a failure since has left nothing but that.
+  if (last.isGone) return last.statusCode === 410 ? 410 : 404;
+  return wasAnswered(last) ? last.statusCode : now;
 }
 
 /**

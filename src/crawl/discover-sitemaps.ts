@@ -37,6 +37,8 @@ export interface SitemapDiscovery {
   /** Something was not asked for, since the run may ask for no more pages. */
   readonly isCut: boolean;
   begin(): void;
+  /** Resolves when the look at the host has ended, with the dates that its sitemaps give kept; null when none is to come. */
+  datesOf(host: string): Promise<void> | null;
   /** A start URL was answered: a page may name sitemaps, a feed is one. */
   seeStart(start: Pick<StartUrl, 'url' | 'host'>, found: StartAnswer): void;
   /** No page waits or is in flight: one that was waited for does not come. */
@@ -129,6 +131,8 @@ export function createSitemapDiscovery(
   /** Start URLs that are being offered. */
   let offering = 0;
   let open = 0;
+  /** Hosts that are to be looked at, or are just now. */
+  const looking = new Map<string, { ended: Promise<void>; end: () => void }>();
   let ended: Promise<unknown> = Promise.resolve();
 
   const mayAsk = () => !isStopped && !around.isOutOfPages();
@@ -136,9 +140,10 @@ export function createSitemapDiscovery(
   function begin(): void {
     const hosts = looksByHost(startUrls, sitemaps?.feeds ?? []);
     open = Math.min(HOSTS_AT_ONCE, hosts.length);
+    if (sitemaps !== null) for (const [{ start }] of hosts) expectLook(start.host);
     const work = async () => {
       for (let looks = hosts.shift(); looks !== undefined && !isStopped; looks = hosts.shift())
-        await lookAt(looks);
+        await lookAt(looks).finally(() => endLook(looks![0].start.host));
     };
     const workers = Array.from({ length: open }, () =>
       work()
@@ -149,6 +154,19 @@ export function createSitemapDiscovery(
         }),
     );
     ended = Promise.all(workers);
+  }
+
+  function expectLook(host: string): void {
+    let end = () => {};
+    const ended = new Promise<void>((resolve) => {
+      end = resolve;
+    });
+    looking.set(host, { ended, end });
+  }
+
+  function endLook(host: string): void {
+    looking.get(host)?.end();
+    looking.delete(host);
   }
 
   async function lookAt(looks: readonly Look[]): Promise<void> {
@@ -348,6 +366,7 @@ export function createSitemapDiscovery(
       retry: parts.policy.retry,
       maxBytes: sitemaps!.maxBytes,
       rulesOf: desk.rulesOf,
+      isKnown: (url) => seen.record.known?.sitemaps.includes(url) === true,
       pause: desk.pause,
       after: (delayMs, callback) => clock.after(delayMs, callback),
       async ask(request) {
@@ -383,6 +402,7 @@ export function createSitemapDiscovery(
       return isCut;
     },
     begin,
+    datesOf: (host) => looking.get(host)?.ended ?? null,
     seeStart({ url, host }, found) {
       if (typeof found === 'object' && 'body' in found)
         pages.see(siteName(host), sitemapLinks(found.body, found.link));
@@ -400,6 +420,7 @@ export function createSitemapDiscovery(
     stop() {
       isStopped = true;
       noMorePages();
+      for (const host of [...looking.keys()]) endLook(host);
     },
     get ended() {
       return ended;

@@ -45,8 +45,8 @@ export interface ModeDesk {
   expect(claim: Claim): void;
   /** Its visit is over; null where it tells nothing. */
   observe(claim: Claim, outcome: VisitOutcome | null): Promise<void>;
-  /** Every page has been visited. */
-  close(): Promise<void>;
+  /** The run is over: every page was visited, or as many as it may. */
+  close(why: 'all pages were visited' | 'the run had its pages'): Promise<void>;
 }
 
 /** Its server said that it will not come back (410). A 404 may be an accident of a day, and a start URL is wanted anyhow. */
@@ -132,9 +132,9 @@ export function createModeDesk(options: ModeDeskOptions): ModeDesk {
       else if (store.isShared && store.clock.monotonic() - askedAt >= ASK_EVERY_MS) await askOthers();
       isAsking = false;
     },
-    async close() {
+    async close(why) {
       if (decision !== null) return;
-      const seen = `${explainMode(test, options)}; all pages were visited before it was decided`;
+      const seen = `${explainMode(test, options)}; ${why} before it was decided`;
       await decide('incremental', seen);
     },
   };

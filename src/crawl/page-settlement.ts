@@ -61,8 +61,3 @@ export function wasAnswered({ statusCode, hasBody }: LastVisit): boolean {
   if (statusCode === null || statusCode < 200 || statusCode === 304) return false;
   return statusCode < 300 || (statusCode < 400 && !hasBody);
 }
-
-/** The last visit found it gone. */
-export function wasGone(last: LastVisit): boolean {
-  return last.statusCode === 404 || last.statusCode === 410;
-}

@@ -7,7 +7,7 @@ import type { ComparedPage } from '../change/visit-record.ts';
 import type { Claim, LastVisit } from '../frontier/candidate.ts';
 import { essenceOf } from '../parse/mime-type.ts';
 import type { ParsedPage } from '../parse/parsed-page.ts';
-import type { PageFacts } from '../store/port.ts';
+import type { PageFacts, PageTouch } from '../store/port.ts';
 import { compareHashes, contentOf, hasKeptLinks, isSameAnswer, touchOf, visitOf } from './compare-visit.ts';
 import type { Exchange } from './exchange.ts';
 import { NO_LINKS, redirected } from './follow-redirect.ts';
@@ -30,7 +30,7 @@ export function readPage(claim: Claim, { outcome }: Exchange, around: CrawlParts
   const settlement = bareSettlement(claim, 'Processed', null);
   settlement.countsAsPage = true;
   if (around.modes.mode !== 'full' && isSameAnswer(facts, claim.last) && asksNothing(facts, claim.last)) {
-    settlement.touch = touchOf(facts);
+    settlement.touch = wholeTouch(facts);
     settlement.visit = visitOf('unchanged', 'hash', facts, claim.last);
     return settlement;
   }
@@ -69,6 +69,15 @@ export function readPage(claim: Claim, { outcome }: Exchange, around: CrawlParts
   fillFacts(facts, page, baseUrl, around.discovery.rulesMark);
   fillSettlement(settlement, page, baseUrl, bytes, around);
   return settlement;
+}
+
+/** Unlike a 304, which may leave them out, a whole answer without validators or a time to be fresh takes those of before away. */
+function wholeTouch(facts: PageFacts): PageTouch {
+  const touch = touchOf(facts);
+  touch.etag ??= '';
+  touch.lastModified ??= '';
+  touch.cacheControl ??= '';
+  return touch;
 }
 
 /** What the head says of robots, or said the last time, is no part of the body. */

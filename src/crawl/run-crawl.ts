@@ -20,7 +20,7 @@ import { createHostDesk } from './host-desk.ts';
 import type { CrawlParts } from './parts.ts';
 import { createDepthPasser } from './pass-on-depths.ts';
 import { createHostRooms } from './run-room.ts';
-import { isDated, sparedBy } from './spare-visit.ts';
+import { awaitsDates, isDated, sparedBy } from './spare-visit.ts';
 import { tellPage } from './tell-page.ts';
 import { skipped, spareVisit, type VisitSurroundings, visitPage } from './visit-page.ts';
 import { watchOthers } from './watch-others.ts';
@@ -276,7 +276,8 @@ export function createCrawlLoop(parts: CrawlParts, discoverer: { isResumed: bool
     const { claims, nextRetryAt, readAt } = await claimToAsk(host, count);
     host.isClaiming = false;
     if (claims.length === 0) {
-      if (nextRetryAt !== null) {
+      if (host.awaitsDates) host.isDrained = false;
+      else if (nextRetryAt !== null) {
         host.isDrained = false;
         host.retryAt = clock.monotonic() + Math.max(0, nextRetryAt - clock.now());
       }
@@ -295,13 +296,21 @@ export function createCrawlLoop(parts: CrawlParts, discoverer: { isResumed: bool
       // Before: a claim may be older than what sitemaps say while it is on its way.
       const readAt = parts.readSitemaps.get(host.lease.host);
       const answer = await store.claim(host.lease, count, clock.now());
+      const dates = sitemaps?.datesOf(host.lease.host) ?? null;
       const claims: Claim[] = [];
+      const undated: Claim[] = [];
       for (const claim of answer.claims) {
+        if (dates !== null && awaitsDates(claim, host.lease.state, parts)) {
+          undated.push(claim);
+          continue;
+        }
         const knownBy = claim.last === null ? null : sparedBy(claim, readAt, host.lease.state, parts);
         if (knownBy === null) claims.push(claim);
         else await spareVisit(host, claim, knownBy, around);
       }
-      if (claims.length > 0 || answer.claims.length === 0) return { ...answer, claims, readAt };
+      if (undated.length > 0) await putOff(host, undated, dates!, around, wake);
+      if (claims.length + undated.length > 0 || answer.claims.length === 0)
+        return { ...answer, claims, readAt };
     }
   }
 
@@ -406,6 +415,25 @@ export function createCrawlLoop(parts: CrawlParts, discoverer: { isResumed: bool
       return { inFlight, hosts: desk.size, cooling: schedule.cooling };
     },
   };
+}
+
+/** They go back, to be claimed anew with the dates that their sitemaps give by then. */
+async function putOff(
+  host: ActiveHost,
+  claims: Claim[],
+  dates: Promise<void>,
+  { store, onStart, wakeHost }: VisitSurroundings,
+  wake: () => void,
+): Promise<void> {
+  // Whoever reads the sitemaps may wait for a start page: it is taken as it was, until they say otherwise.
+  for (const claim of claims) if (claim.depth === 0) onStart?.(claim, 'unchanged');
+  await store.unclaim(host.lease, claims);
+  host.awaitsDates = true;
+  dates.then(() => {
+    host.awaitsDates = false;
+    wakeHost(host.lease.host);
+    wake();
+  });
 }
 
 /** After so long, the next thing that happens ends the wait for others to go with. */

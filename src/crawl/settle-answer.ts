@@ -10,14 +10,7 @@ import type { Exchange } from './exchange.ts';
 import { redirected } from './follow-redirect.ts';
 import type { Answer } from './judge-answer.ts';
 import { factsOf, touchedBy } from './page-facts.ts';
-import {
-  bareSettlement,
-  type PageSettlement,
-  queuedAgain,
-  wasAnswered,
-  wasGone,
-  wasRead,
-} from './page-settlement.ts';
+import { bareSettlement, type PageSettlement, queuedAgain, wasAnswered, wasRead } from './page-settlement.ts';
 import type { CrawlParts } from './parts.ts';
 import { readPage } from './read-page.ts';
 import { refusedForType } from './refuse-type.ts';
@@ -56,13 +49,13 @@ export function settlementOf(
 
 /** A page that was there before and now is not: once may be an accident, so it is asked again at the end of the run. */
 function isVanished({ last, priority }: Claim, state: PageState): boolean {
-  return state === 'DeadLink' && wasRead(last) && !wasGone(last) && priority !== CONFIRM_GONE_PRIORITY;
+  return state === 'DeadLink' && wasRead(last) && !last.isGone && priority !== CONFIRM_GONE_PRIORITY;
 }
 
 /** Twice not there, in this run or since an earlier one. */
 function confirmedState({ last, priority }: Claim, state: PageState): PageState {
   if (state !== 'DeadLink') return state;
-  return priority === CONFIRM_GONE_PRIORITY || (wasRead(last) && wasGone(last)) ? 'Gone' : state;
+  return priority === CONFIRM_GONE_PRIORITY || (wasRead(last) && last.isGone) ? 'Gone' : state;
 }
 
 function retried(
@@ -119,7 +112,7 @@ function finalAnswer(
   const settlement = { ...bareSettlement(claim, state, reason), countsAsPage: outcome.head !== null };
   settlement.visit = visitOf('failed', outcome.head === null ? 'network' : 'status', facts, last);
   if (!wasRead(last)) return { ...settlement, facts };
-  if (state === 'Gone') settlement.visit.outcome = wasGone(last) ? 'unchanged' : 'gone';
+  if (state === 'Gone') settlement.visit.outcome = last.isGone ? 'unchanged' : 'gone';
   // The validators of an error page are not those of the page.
   return { ...settlement, touch: { ...touchOf(facts), etag: null, lastModified: null, cacheControl: null } };
 }

@@ -20,6 +20,8 @@ export interface SitemapWebOptions {
   rulesOf: (url: string) => Promise<RobotsRules | WebRefusal>;
   /** One request, on a slot of the URL's host and only if its robots.txt allows it. */
   ask: (request: LookupRequest) => Promise<Outcome | WebRefusal>;
+  /** It was read before: no guess, though only its path says that it is one. */
+  isKnown?: (url: string) => boolean;
   pause: (delayMs: number) => Promise<void>;
   after: Clock['after'];
 }
@@ -62,7 +64,7 @@ export function createSitemapWeb(options: SitemapWebOptions): SitemapWeb {
     let head: ResponseHead | null = null;
     const asking = options.ask({
       url,
-      haste: HASTE[foundBy],
+      haste: foundBy === 'path' && options.isKnown?.(url) ? 'now' : HASTE[foundBy],
       maxBytes,
       onPiece(bytes, ownHead) {
         head = ownHead;

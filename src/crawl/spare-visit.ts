@@ -37,11 +37,22 @@ export function sparedBy(
   if (trust.obeysFreshness && !isAnnounced && isFresh(last, now, trust.maxFreshnessMs)) return 'freshness';
   // A date that was read before the last visit cannot know of anything after it.
   if (!isDated(last, readAt) || !isOlderThanVisit(last, now)) return null;
-  const isTrusted =
-    trust.lastmod === 'learned'
-      ? announcesChanges(host.announced, host.unannounced)
-      : trust.lastmod === 'always';
-  return isTrusted && around.random() >= trust.spotCheck ? 'lastmod' : null;
+  return trustsDates(host, around) && around.random() >= trust.spotCheck ? 'lastmod' : null;
+}
+
+function trustsDates({ announced, unannounced }: HostState, { trust }: SparingParts): boolean {
+  return trust.lastmod === 'learned' ? announcesChanges(announced, unannounced) : trust.lastmod === 'always';
+}
+
+/** As far as is known the page needs no request, but the sitemaps that are being read may announce a change of it. */
+export function awaitsDates(claim: Claim, host: HostState, around: SparingParts): boolean {
+  const { last } = claim;
+  const { trust, clock } = around;
+  if (last === null || around.modes.mode !== 'incremental' || trust.lastmod === 'never') return false;
+  const now = clock.now();
+  if (isToRead(claim, host, around) || isNewerThanVisit(last, now)) return false;
+  if (trust.obeysFreshness && isFresh(last, now, trust.maxFreshnessMs)) return true;
+  return isOlderThanVisit(last, now) && trustsDates(host, around);
 }
 
 /** Header fields of a conditional request; undefined where the page is asked for whole. */

@@ -140,7 +140,8 @@ async function finish(
     const reason = end === 'limit' ? `max-pages ${limits.maxPages}` : 'host-budget';
     leftOut = await store.closeWaiting(PAGE_STATES.Skipped, `limit: ${reason}`);
   }
-  if (end === 'done') await parts.modes.close();
+  if (end === 'done') await parts.modes.close('all pages were visited');
+  else if (end === 'limit' || end === 'room') await parts.modes.close('the run had its pages');
   // Of pages that were left out, one may lead to what looks lost.
   const isAllKnown = end === 'done' || ((end === 'limit' || end === 'room') && leftOut === 0);
   // A first run has nothing to lose.

@@ -36,6 +36,8 @@ export const MAX_OWN_PRIORITY = CONFIRM_GONE_PRIORITY - 1;
  */
 export interface LastVisit {
   statusCode: number | null;
+  /** The page is not there, as far as its answers say: failures since then say nothing. */
+  isGone: boolean;
   visitedAt: number;
   /** A body was read once: there is something that may be unchanged. Cheaper than its hash, which a store may have to read. */
   hasBody: boolean;
@@ -61,6 +63,12 @@ export interface LastVisit {
   /** Specification 003's numbers. */
   changeFrequency: number;
   changesDetected: number;
+}
+
+/** By what stands beside the page; an orphan that answers is called gone, too, and is there. */
+export function isGoneAs(change: string | null, statusCode: number | null): boolean {
+  if (statusCode === 404 || statusCode === 410) return true;
+  return change === 'gone' && (statusCode === null || statusCode === 304 || statusCode >= 400);
 }
 
 /** A page handed to the holder of its host's lease. */

@@ -179,7 +179,7 @@ export interface PageTouch {
   error: string | null;
   responseMs: number | null;
   visitedAt: number;
-  /** Null leaves the stored ones as they are (a 304 may bring none). */
+  /** Null leaves the stored ones as they are (a 304 may bring none); an empty one takes them away. */
   etag: string | null;
   lastModified: string | null;
   cacheControl: string | null;

@@ -11,7 +11,7 @@ import {
   VISIT_OUTCOMES,
   type VisitOutcome,
 } from '../change/visit-record.ts';
-import type { LastVisit } from '../frontier/candidate.ts';
+import { isGoneAs, type LastVisit } from '../frontier/candidate.ts';
 import { PAGE_STATES } from '../frontier/page-state.ts';
 import { type PackedChange, packedChange, partsOf } from './change-parts.ts';
 import type { HostDiscovery, LedgerRow, Settlement } from './port.ts';
@@ -25,9 +25,9 @@ export function knownByNumber(knownBy: KnownBy): number {
   return KNOWN_BY.indexOf(knownBy);
 }
 
-/** What stands beside a page: what its last visit found, but gone as long as it is. */
-export function changeWord({ state, visit }: Settlement): VisitOutcome | null {
-  if (visit === null) return null;
+/** What stands beside a page: what its last visit found, but gone as long as it is. Null leaves the word as it is. */
+export function changeWord({ claim, state, visit }: Settlement): VisitOutcome | null {
+  if (visit === null || (visit.outcome === 'failed' && claim.last?.isGone)) return null;
   return state === PAGE_STATES.Gone && visit.outcome === 'unchanged' ? 'gone' : visit.outcome;
 }
 
@@ -158,12 +158,14 @@ export interface StoredLastVisit {
   sitemap_seen_at: number | null;
   change_frequency: number;
   changes_detected: number;
+  change: string | null;
 }
 
 export function lastVisitOf(row: StoredLastVisit): LastVisit | null {
   if (row.visited_at === null) return null;
   return {
     statusCode: row.status_code,
+    isGone: isGoneAs(row.change, row.status_code),
     visitedAt: row.visited_at,
     hasBody: row.content_hash !== null,
     contentHash: row.content_hash,

@@ -97,6 +97,28 @@ describe('a page that is not there any more', () => {
     expect(whole).toMatchObject({ changed: 1, unchanged: 2, gone: 0 });
   });
 
+  it('stays gone when visits fail in between: it is told once, and told when it is back', async () => {
+    const site = createChangingPages({ '/': { links: ['/a'] }, '/a': { validators: 'etag' } });
+    const web = await bench.web({ pages: site.pages });
+    const file = bench.file();
+    const found: string[] = [];
+    for (const status of [200, 404, 503, 404, 503, 200]) {
+      if (status === 200) site.appear('/a');
+      else site.vanish('/a', status);
+      await bench.crawl(file, web.url('/'), { ...INCREMENTAL, retries: 0 });
+      found.push(`${outcomes(file)['/a']}, ${file.page('/a').status_code} ${file.page('/a').change}`);
+    }
+    expect(found).toEqual([
+      'new content, 200 new',
+      'gone status, 404 gone',
+      'failed status, 503 gone',
+      'unchanged status, 404 gone',
+      'failed status, 503 gone',
+      'changed content, 200 changed',
+    ]);
+    expect(changedParts(file)).toEqual({ '/a': 'status' });
+  });
+
   it.each([404, 410])(
     'with its whole site (%i) is asked again by the next incremental run',
     async (status) => {

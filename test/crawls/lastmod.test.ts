@@ -9,7 +9,11 @@ const PAGES = 60;
 const HOUR = 3_600_000;
 
 /** A site whose sitemap gives dates; runs are an hour apart, and what changes does so half an hour before the next. */
-async function datedSite(life: PageLife = {}, showDate = (time: number) => new Date(time).toISOString()) {
+async function datedSite(
+  life: PageLife = {},
+  showDate = (time: number) => new Date(time).toISOString(),
+  isNamed = true,
+) {
   const paths = Array.from({ length: PAGES }, (_, n) => `/p${n}`);
   const site = createChangingPages({
     '/': { links: paths },
@@ -24,7 +28,7 @@ async function datedSite(life: PageLife = {}, showDate = (time: number) => new D
     robots: (exchange) =>
       answer(exchange, {
         headers: { 'content-type': 'text/plain' },
-        body: `User-agent: *\nDisallow:\nSitemap: ${exchange.url('/sitemap.xml')}\n`,
+        body: `User-agent: *\nDisallow:\n${isNamed ? `Sitemap: ${exchange.url('/sitemap.xml')}\n` : ''}`,
       }),
     pages: {
       ...site.pages,
@@ -154,6 +158,40 @@ describe('the dates of a sitemap', () => {
       });
     },
   );
+
+  it.each([true, false])(
+    'are heard before pages are spared by Cache-Control, whichever come first (named by robots.txt: %s)',
+    async (isNamed) => {
+      const { paths, file, run, change } = await datedSite(
+        { cacheControl: 'max-age=86400' },
+        undefined,
+        isNamed,
+      );
+      await run();
+      const announced = paths.filter((_, n) => n % 7 === 0);
+      for (const path of announced) change(path, true);
+      const { asked } = await run({ perHost: 8, concurrency: 8 });
+      const found = outcomes(file);
+      expect(paths.filter((path) => found[path] !== 'unchanged freshness')).toEqual(announced);
+      expect(asked.filter((path) => path.startsWith('/p')).sort()).toEqual(announced.sort());
+    },
+  );
+
+  it('spare pages also where robots.txt does not name the sitemap: one that was read before is no guess', async () => {
+    const { file, run, change } = await datedSite({}, undefined, false);
+    await run();
+    change('/p0', true);
+    change('/p59', false);
+    const { asked } = await run({ trustLastmod: 'always' });
+    expect(outcomes(file)).toMatchObject({ '/p0': 'changed content', '/p59': 'unchanged lastmod' });
+    expect(asked.filter((path) => path.startsWith('/p'))).toEqual(['/p0']);
+    // Trust is learned from them, too.
+    const learned = await datedSite({}, undefined, false);
+    await learned.run();
+    for (let n = 10; n < PAGES; n++) learned.change(`/p${n}`, true);
+    await learned.run();
+    expect((await learned.run()).asked.filter((path) => path.startsWith('/p'))).toEqual([]);
+  });
 
   it('that name a day only do not hide what changed later on that day', async () => {
     const { file, run, change } = await datedSite({}, (time) => new Date(time).toISOString().slice(0, 10));

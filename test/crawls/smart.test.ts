@@ -101,6 +101,23 @@ describe('smart mode', () => {
     );
   });
 
+  it('says so when the run had its pages before it could decide', async () => {
+    const site = createChangingPages({
+      '/': { validators: 'etag', links: ['/a', '/b'] },
+      '/a': { validators: 'etag' },
+      '/b': { validators: 'etag' },
+    });
+    const web = await bench.web({ pages: site.pages });
+    const file = bench.file();
+    await bench.crawl(file, web.url('/'));
+    const { summary } = await bench.crawl(file, web.url('/'), { ...SMART, maxPages: 2 });
+    expect(summary).toMatchObject({ status: 'completed', mode: 'incremental', unchanged: 2 });
+    expect(summary.mode_reason).toMatch(/; the run had its pages before it was decided$/);
+    expect(file.rows('SELECT mode, mode_reason FROM runs ORDER BY id DESC LIMIT 1')).toEqual([
+      { mode: summary.mode, mode_reason: summary.mode_reason },
+    ]);
+  });
+
   it('keeps its decision when the run is stopped and goes on', async () => {
     const { web, file, from } = await crawledSite(0.8);
     const begun = await bench.begin(file, web.url('/'), SMART);

@@ -61,6 +61,29 @@ describe('validators that are none', () => {
   });
 });
 
+describe('validators that a whole answer brings no more', () => {
+  it('are forgotten, and so is freshness, though the body is the same', async () => {
+    const site = createChangingPages({
+      '/': { links: ['/both', '/fresh'] },
+      '/both': { validators: 'both' },
+      '/fresh': { cacheControl: 'max-age=3600' },
+    });
+    const web = await bench.web({ pages: site.pages });
+    const file = bench.file();
+    await bench.crawl(file, web.url('/'));
+    site.alter('/both', { validators: 'date' });
+    site.alter('/fresh', { cacheControl: undefined });
+    await bench.crawl(file, web.url('/'), { ...INCREMENTAL, obeyFreshness: false });
+    expect(file.page('/both')).toMatchObject({ etag: null, last_modified: 'Mon, 05 Jan 2026 12:00:00 GMT' });
+    expect(file.page('/fresh').cache_control).toBeNull();
+    await bench.crawl(file, web.url('/'), INCREMENTAL);
+    // A tag that the page has no more would keep its date from being heard (RFC 9110 section 13.1.3).
+    expect(web.requestsTo('/both').at(-1)).toMatchObject({ status: 304 });
+    expect(web.requestsTo('/both').at(-1)!.headers['if-none-match']).toBeUndefined();
+    expect(outcomes(file)).toMatchObject({ '/both': 'unchanged 304', '/fresh': 'unchanged hash' });
+  });
+});
+
 describe('a 304 that nobody asked for', () => {
   it('says nothing of a page that was never read', async () => {
     const site = createChangingPages({ '/': { links: ['/a'] }, '/a': { alwaysNotModified: true } });

@@ -184,13 +184,18 @@ const REMOVED = `SELECT DISTINCT unnest(removed) AS id FROM link_change WHERE ru
 const OF_VANISHED = `
 SELECT unnest(l.targets || f.redirect_to) AS id
 FROM visit v JOIN url u ON ${ofPage('v')} LEFT JOIN fetched f ON ${ofPage('f')} LEFT JOIN link_set l ON ${ofPage('l')}
-WHERE v.run_id IN ${RECENT} AND v.outcome = ${GONE} AND v.known_by <> ${ORPHAN}`;
+WHERE v.run_id IN ${RECENT} AND v.outcome = ${GONE}`;
 const REDIRECTED = `SELECT detail FROM page_change WHERE run_id IN ${RECENT} AND parts & ${partsNumber(['redirect'])} <> 0`;
 const LOSE_ENTRIES = `
 UPDATE sitemap_entry e SET lost_run = $1 FROM discovery d, url u
 WHERE d.project_id = $2 AND d.method = 'sitemap' AND d.trouble IS NULL AND d.checked_at >= $3 AND e.host_id = d.host_id
   AND ${ofPage('e')}
   AND u.project_id = $2 AND e.last_seen < $3 AND e.lost_run IS NULL RETURNING e.page_id AS id`;
+
+// Of this run's pages: when they lost their entries lately, they may have failed, or have been new.
+const UNNAMED = `
+SELECT e.page_id AS id FROM visit v JOIN sitemap_entry e ON e.page_id = v.page_id AND e.host_id = v.host_id
+WHERE v.run_id = $2 AND e.lost_run IN ${RECENT}`;
 
 async function findCandidates(tx: TransactionSql, session: Session, since: number): Promise<Set<number>> {
   const { runId, projectId } = session;
@@ -199,6 +204,7 @@ async function findCandidates(tx: TransactionSql, session: Session, since: numbe
     for (const { id } of rows) if (id !== null) ids.add(id);
   };
   add(await ask(tx, LOSE_ENTRIES, [runId, projectId, since]));
+  add(await ask(tx, UNNAMED, [projectId, runId]));
   add(await ask(tx, REMOVED, [projectId]));
   add(await ask(tx, OF_VANISHED, [projectId]));
   const urls = (await ask<{ detail: string }>(tx, REDIRECTED, [projectId]))
@@ -273,7 +279,7 @@ async function tell(
 }
 
 // Whatever its visits find, a page is gone as long as nothing leads to it.
-const KEEP_GONE = `
+export const KEEP_GONE = `
 UPDATE fetched f SET change = 'gone' FROM (SELECT u.id, u.host_id ${OF_ORPHANS}) u
 WHERE ${ofPage('f')} AND f.change IS DISTINCT FROM 'gone'`;
 

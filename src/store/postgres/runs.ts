@@ -5,6 +5,7 @@ import { PAGE_STATES, type PageStateCode } from '../../frontier/page-state.ts';
 import { PAGE_TABLES } from '../page-tables.ts';
 import type { JoinedRun, ModeDecision, RunEnd, RunRequest, RunStart } from '../port.ts';
 import { isForOne, isUnfinished } from '../unfinished-run.ts';
+import { KEEP_GONE } from './orphans.ts';
 import { ask, type Session, together, transaction } from './session.ts';
 import { endVanished, LATE_MS, registerWorker } from './workers.ts';
 
@@ -321,6 +322,7 @@ export async function finishRun(
     const [end, why] = isCut ? (['interrupted', UNFOUND] as const) : [status, error];
     await together([
       ask(tx, FINISH, [runId, end, Math.round(now), why]),
+      ask(tx, KEEP_GONE, [session.projectId]),
       ask(tx, CLOSE, [openKey(runId)]),
       ask(tx, 'SELECT pg_notify($1, $2)', [RUN_CHANNEL, String(runId)]),
     ]);

@@ -50,8 +50,8 @@ export async function writePageChanges(
 // What was read before stays. An answer that is no redirect (any more) leads nowhere.
 const TOUCH = `
 UPDATE fetched f SET run_id = $2, visited_at = r.v, status_code = r.s, error = r.e, response_ms = r.m,
-  etag = COALESCE(r.t, f.etag), last_modified = COALESCE(r.l, f.last_modified),
-  cache_control = COALESCE(r.c, f.cache_control), change = COALESCE(r.o, f.change), change_frequency = r.q, changes_detected = r.n
+  etag = NULLIF(COALESCE(r.t, f.etag), ''), last_modified = NULLIF(COALESCE(r.l, f.last_modified), ''),
+  cache_control = NULLIF(COALESCE(r.c, f.cache_control), ''), change = COALESCE(r.o, f.change), change_frequency = r.q, changes_detected = r.n
 FROM ${recordset(
   1,
   'i int, h int, v bigint, s int, e text, m float8, t text, l text, c text, o text, q float8, n int',

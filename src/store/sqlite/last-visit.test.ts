@@ -2,7 +2,7 @@ import Sqlite from 'better-sqlite3';
 import { expect, it } from 'vitest';
 import { createHashReader, LastVisitView } from './last-visit.ts';
 
-const VALUES = [7, 1000, 200, 1, '"1"', null, null, 50, 0.5, 2, null, null];
+const VALUES = [7, 1000, 200, 1, '"1"', null, null, 50, 0.5, 2, null, null, 'new'];
 
 function open() {
   const db = new Sqlite(':memory:');

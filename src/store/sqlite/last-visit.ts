@@ -3,12 +3,12 @@
  * calls not modified is settled without, and their bytes cost as much as all the rest. Nobody else writes them while
  * the page is in flight.
  */
-import type { LastVisit } from '../../frontier/candidate.ts';
+import { isGoneAs, type LastVisit } from '../../frontier/candidate.ts';
 import type { Session } from './session.ts';
 
 /** Columns of `fetched f` and `sitemap_entry e`, in the order of `LastVisitValues`. */
 export const LAST_VISIT = `f.visited_at, f.status_code, f.content_hash IS NOT NULL, f.etag, f.last_modified, f.cache_control,
-  f.wire_bytes, f.change_frequency, f.changes_detected, e.lastmod, CASE WHEN e.lastmod_text IS NOT NULL THEN e.last_seen END`;
+  f.wire_bytes, f.change_frequency, f.changes_detected, e.lastmod, CASE WHEN e.lastmod_text IS NOT NULL THEN e.last_seen END, f.change`;
 
 /** All null for a page that was never visited. */
 export type LastVisitValues = readonly [
@@ -23,6 +23,7 @@ export type LastVisitValues = readonly [
   changesDetected: number,
   sitemapDate: number | null,
   sitemapSeenAt: number | null,
+  change: string | null,
 ];
 
 interface Hashes {
@@ -127,6 +128,10 @@ export class LastVisitView implements LastVisit {
 
   get sitemapSeenAt(): number | null {
     return this.#values[this.#at + 10] as number | null;
+  }
+
+  get isGone(): boolean {
+    return isGoneAs(this.#values[this.#at + 11] as string | null, this.statusCode);
   }
 
   get contentHash(): Uint8Array | null {

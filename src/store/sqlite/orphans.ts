@@ -32,6 +32,7 @@ export function markOrphans(session: Session, since: number, now: number): numbe
   const lost = new Set<number>();
   addLostTargets(session, lost);
   addLostEntries(session, lost, since);
+  addUnnamed(session, lost);
   dropUnfit(session, lost, IS_LEFT);
   const returned = findReturned(session);
   if (lost.size + returned.size > 0 && mayWalk(session)) walk(session, lost, returned);
@@ -170,14 +171,15 @@ function tellReturned({ db, runId }: Session, returned: ReadonlySet<number>, now
   }
 }
 
-/** Whatever its visits find, a page is gone as long as nothing leads to it. */
-function keepGone({ db, projectId }: Session): void {
-  db.prepare(`UPDATE fetched SET change = 'gone' WHERE page_id IN (SELECT u.id ${OF_ORPHANS})`).run({
+/** Whatever its visits find, a page is gone as long as nothing leads to it; also at the end of a run that asked nobody. */
+export function keepGone({ db, projectId }: Session): void {
+  const ofOrphans = `page_id IN (SELECT u.id ${OF_ORPHANS})`;
+  db.prepare(`UPDATE fetched SET change = 'gone' WHERE ${ofOrphans} AND change IS NOT 'gone'`).run({
     project: projectId,
   });
 }
 
-/** Targets of links and redirects that went lately, with their page or without. */
+/** Targets of links and redirects that went lately, with their page or without; an orphan's go with it. */
 function addLostTargets({ db, projectId, known }: Session, lost: Set<number>): void {
   const project = { project: projectId };
   const removed = db
@@ -187,7 +189,7 @@ function addLostTargets({ db, projectId, known }: Session, lost: Set<number>): v
   const vanished = db.prepare(
     `SELECT l.targets, f.redirect_to FROM visit v LEFT JOIN link_set l ON l.page_id = v.page_id
        LEFT JOIN fetched f ON f.page_id = v.page_id
-     WHERE v.run_id IN ${RECENT} AND v.outcome = ${GONE} AND v.known_by <> ${ORPHAN}`,
+     WHERE v.run_id IN ${RECENT} AND v.outcome = ${GONE}`,
   );
   for (const { targets, redirect_to } of vanished.all(project) as {
     targets: string | null;
@@ -223,6 +225,17 @@ function addLostEntries({ db, projectId, runId }: Session, lost: Set<number>, si
     .pluck()
     .all({ run: runId, since, project: projectId });
   for (const id of ids as number[]) lost.add(id);
+}
+
+/** Pages of this run whose entries were lost lately: then they may have failed, or have been new. */
+function addUnnamed({ db, projectId, runId }: Session, lost: Set<number>): void {
+  const unnamed = db
+    .prepare(
+      `SELECT e.page_id FROM visit v CROSS JOIN sitemap_entry e ON e.page_id = v.page_id
+       WHERE v.run_id = @run AND e.lost_run IN ${RECENT}`,
+    )
+    .pluck();
+  for (const id of unnamed.all({ run: runId, project: projectId }) as number[]) lost.add(id);
 }
 
 /** Only what answers is told; what failed may have led on to others before it was lost. */

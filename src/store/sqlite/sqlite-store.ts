@@ -16,7 +16,7 @@ import { KnownUrls } from './known-urls.ts';
 import { createLeases } from './leases.ts';
 import { createOffers } from './offers.ts';
 import { openForWriting, storeError } from './open-database.ts';
-import { markOrphans } from './orphans.ts';
+import { keepGone, markOrphans } from './orphans.ts';
 import { createPastReader } from './past-page.ts';
 import { readSettings, saveSettings } from './project-settings.ts';
 import { readLedger } from './read-history.ts';
@@ -130,6 +130,7 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Stor
     },
     async finish(status, now, error) {
       session.window.commit();
+      keepGone(session);
       db.prepare('UPDATE run SET status = ?, finished_at = ?, error = ? WHERE id = ?').run(
         status,
         now,

@@ -27,8 +27,9 @@ export function createVisitWriter(session: Session): (settlement: Settlement) =>
   const { db } = session;
   const putFacts = db.prepare(`INSERT OR REPLACE INTO fetched (${FACTS}) VALUES (${marksFor(FACTS)})`);
   const touchFacts = db.prepare(
-    `UPDATE fetched SET run_id = ?, visited_at = ?, status_code = ?, error = ?, response_ms = ?, etag = COALESCE(?, etag),
-       last_modified = COALESCE(?, last_modified), cache_control = COALESCE(?, cache_control), change = COALESCE(?, change),
+    `UPDATE fetched SET run_id = ?, visited_at = ?, status_code = ?, error = ?, response_ms = ?,
+       etag = NULLIF(COALESCE(?, etag), ''), last_modified = NULLIF(COALESCE(?, last_modified), ''),
+       cache_control = NULLIF(COALESCE(?, cache_control), ''), change = COALESCE(?, change),
        change_frequency = ?, changes_detected = ? WHERE page_id = ?`,
   );
   const setChange = db.prepare(

@@ -204,6 +204,38 @@ export function describeHistory(harness: () => StoreHarness): void {
       expect((await next.store.counts()).ledger).toMatchObject([{ outcome: 'unchanged', knownBy: 'status' }]);
     });
 
+    it('that fails leaves a page gone that was, and the next claim says so; an orphan that answered is none', async () => {
+      const fail = {
+        facts: null,
+        touch: touch({ statusCode: 503, error: 'http: 503' }),
+        visit: visited('failed', 'status', { statusCode: 503 }),
+        state: PAGE_STATES.Failed,
+        reason: 'http: 503',
+      };
+      let run = await nextRun(harness(), await readOnce());
+      const claim = await run.visit(await run.lease(), {
+        facts: null,
+        touch: touch({ statusCode: 404 }),
+        visit: visited('gone', 'status', { statusCode: 404 }),
+        state: PAGE_STATES.Gone,
+        reason: 'http: 404',
+      });
+      expect(claim.last).toMatchObject({ isGone: false });
+      run = await nextRun(harness(), run);
+      expect((await run.visit(await run.lease(), fail)).last).toMatchObject({ isGone: true });
+      await run.store.flush();
+      expect((await pagesOf(harness())).x).toMatchObject({
+        state: 'Failed',
+        status_code: 503,
+        change: 'gone',
+      });
+      run = await nextRun(harness(), run);
+      const back = await run.visit(await run.lease(), { facts: facts(), visit: visited('gone', 'orphan') });
+      expect(back.last).toMatchObject({ isGone: true, statusCode: 503 });
+      run = await nextRun(harness(), run);
+      expect((await run.claim(await run.lease())).last).toMatchObject({ isGone: false, statusCode: 200 });
+    });
+
     it('that is to be made again leaves the outcome of the last one', async () => {
       const next = await nextRun(harness(), await readOnce());
       const requeue = { attempts: 0, notBefore: null, priority: 9 };
@@ -231,6 +263,27 @@ export function describeHistory(harness: () => StoreHarness): void {
       const [x] = await run.store.offer([candidate('x')]);
       expect(await run.store.requeue([x], 0)).toBe(1);
       expect((await run.claim(held)).last).toMatchObject({ etag: '"1"' });
+    });
+  });
+
+  describe('a touch', () => {
+    it('leaves the validators as they are, or takes them away where it says so', async () => {
+      const next = await nextRun(harness(), await readOnce());
+      const held = await next.lease();
+      const before = (await pagesOf(harness())).x;
+      expect([before.etag, before.last_modified, before.cache_control]).not.toContain(null);
+      const same = visited('unchanged', 'hash', { visitedAt: Date.UTC(2026, 0, 3) });
+      await next.visit(held, {
+        facts: null,
+        touch: touch({ etag: '', lastModified: '', cacheControl: '' }),
+        visit: same,
+      });
+      await next.store.flush();
+      expect((await pagesOf(harness())).x).toMatchObject({
+        etag: null,
+        last_modified: null,
+        cache_control: null,
+      });
     });
   });
 

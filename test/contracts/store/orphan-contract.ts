@@ -318,6 +318,51 @@ export function describeOrphans(harness: () => StoreHarness): void {
       expect(await orphansOf(claims)).toEqual([]);
     });
 
+    it('takes a page for lost that failed when sitemaps ceased to name it, once it answers again', async () => {
+      const first = await readSite({ start: [], listed: [] });
+      const entry = {
+        candidate: candidate('listed'),
+        lastmod: null,
+        lastmodText: null,
+        details: null,
+        changefreq: null,
+        priority: null,
+        sitemap: url('sitemap.xml'),
+      };
+      await first.store.saveEntries([entry], now());
+      const second = await revisit(first, {
+        start: named([]),
+        listed: {
+          state: PAGE_STATES.Failed,
+          reason: 'http: 500',
+          facts: null,
+          touch: touch({ statusCode: 500, error: 'http: 500' }),
+          visit: visited('failed', 'status', { statusCode: 500 }),
+        },
+      });
+      await second.store.saveDiscovery('a.test', {
+        method: 'sitemap',
+        checkedAt: now(),
+        entries: 0,
+        sitemaps: [],
+        trouble: null,
+      });
+      expect(await orphansOf(second)).toEqual([]);
+      const third = await revisit(second, { start: named([]), listed: {} });
+      expect(await orphansOf(third)).toEqual(['listed']);
+    });
+
+    it('takes pages for lost that were found by way of an orphan only, in the run after', async () => {
+      const first = await readSite({ start: ['way'], way: [] });
+      const second = await revisit(first, { start: named([]), way: named(['found']) });
+      const held = await second.lease();
+      await second.visit(held, named([]));
+      await second.store.release(held);
+      expect(await orphansOf(second)).toEqual(['way']);
+      const third = await revisit(second, { start: named([]), found: {} });
+      expect(await orphansOf(third)).toEqual(['found']);
+    });
+
     /** The line of a page in a run, what it says of its change, and what stands beside the page. */
     async function toldOf(run: OpenRun, name: string): Promise<string> {
       await run.store.flush();
@@ -348,6 +393,10 @@ export function describeOrphans(harness: () => StoreHarness): void {
       const fourth = await revisit(third, { start: named(['a']), lost: {} });
       expect(await orphansOf(fourth)).toEqual([]);
       expect(await toldOf(fourth, 'lost')).toBe('changed content; gone');
+      // A run that ends early does not ask who is one, and leaves it so.
+      const fifth = await revisit(fourth, { lost: UNCHANGED });
+      await fifth.store.finish('completed', now(), null);
+      expect(await toldOf(fifth, 'lost')).toBe('unchanged 304; gone');
     });
 
     it('tells that it is back when a page leads to it again, visited or not, and then that it is lost again', async () => {

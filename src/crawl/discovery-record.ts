@@ -18,6 +18,8 @@ export class LookRecord {
   /** As the looks count them. */
   entries = 0;
   trouble: Trouble | null = null;
+  /** By which names with ports its sitemaps were looked for. */
+  readonly searched = new Set<string>();
   readonly now: number;
   /** When the host was looked at last, before this. */
   readonly known: HostDiscovery | null;
@@ -51,6 +53,7 @@ export class LookRecord {
       entries,
       sitemaps: [...this.#named],
       trouble,
+      searched: [...this.searched],
     };
     return look.isSearched ? found : withKnown(known, found);
   }
@@ -64,6 +67,22 @@ export function isFresh(
   // What was read in times to come was read by a clock that was wrong.
   if (checkedAt > now) return false;
   return checkedAt + (trouble === 'passing' ? Math.min(cacheMs, PASSING_MS) : cacheMs) > now;
+}
+
+/** The name that a URL's host was searched by: other ports are other sites. */
+export function placeOf(url: string): string {
+  return new URL(url).host;
+}
+
+/** The sitemaps of this very site were looked for then: that one was read which somebody gave says nothing of them. */
+export function isSearched({ searched }: Pick<HostDiscovery, 'searched'>, url: string): boolean {
+  return searched === null || searched.includes(placeOf(url));
+}
+
+/** A sitemap of the same host by another port is another site's. */
+export function isOfAnotherPort(sitemap: string, url: string): boolean {
+  const [one, other] = [new URL(sitemap), new URL(url)];
+  return one.hostname === other.hostname && one.host !== other.host;
 }
 
 /** A page was meant, not its site: by the whole address of one. */
@@ -86,6 +105,7 @@ function withKnown(known: HostDiscovery | null, found: HostDiscovery): HostDisco
     entries: known.entries + (isNews ? found.entries : 0),
     sitemaps: [...found.sitemaps, ...others].slice(0, MOST_NAMED),
     trouble: worse(known.trouble, found.trouble),
+    searched: known.searched,
   };
 }
 

@@ -201,6 +201,7 @@ export const COPY_TABLES = {
     entries: 'integer',
     sitemaps: 'text',
     trouble: 'text',
+    searched: 'text',
   },
   revisit: {
     page_id: 'page',

@@ -326,6 +326,11 @@ export interface HostDiscovery {
   sitemaps: string[];
   /** What kept some of them from being read whole: it may pass, or it may last. Null when all were read. */
   trouble: 'passing' | 'lasting' | null;
+  /**
+   * The host, by each port (`a.test`, `a.test:8080`) by which its sitemaps were looked for, and not only read where they were
+   * given; null: an older version did not say.
+   */
+  searched: readonly string[] | null;
 }
 
 export type CrawlMode = 'full' | 'incremental';

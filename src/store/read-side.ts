@@ -165,6 +165,8 @@ export interface DiscoveryRow {
   /** A JSON array. */
   sitemaps: string;
   trouble: 'passing' | 'lasting' | null;
+  /** A JSON array; null where an older version looked. */
+  searched: string | null;
 }
 
 /** What a plan of revisits needs of a page; times are wall milliseconds. */

@@ -191,6 +191,8 @@ export interface StoredDiscovery {
   /** A JSON array. */
   sitemaps: string;
   trouble: HostDiscovery['trouble'];
+  /** A JSON array, or null. */
+  searched: string | null;
 }
 
 export function discoveryOf(row: StoredDiscovery): HostDiscovery {
@@ -200,6 +202,7 @@ export function discoveryOf(row: StoredDiscovery): HostDiscovery {
     entries: row.entries,
     sitemaps: JSON.parse(row.sitemaps) as string[],
     trouble: row.trouble,
+    searched: row.searched === null ? null : (JSON.parse(row.searched) as string[]),
   };
 }
 

@@ -281,6 +281,7 @@ async function keepMore(store: Store, clock: FakeClock, pageIds: number[]): Prom
     entries: 2,
     sitemaps,
     trouble: 'lasting',
+    searched: ['a.test'],
   });
   await store.saveDiscovery('b.test', {
     method: 'not_found',
@@ -288,6 +289,7 @@ async function keepMore(store: Store, clock: FakeClock, pageIds: number[]): Prom
     entries: 0,
     sitemaps: [],
     trouble: null,
+    searched: null,
   });
   await store.saveRevisits(
     'shop',

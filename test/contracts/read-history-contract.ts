@@ -101,6 +101,7 @@ export function describeReadHistory(asked: () => ReadSide): void {
         entries: 2,
         sitemaps: JSON.stringify([url('sitemap.xml'), url('news.xml')]),
         trouble: 'lasting',
+        searched: '["a.test"]',
       },
       expect.objectContaining({ host: 'b.test', method: 'not_found' }),
     ]);

@@ -5,13 +5,20 @@
  * Its own run nobody goes on with, however it ended.
  */
 import { type Config, configHash } from '../../config/load-config.ts';
-import { isFresh, isPageUrl, LookRecord } from '../../crawl/discovery-record.ts';
+import {
+  isFresh,
+  isOfAnotherPort,
+  isPageUrl,
+  isSearched,
+  LookRecord,
+  placeOf,
+} from '../../crawl/discovery-record.ts';
 import type { CrawlParts, StartUrl } from '../../crawl/parts.ts';
 import { projectOf, storedOptions } from '../../crawl/prepare-run.ts';
 import { PAGE_STATES } from '../../frontier/page-state.ts';
 import { openReadSide } from '../../store/open-store.ts';
 import type { SitemapFinding } from '../../store/port.ts';
-import type { DiscoveryRow, ReadSide, StoredRun } from '../../store/read-side.ts';
+import type { DiscoveryRow, ReadSide, SitemapEntryRow, StoredRun } from '../../store/read-side.ts';
 import { isUnfinished, LOOKUP_NOTES } from '../../store/unfinished-run.ts';
 import { type ListedEntry, listedEntry, wordsOf } from '../entry-words.ts';
 import type { FoundEntry, SitemapReport, Trouble } from '../find-entries.ts';
@@ -78,6 +85,7 @@ export async function openKeeper(config: Config, parts: CrawlParts, given: Start
 
   async function remember(): Promise<void> {
     if (unfinished !== null) return;
+    if (!isGivenOne) record!.searched.add(placeOf(given.fetchUrl));
     const look = { isSearched: !isGivenOne, isSite: !isPageUrl(given) };
     const found = record!.toRemember(look, 'not_found');
     if (found !== null) await store.saveDiscovery(given.host, found);
@@ -85,15 +93,20 @@ export async function openKeeper(config: Config, parts: CrawlParts, given: Start
 
   return {
     async stored(of) {
-      const found = (await side.discoveries({ project })).find(({ host }) => host === given.host);
+      const discoveries = await side.discoveries({ project });
+      const found = discoveries.find(({ host }) => host === given.host);
       if (found === undefined) return null;
       const { trouble } = found;
       const checkedAt = Date.parse(found.checked_at);
       if (!isFresh({ checkedAt, trouble }, now, config.sitemapCacheHours * 3_600_000)) return null;
       // Which entries came from one sitemap of many, its index included, nobody knows any more.
       const isHome = new URL('/', given.fetchUrl).href === given.fetchUrl;
-      if (of === 'address' && !isHome && found.sitemaps !== JSON.stringify([given.fetchUrl])) return null;
-      const entries = found.method === 'sitemap' ? storedEntries(side, project, found) : null;
+      const isThisOne = found.sitemaps === JSON.stringify([given.fetchUrl]);
+      if (of === 'address' && !isHome && !isThisOne) return null;
+      const searched = found.searched === null ? null : (JSON.parse(found.searched) as string[]);
+      if (!isThisOne && !isSearched({ searched }, given.fetchUrl)) return null;
+      const entries =
+        found.method === 'sitemap' ? storedEntries(side, project, isOfLook(found, discoveries, given)) : null;
       return { checkedAt, trouble, entries };
     },
 
@@ -142,18 +155,41 @@ async function lastRun(side: ReadSide, name: string): Promise<StoredRun | null> 
   return found === undefined ? null : side.lastRun(found.id);
 }
 
-/** What the host's sitemaps named when they were read last: neither what they named before nor what those of others do. */
 async function* storedEntries(
   side: ReadSide,
   project: string,
-  { host, checked_at, sitemaps }: DiscoveryRow,
+  isWanted: (row: SitemapEntryRow) => boolean,
 ): AsyncGenerator<ListedEntry[]> {
-  const sites = new Set([host.replace(/^www\./, ''), ...(JSON.parse(sitemaps) as string[]).map(siteOf)]);
   for await (const rows of side.sitemapEntries({ project })) {
     const entries: ListedEntry[] = [];
-    for (const row of rows)
-      if (row.last_seen >= checked_at && (sites.has(siteOf(row.url)) || sites.has(siteOf(row.sitemap))))
-        entries.push(listedEntry(row));
+    for (const row of rows) if (isWanted(row)) entries.push(listedEntry(row));
     if (entries.length > 0) yield entries;
   }
+}
+
+/**
+ * What the site's sitemaps named when they were read last: neither what they named before nor what those of others do. An
+ * index, or a redirect, may lead to sitemaps of any host: those that were read in the very look count, unless another look of
+ * the same moment may have read them.
+ */
+function isOfLook(
+  look: DiscoveryRow,
+  all: readonly DiscoveryRow[],
+  given: StartUrl,
+): (row: SitemapEntryRow) => boolean {
+  const own = sitesOf(look);
+  const others = new Set<string>();
+  for (const other of all)
+    if (other.host !== look.host && other.checked_at === look.checked_at)
+      for (const site of sitesOf(other)) others.add(site);
+  const isOf = (sites: ReadonlySet<string>, { url, sitemap }: SitemapEntryRow) =>
+    sites.has(siteOf(url)) || sites.has(siteOf(sitemap));
+  return (row) => {
+    if (row.last_seen < look.checked_at || isOfAnotherPort(row.sitemap, given.fetchUrl)) return false;
+    return isOf(own, row) || (row.last_seen === look.checked_at && !isOf(others, row));
+  };
+}
+
+function sitesOf({ host, sitemaps }: DiscoveryRow): Set<string> {
+  return new Set([host.replace(/^www\./, ''), ...(JSON.parse(sitemaps) as string[]).map(siteOf)]);
 }

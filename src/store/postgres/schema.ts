@@ -408,6 +408,8 @@ UPDATE fetched SET facet_hash = '' WHERE redirect_to IS NOT NULL AND facet_hash 
 ALTER TABLE run ADD COLUMN left_out integer NOT NULL DEFAULT 0;`,
   // Nothing but views, which every new version makes anew: crawled_url has the project, and no NULL in texts.
   '',
+  // Where a host's sitemaps were looked for, and not only read as they were given.
+  'ALTER TABLE discovery ADD COLUMN searched text;',
 ];
 export const SCHEMA_VERSION = MIGRATIONS.length;
 

@@ -142,7 +142,7 @@ async function putEntries(
 }
 
 const READ_DISCOVERY = `
-SELECT d.method, d.checked_at, d.entries, d.sitemaps, d.trouble FROM discovery d JOIN host h ON h.id = d.host_id
+SELECT d.method, d.checked_at, d.entries, d.sitemaps, d.trouble, d.searched FROM discovery d JOIN host h ON h.id = d.host_id
 WHERE h.name = $1 AND d.project_id = $2`;
 
 export async function readDiscovery(session: Session, host: string): Promise<HostDiscovery | null> {
@@ -153,16 +153,18 @@ export async function readDiscovery(session: Session, host: string): Promise<Hos
 }
 
 const PUT_DISCOVERY = `
-INSERT INTO discovery (project_id, host_id, method, checked_at, entries, sitemaps, trouble)
-VALUES ($1, $2, $3, $4, $5, $6, $7)
+INSERT INTO discovery (project_id, host_id, method, checked_at, entries, sitemaps, trouble, searched)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
 ON CONFLICT (host_id, project_id) DO UPDATE SET method = excluded.method, checked_at = excluded.checked_at,
-  entries = excluded.entries, sitemaps = excluded.sitemaps, trouble = excluded.trouble`;
+  entries = excluded.entries, sitemaps = excluded.sitemaps, trouble = excluded.trouble,
+  searched = excluded.searched`;
 
 export async function saveDiscovery(session: Session, host: string, found: HostDiscovery): Promise<void> {
   const hosts = await transaction(session, async (tx) => {
     const ids = await session.hosts.ensure(tx, [host]);
     const { method, checkedAt, entries, sitemaps, trouble } = found;
-    const values = [method, Math.round(checkedAt), entries, JSON.stringify(sitemaps), trouble];
+    const searched = found.searched === null ? null : JSON.stringify(found.searched);
+    const values = [method, Math.round(checkedAt), entries, JSON.stringify(sitemaps), trouble, searched];
     await ask(tx, PUT_DISCOVERY, [session.projectId, ids.get(host), ...values]);
     return ids;
   });

@@ -10,6 +10,7 @@ const WITH_HISTORY = 4;
 const WITH_ORPHANS = 5;
 const WITH_TROUBLE = 6;
 const WITH_WORDS = 7;
+const WITH_SEARCHED = 10;
 const WORDS = 'NULL AS lastmod_text, NULL AS details';
 
 export function showAsCurrent(db: Database): void {
@@ -18,13 +19,15 @@ export function showAsCurrent(db: Database): void {
   if (version < WITH_ORPHANS) make(ORPHAN_TABLE);
   if (version >= WITH_HISTORY && version < WITH_WORDS)
     db.exec(`CREATE TEMP VIEW sitemap_entry AS SELECT t.*, ${WORDS} FROM main.sitemap_entry t`);
-  if (version >= WITH_TROUBLE) return;
   if (version >= WITH_HISTORY) {
-    db.exec('CREATE TEMP VIEW discovery AS SELECT t.*, NULL AS trouble FROM main.discovery t');
+    const missing = version < WITH_TROUBLE ? 'NULL AS trouble, NULL AS searched' : 'NULL AS searched';
+    if (version < WITH_SEARCHED)
+      db.exec(`CREATE TEMP VIEW discovery AS SELECT t.*, ${missing} FROM main.discovery t`);
     return;
   }
   make(CHANGE_TABLES);
-  db.exec('ALTER TABLE temp.discovery ADD COLUMN trouble TEXT');
+  for (const column of ['trouble', 'searched'])
+    db.exec(`ALTER TABLE temp.discovery ADD COLUMN ${column} TEXT`);
   for (const column of ['lastmod_text', 'details'])
     db.exec(`ALTER TABLE temp.sitemap_entry ADD COLUMN ${column} TEXT`);
   for (const [table, columns] of Object.entries(CHANGE_COLUMNS)) {

@@ -342,6 +342,8 @@ ALTER TABLE fetched ADD COLUMN x_robots_tag TEXT;
 UPDATE fetched SET facet_hash = x'' WHERE redirect_to IS NOT NULL AND facet_hash IS NULL;`,
   // Nothing but views, which every new version makes anew: crawled_url has the project, and no NULL in texts.
   '',
+  // Where a host's sitemaps were looked for, and not only read as they were given.
+  'ALTER TABLE discovery ADD COLUMN searched TEXT;',
 ];
 
 export const SCHEMA_VERSION = MIGRATIONS.length;

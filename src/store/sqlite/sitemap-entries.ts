@@ -10,10 +10,10 @@ export function createSitemaps(session: Session, offers: Offers) {
   const dateOf = db.prepare('SELECT lastmod FROM sitemap_entry WHERE page_id = ?').pluck();
   const write = createEntryWriter(db);
   const readDiscovery = db.prepare(
-    `SELECT method, checked_at, entries, sitemaps, trouble FROM discovery
+    `SELECT method, checked_at, entries, sitemaps, trouble, searched FROM discovery
      WHERE project_id = ? AND host_id = (SELECT id FROM host WHERE name = ?)`,
   );
-  const putDiscovery = db.prepare('INSERT OR REPLACE INTO discovery VALUES (?, ?, ?, ?, ?, ?, ?)');
+  const putDiscovery = db.prepare('INSERT OR REPLACE INTO discovery VALUES (?, ?, ?, ?, ?, ?, ?, ?)');
 
   function storedDate(pageId: number): number | null {
     if (write.isPending(pageId)) write.flush();
@@ -47,9 +47,11 @@ export function createSitemaps(session: Session, offers: Offers) {
       return row === undefined ? null : discoveryOf(row);
     },
 
-    saveDiscovery(host: string, { method, checkedAt, entries, sitemaps, trouble }: HostDiscovery): void {
+    saveDiscovery(host: string, found: HostDiscovery): void {
       const hostId = session.hosts.idOf(host);
-      const values = [method, checkedAt, entries, JSON.stringify(sitemaps), trouble];
+      const { method, checkedAt, entries, sitemaps, trouble } = found;
+      const searched = found.searched === null ? null : JSON.stringify(found.searched);
+      const values = [method, checkedAt, entries, JSON.stringify(sitemaps), trouble, searched];
       putDiscovery.run(session.projectId, hostId, ...values);
       session.window.commit();
     },

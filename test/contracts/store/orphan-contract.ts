@@ -278,7 +278,15 @@ export function describeOrphans(harness: () => StoreHarness): void {
         run: OpenRun,
         method: 'sitemap' | 'not_found',
         trouble: HostDiscovery['trouble'] = null,
-      ) => run.store.saveDiscovery('a.test', { method, checkedAt: now(), entries: 1, sitemaps: [], trouble });
+      ) =>
+        run.store.saveDiscovery('a.test', {
+          method,
+          checkedAt: now(),
+          entries: 1,
+          sitemaps: [],
+          trouble,
+          searched: null,
+        });
       await read(first, 'sitemap');
       const unread = await revisit(first, { start: named(['linked']) });
       expect(await orphansOf(unread)).toEqual([]);

@@ -216,6 +216,7 @@ export function describeSitemaps(harness: () => StoreHarness): void {
       entries: 3,
       sitemaps: [SITEMAP, url('b.xml')],
       trouble: 'lasting',
+      searched: ['a.test', 'a.test:8080'],
     };
 
     it('is kept by project and host, the last one', async () => {
@@ -223,7 +224,13 @@ export function describeSitemaps(harness: () => StoreHarness): void {
       expect(await store.discovery('a.test')).toBeNull();
       await store.saveDiscovery('a.test', { ...found, method: 'not_found' });
       await store.saveDiscovery('a.test', found);
-      await store.saveDiscovery('b.test', { ...found, method: 'links', sitemaps: [], trouble: null });
+      await store.saveDiscovery('b.test', {
+        ...found,
+        method: 'links',
+        sitemaps: [],
+        trouble: null,
+        searched: null,
+      });
       await harness().crash();
       const again = await beginRun(harness());
       expect(await again.store.discovery('a.test')).toEqual(found);
@@ -231,6 +238,7 @@ export function describeSitemaps(harness: () => StoreHarness): void {
         method: 'links',
         sitemaps: [],
         trouble: null,
+        searched: null,
       });
       const rows = await harness().read(
         'SELECT host, method, checked_at, entries, sitemaps, trouble FROM discovery_status ORDER BY host',

@@ -8,7 +8,7 @@
  */
 import type { Candidate } from '../frontier/candidate.ts';
 import { PAGE_STATES } from '../frontier/page-state.ts';
-import { wordsOf } from '../sitemap/entry-words.ts';
+import { keepNewerDate, wordsOf } from '../sitemap/entry-words.ts';
 import {
   type FoundEntry,
   findEntries,
@@ -308,7 +308,9 @@ export function createSitemapDiscovery(
 
   function add({ entry, sitemap, kind }: FoundEntry, { batch }: Seen): void {
     const found = parts.normalizer.normalize(entry.url);
-    if (found === null || batch.has(found.url)) return;
+    if (found === null) return;
+    const earlier = batch.get(found.url);
+    if (earlier !== undefined) return keepNewerDate(earlier, entry);
     const { lastmodAt: lastmod, changefreq, priority } = entry;
     const candidate = parts.discovery.judge(found, 1, 'sitemap', false, parts.isStartUrl(found.url));
     // What was only linked in a way that is not followed is opened: here is another way to it.

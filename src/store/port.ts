@@ -460,7 +460,7 @@ export interface Store {
    */
   markOrphans(since: number, now: number): Promise<number>;
   /**
-   * Offers the entries and keeps them: of dates the newest, of the rest the last. Answers for each its page, and whether
+   * Offers the entries and keeps them: of dates the newest of those of one look (the same `now`), of the rest the last. Answers for each its page, and whether
    * it shows a date later than the stored one, or the first.
    */
   saveEntries(

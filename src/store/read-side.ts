@@ -143,7 +143,7 @@ export interface ChangeFilter {
 
 export interface SitemapEntryRow {
   url: string;
-  /** The newest that any sitemap gave. */
+  /** The newest that any sitemap gave when they were read last. */
   lastmod: string | null;
   /** As it was read last, in the sitemap's own words. */
   lastmod_text: string | null;

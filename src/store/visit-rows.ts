@@ -183,6 +183,11 @@ export function lastVisitOf(row: StoredLastVisit): LastVisit | null {
   };
 }
 
+/** Of a date as written: `2024` and `2024-05` may mean any later day of that time, and say nothing of a visit within it. */
+export const LEAST_DAY_LETTERS = 8;
+/** The row of `sitemap_entry e` gives a date, to the day at least. */
+export const IS_DAY = `e.lastmod IS NOT NULL AND length(e.lastmod_text) >= ${LEAST_DAY_LETTERS}`;
+
 /** A row of `discovery`. */
 export interface StoredDiscovery {
   method: HostDiscovery['method'];

@@ -87,6 +87,21 @@ describe('what sumi sitemap remembers', () => {
     expect([second.stdout, second.stderr]).toEqual([first.stdout, expect.stringMatching(/^as read at/)]);
   });
 
+  it('is the newest date of a page that is named twice, in a crawl as in a list', async () => {
+    const dates = ['2024-05-06', '2024-07-08', '2024-06-07'];
+    const { web, run, also } = await start({
+      robots: robotsNaming(['/s.xml']),
+      pages: { '/': 'home', '/s.xml': sitemapOf(...dates.map((lastmod) => ({ path: '/one', lastmod }))) },
+    });
+    await run(web.origin, ...DB, '-q');
+    await also('crawl', web.origin, '--db', 'crawled.db', '--delay', '0', '-q', '--discover', 'sitemap');
+    for (const file of ['site.db', 'crawled.db'])
+      expect(rowsIn((await run(web.origin, '--db', file, ...JSON_ROWS)).stdout)).toMatchObject([
+        { lastmod: '2024-07-08', lastmod_at: '2024-07-08T00:00:00.000Z' },
+      ]);
+    expect(web.requestsTo('/s.xml')).toHaveLength(2);
+  });
+
   it('is every word of an entry: from the store the same comes as from the site, in each format', async () => {
     const { web, run } = await start({
       robots: robotsNaming(['/sitemap.xml', '/feed']),

@@ -20,7 +20,7 @@ import { openReadSide } from '../../store/open-store.ts';
 import type { SitemapFinding } from '../../store/port.ts';
 import type { DiscoveryRow, ReadSide, SitemapEntryRow, StoredRun } from '../../store/read-side.ts';
 import { isUnfinished, LOOKUP_NOTES } from '../../store/unfinished-run.ts';
-import { type ListedEntry, listedEntry, wordsOf } from '../entry-words.ts';
+import { keepNewerDate, type ListedEntry, listedEntry, wordsOf } from '../entry-words.ts';
 import type { FoundEntry, SitemapReport, Trouble } from '../find-entries.ts';
 import { siteOf } from '../foreign-hosts.ts';
 
@@ -60,7 +60,9 @@ export async function openKeeper(config: Config, parts: CrawlParts, given: Start
 
   function add({ entry, sitemap, kind }: FoundEntry): void {
     const found = normalizer.normalize(entry.url);
-    if (found === null || batch.has(found.url)) return;
+    if (found === null) return;
+    const earlier = batch.get(found.url);
+    if (earlier !== undefined) return keepNewerDate(earlier, entry);
     record!.entries++;
     const { lastmodAt: lastmod, changefreq, priority } = entry;
     const { url, fetchUrl, host } = found;

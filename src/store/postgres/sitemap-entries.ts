@@ -6,7 +6,7 @@ import type { TransactionSql } from 'postgres';
 import { PAGE_STATES } from '../../frontier/page-state.ts';
 import { checkTransition } from '../../frontier/page-transitions.ts';
 import { type HostDiscovery, NO_DEPTH, type SitemapFinding } from '../port.ts';
-import { discoveryOf, type StoredDiscovery } from '../visit-rows.ts';
+import { discoveryOf, LEAST_DAY_LETTERS, type StoredDiscovery } from '../visit-rows.ts';
 import { applyEffects, hasWorkForOthers, lockQueues, newEffects, writeWaiting } from './effects.ts';
 import type { PendingCandidate } from './group.ts';
 import { makeUrls, type Resolved } from './make-urls.ts';
@@ -82,8 +82,9 @@ async function saveBatch(
   applyEffects(session, effects);
   for (const [i, { finding }] of distinct.entries()) {
     const { id, hostId } = resolved[i];
-    if (finding.lastmod !== null)
-      session.held.get(hostId)?.waiting.date(id, Math.round(finding.lastmod), Math.round(now));
+    const date = finding.lastmod === null ? null : Math.round(finding.lastmod);
+    const isDay = (finding.lastmodText?.length ?? 0) >= LEAST_DAY_LETTERS;
+    session.held.get(hostId)?.waiting.date(id, { date, isDay, seenAt: Math.round(now) });
   }
   const places = new Map([...byUrl.keys()].map((url, i) => [url, i]));
   return findings.map(({ candidate, lastmod }) => {
@@ -115,7 +116,8 @@ WITH r AS (SELECT * FROM ${recordset(1, 'i int, h int, l bigint, c text, p float
   put AS (INSERT INTO sitemap_entry AS e (page_id, host_id, lastmod, changefreq, priority, sitemap, first_seen, last_seen,
       lastmod_text, details)
     SELECT i, h, l, c, p, s, $2, $2, t, d FROM r ORDER BY h, i
-    ON CONFLICT (page_id, host_id) DO UPDATE SET lastmod = greatest(e.lastmod, excluded.lastmod),
+    ON CONFLICT (page_id, host_id) DO UPDATE SET
+      lastmod = CASE WHEN e.last_seen = excluded.last_seen THEN greatest(e.lastmod, excluded.lastmod) ELSE excluded.lastmod END,
       changefreq = excluded.changefreq, priority = excluded.priority, sitemap = excluded.sitemap,
       last_seen = excluded.last_seen, lost_run = NULL, lastmod_text = excluded.lastmod_text, details = excluded.details)
 SELECT page_id AS id, lastmod FROM old`;

@@ -69,14 +69,16 @@ function createEntryWriter(db: Database) {
   const common = { sitemap: '', now: 0 };
   let gathered: unknown[] = [];
 
-  // Several sitemaps may name a page: the newest date is the page's, the rest is as read last.
+  // Several sitemaps may name a page: the newest date of one look is the page's, the rest is as read last. What looks before
+  // gave is over: a date of the year 2099 that was put right must not stand for ever.
   function statementFor(rows: number): Statement {
     let statement = statements.get(rows);
     if (statement === undefined) {
       statement = db.prepare(
         `INSERT INTO sitemap_entry (page_id, lastmod, changefreq, priority, lastmod_text, details, sitemap, first_seen, last_seen)
          VALUES ${Array(rows).fill('(?, ?, ?, ?, ?, ?, @sitemap, @now, @now)').join(', ')}
-         ON CONFLICT DO UPDATE SET lastmod = max(COALESCE(lastmod, excluded.lastmod), COALESCE(excluded.lastmod, lastmod)),
+         ON CONFLICT DO UPDATE SET lastmod = CASE WHEN last_seen = excluded.last_seen
+             THEN max(COALESCE(lastmod, excluded.lastmod), COALESCE(excluded.lastmod, lastmod)) ELSE excluded.lastmod END,
            changefreq = excluded.changefreq, priority = excluded.priority, sitemap = excluded.sitemap,
            last_seen = excluded.last_seen, lost_run = NULL, lastmod_text = excluded.lastmod_text, details = excluded.details`,
       );

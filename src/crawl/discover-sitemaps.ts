@@ -310,7 +310,10 @@ export function createSitemapDiscovery(
     const found = parts.normalizer.normalize(entry.url);
     if (found === null) return;
     const earlier = batch.get(found.url);
-    if (earlier !== undefined) return keepNewerDate(earlier, entry);
+    if (earlier !== undefined) {
+      keepNewerDate(earlier, entry);
+      return;
+    }
     const { lastmodAt: lastmod, changefreq, priority } = entry;
     const candidate = parts.discovery.judge(found, 1, 'sitemap', false, parts.isStartUrl(found.url));
     // What was only linked in a way that is not followed is opened: here is another way to it.

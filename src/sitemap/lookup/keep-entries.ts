@@ -62,7 +62,10 @@ export async function openKeeper(config: Config, parts: CrawlParts, given: Start
     const found = normalizer.normalize(entry.url);
     if (found === null) return;
     const earlier = batch.get(found.url);
-    if (earlier !== undefined) return keepNewerDate(earlier, entry);
+    if (earlier !== undefined) {
+      keepNewerDate(earlier, entry);
+      return;
+    }
     record!.entries++;
     const { lastmodAt: lastmod, changefreq, priority } = entry;
     const { url, fetchUrl, host } = found;

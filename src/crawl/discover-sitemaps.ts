@@ -8,7 +8,7 @@
  */
 import type { Candidate } from '../frontier/candidate.ts';
 import { PAGE_STATES } from '../frontier/page-state.ts';
-import { wordsOf } from '../sitemap/entry-words.ts';
+import { keepNewerDate, wordsOf } from '../sitemap/entry-words.ts';
 import {
   type FoundEntry,
   findEntries,
@@ -18,7 +18,8 @@ import {
 } from '../sitemap/find-entries.ts';
 import { sitemapLinks } from '../sitemap/sitemap-links.ts';
 import type { HostDiscovery, SitemapFinding } from '../store/port.ts';
-import { isFresh, isPageUrl, LookRecord } from './discovery-record.ts';
+import { createAwaited } from './awaited.ts';
+import { isFresh, isOfAnotherPort, isPageUrl, isSearched, LookRecord, placeOf } from './discovery-record.ts';
 import type { HostDesk } from './host-desk.ts';
 import type { CrawlParts, StartUrl } from './parts.ts';
 import { createSitemapWeb } from './sitemap-web.ts';
@@ -88,6 +89,8 @@ interface Look {
 /** What the looks at one host have seen so far. */
 interface Seen {
   record: LookRecord;
+  /** What is remembered of the host is all that the looks ask for. */
+  isRemembered: boolean;
   /** The run has its pages: no more was asked for. */
   isCut: boolean;
   /** Looks that were not spared, by what they asked for. */
@@ -171,8 +174,11 @@ export function createSitemapDiscovery(
 
   async function lookAt(looks: readonly Look[]): Promise<void> {
     const { host } = looks[0].start;
+    const record = new LookRecord(clock.now(), sitemaps === null ? null : await store.discovery(host));
     const seen: Seen = {
-      record: new LookRecord(clock.now(), sitemaps === null ? null : await store.discovery(host)),
+      record,
+      // One time is kept for all of them: where one has to be looked at, all are.
+      isRemembered: looks.every((look) => look.depth === 'given' || look.isOffered || isKnown(record, look)),
       isCut: false,
       depths: new Set(),
       read: new Set(),
@@ -183,7 +189,9 @@ export function createSitemapDiscovery(
     // Beside the looks: what comes is read while it comes.
     if (sitemaps !== null) for (const start of startPagesOf(host)) awaitFeed(start, seen);
     const waiting = [...looks];
-    let isSearched = looks.some(({ depth }) => depth !== 'given');
+    const searched = new Set(
+      looks.filter(({ depth }) => depth !== 'given').map((look) => placeOf(look.start.fetchUrl)),
+    );
     for (let look = waiting.shift(); look !== undefined; look = waiting.shift()) {
       const { start: given, depth, isFeed, isOffered } = look;
       const start = given.isBare ? await withScheme(given) : given;
@@ -198,8 +206,9 @@ export function createSitemapDiscovery(
       if (depth === 'given' && !isFeed && isOfferedLater(parts, given) && found !== 'sitemap' && !isStopped) {
         // What only looked like a sitemap is a page, and its site is looked at as for any page.
         if (mayBePage) await offer(start);
-        if (found === 'page' && !isSearched) {
-          isSearched = true;
+        const place = placeOf(start.fetchUrl);
+        if (found === 'page' && !searched.has(place)) {
+          searched.add(place);
           waiting.push({ start: { ...start, isBare: false }, depth: 'page' });
         }
       }
@@ -258,7 +267,7 @@ export function createSitemapDiscovery(
     const { start, depth, isFeed, isUnread } = look;
     const { record } = seen;
     const { known } = record;
-    if (known !== null && isKnown(known, look, record.now)) {
+    if (seen.isRemembered && isKnown(record, look)) {
       // What was answered then stands for an answer now.
       if (depth === 'given') report.counters.answers++;
       return 'sitemap';
@@ -266,18 +275,19 @@ export function createSitemapDiscovery(
     let hits = 0;
     let isPage = false;
     seen.depths.add(depth);
-    const isSearched = depth !== 'given';
+    const isSite = depth !== 'given';
+    if (isSite) record.searched.add(placeOf(start.fetchUrl));
     const entries = findEntries(start.fetchUrl, {
       web: webFor(seen),
       async wasRead(url) {
         // One that is given waits for no other: two that name each other would wait for ever.
-        if (isSearched) await seen.reading.get(url);
+        if (isSite) await seen.reading.get(url);
         return seen.read.has(url);
       },
-      known: isSearched ? (known?.sitemaps.filter((url) => !given.has(url)) ?? []) : [],
-      paths: isSearched ? sitemaps!.paths : [],
+      known: isSite ? knownOf(known, start) : [],
+      paths: isSite ? sitemaps!.paths : [],
       maxBytes: sitemaps!.maxBytes,
-      pageLinks: async () => (isSearched && !isStopped ? linksOfPage(start, seen) : []),
+      pageLinks: async () => (isSite && !isStopped ? linksOfPage(start, seen) : []),
       onLinks: isUnread && ((links) => seen.links.set(start.fetchUrl, links)),
       onSitemap(found) {
         // Nobody but its name said that it is one.
@@ -288,7 +298,7 @@ export function createSitemapDiscovery(
         }
         if (!isPage) note(found, seen);
       },
-      isGiven: !isSearched,
+      isGiven: !isSite,
     });
     for await (const batch of entries) {
       if (isStopped) break;
@@ -297,7 +307,7 @@ export function createSitemapDiscovery(
     }
     if (!isStopped) await save(seen);
     // From here on what its sitemaps say is of today; a single one that was given says nothing of the others.
-    if (!isStopped && record.trouble === null && isSearched)
+    if (!isStopped && record.trouble === null && isSite)
       parts.readSitemaps.set(start.host, Math.floor(record.now));
     return hits > 0 ? 'sitemap' : isPage ? 'page' : 'none';
   }
@@ -317,7 +327,12 @@ export function createSitemapDiscovery(
 
   function add({ entry, sitemap, kind }: FoundEntry, { batch }: Seen): void {
     const found = parts.normalizer.normalize(entry.url);
-    if (found === null || batch.has(found.url)) return;
+    if (found === null) return;
+    const earlier = batch.get(found.url);
+    if (earlier !== undefined) {
+      keepNewerDate(earlier, entry);
+      return;
+    }
     const { lastmodAt: lastmod, changefreq, priority } = entry;
     const candidate = parts.discovery.judge(found, 1, 'sitemap', false, parts.isStartUrl(found.url));
     // What was only linked in a way that is not followed is opened: here is another way to it.
@@ -356,9 +371,14 @@ export function createSitemapDiscovery(
     if (found !== null) await store.saveDiscovery(host, found);
   }
 
-  function isKnown(known: HostDiscovery, { depth, start }: Look, now: number): boolean {
-    if (!isFresh(known, now, sitemaps!.cacheMs)) return false;
-    return depth !== 'given' || known.sitemaps.includes(start.fetchUrl);
+  function isKnown({ known, now }: LookRecord, { depth, start }: Look): boolean {
+    if (known === null || !isFresh(known, now, sitemaps!.cacheMs)) return false;
+    return depth === 'given' ? known.sitemaps.includes(start.fetchUrl) : isSearched(known, start.fetchUrl);
+  }
+
+  /** Sitemaps of the site that were read before. */
+  function knownOf(known: HostDiscovery | null, { fetchUrl }: StartUrl): string[] {
+    return known?.sitemaps.filter((url) => !given.has(url) && !isOfAnotherPort(url, fetchUrl)) ?? [];
   }
 
   function webFor(seen: Seen): SitemapWeb {
@@ -428,23 +448,30 @@ export function createSitemapDiscovery(
   };
 }
 
-/** For each host first the sitemaps that are given, then one look, the most thorough that its start URLs ask for. */
+/** For each host first the sitemaps that are given, then one look a port, the most thorough that its start URLs ask for. */
 function looksByHost(startUrls: readonly StartUrl[], feeds: readonly StartUrl[]): Look[][] {
-  const hosts = new Map<string, { given: Look[]; look: Look | null; bare: Look[] }>();
-  for (const start of feeds) {
-    const looks = hosts.get(start.host) ?? { given: [], look: null, bare: [] };
-    hosts.set(start.host, looks);
-    looks.given.push({ start, depth: 'given', isFeed: true });
+  interface HostLooks {
+    given: Look[];
+    sites: Map<string, Look>;
+    bare: Look[];
   }
+  const hosts = new Map<string, HostLooks>();
+  const looksAt = ({ host }: StartUrl): HostLooks => {
+    const looks = hosts.get(host) ?? { given: [], sites: new Map(), bare: [] };
+    hosts.set(host, looks);
+    return looks;
+  };
+  for (const start of feeds) looksAt(start).given.push({ start, depth: 'given', isFeed: true });
   for (const start of startUrls) {
-    const looks = hosts.get(start.host) ?? { given: [], look: null, bare: [] };
-    hosts.set(start.host, looks);
-    if (looksLikeSitemap(start.fetchUrl)) looks.given.push({ start, depth: 'given' });
-    else if (looks.look === null || (looks.look.depth === 'page' && !isPageUrl(start)))
-      looks.look = { start, depth: isPageUrl(start) ? 'page' : 'site' };
-    else if (start.isBare) looks.bare.push({ start, depth: 'page', isOffered: true });
+    const { given, sites, bare } = looksAt(start);
+    const place = placeOf(start.fetchUrl);
+    const look = sites.get(place);
+    if (looksLikeSitemap(start.fetchUrl)) given.push({ start, depth: 'given' });
+    else if (look === undefined || (look.depth === 'page' && !isPageUrl(start)))
+      sites.set(place, { start, depth: isPageUrl(start) ? 'page' : 'site' });
+    else if (start.isBare) bare.push({ start, depth: 'page', isOffered: true });
   }
-  return [...hosts.values()].map(({ given, look, bare }) => [...given, ...bare, ...(look ? [look] : [])]);
+  return [...hosts.values()].map(({ given, sites, bare }) => [...given, ...bare, ...sites.values()]);
 }
 
 /** Home pages often lead to the same name with or without www (docs/decisions/0011). */
@@ -455,31 +482,4 @@ function siteName(host: string): string {
 function plainOf({ normalizer }: CrawlParts, start: StartUrl): StartUrl | null {
   const found = normalizer.normalize(start.fetchUrl.replace(/^https:/, 'http:'));
   return found?.fetchUrl.startsWith('http:') ? { ...found, isBare: true } : null;
-}
-
-/** What start URLs answered, by name, for whoever waits for it; `onWait` hears that somebody does. */
-function createAwaited<Value>(none: Value, onWait: () => void) {
-  const known = new Map<string, Value>();
-  const waiting = new Map<string, (value: Value) => void>();
-  return {
-    of: (name: string): Promise<Value> =>
-      new Promise((resolve) => {
-        const value = known.get(name);
-        if (value !== undefined) return resolve(value);
-        waiting.set(name, resolve);
-        onWait();
-      }),
-    /** The first one counts. */
-    see(name: string, value: Value): void {
-      if (known.has(name)) return;
-      known.set(name, value);
-      waiting.get(name)?.(value);
-      waiting.delete(name);
-    },
-    /** Nothing more is read. */
-    giveUp(): void {
-      for (const resolve of waiting.values()) resolve(none);
-      waiting.clear();
-    },
-  };
 }

@@ -19,6 +19,8 @@ export class LookRecord {
   /** Pages that were named, each once. */
   entries = 0;
   trouble: Trouble | null = null;
+  /** By which names with ports its sitemaps were looked for. */
+  readonly searched = new Set<string>();
   readonly now: number;
   /** When the host was looked at last, before this. */
   readonly known: HostDiscovery | null;
@@ -68,6 +70,7 @@ export class LookRecord {
       sitemaps: [...this.#named],
       trouble,
       looks: Object.fromEntries(this.#looks),
+      searched: [...this.searched],
     };
     return look.isSearched ? found : withKnown(known, found, this.#added);
   }
@@ -81,6 +84,22 @@ export function isFresh(
   // What was read in times to come was read by a clock that was wrong.
   if (checkedAt > now) return false;
   return checkedAt + (trouble === 'passing' ? Math.min(cacheMs, PASSING_MS) : cacheMs) > now;
+}
+
+/** The name that a URL's host was searched by: other ports are other sites. */
+export function placeOf(url: string): string {
+  return new URL(url).host;
+}
+
+/** The sitemaps of this very site were looked for then: that one was read which somebody gave says nothing of them. */
+export function isSearched({ searched }: Pick<HostDiscovery, 'searched'>, url: string): boolean {
+  return searched === null || searched.includes(placeOf(url));
+}
+
+/** A sitemap of the same host by another port is another site's. */
+export function isOfAnotherPort(sitemap: string, url: string): boolean {
+  const [one, other] = [new URL(sitemap), new URL(url)];
+  return one.hostname === other.hostname && one.host !== other.host;
 }
 
 /** A page was meant, not its site: by the whole address of one. */
@@ -105,6 +124,7 @@ function withKnown(known: HostDiscovery | null, found: HostDiscovery, added: num
     looks: Object.fromEntries(
       Object.entries({ ...found.looks, ...known.looks, ...found.looks }).slice(0, MOST_NAMED),
     ),
+    searched: known.searched,
   };
 }
 

@@ -58,7 +58,7 @@ export interface LastVisit {
   wireBytes: number;
   /** The newest date that a sitemap gives for the page. */
   sitemapDate: number | null;
-  /** When a sitemap gave the page a date last; null where the last one that named it gave none. */
+  /** When a sitemap gave the page a date last; null where the last one that named it gave none, or none to the day. */
   sitemapSeenAt: number | null;
   /** Specification 003's numbers. */
   changeFrequency: number;

@@ -1,15 +1,17 @@
 /**
  * The body of an answer, in pieces: as they come, and after its content encoding was undone. What came and was not read
  * yet waits here, half a megabyte, then the sender does; but not for a reader that stands still (it may wait for what this very
- * request keeps it from): then everything is taken in. An encoded piece is undone a little at a time, so that a bomb is unpacked
- * no further than it is read.
+ * request keeps it from): then everything is taken in. Encodings are undone as it is read, so that a bomb is unpacked no further
+ * than that.
  * Before: the fetcher, which hands pieces over. After: whoever reads the sitemap.
  */
 import type { Clock } from '../primitives/clock.ts';
 import { createGzipUnpacker } from './unpack-gzip.ts';
 
-/** One of these unpacks to a thousand times as much at most. */
+/** One of these unpacks to a thousand times as much at most, where it is gzip. */
 const PACKED_BYTES = 8 * 1024;
+/** Of brotli, a few bytes may be gigabytes of zeros: so many pieces wait to be read, then unpacking does. */
+const MOST_UNPACKED = 4;
 /** With more than the first the sender is held up, until no more than the second is left. */
 const MOST_WAITING = 512 * 1024;
 const FEW_WAITING = 128 * 1024;
@@ -139,23 +141,48 @@ async function* unpacked(
   coding: 'gzip' | 'br',
 ): AsyncGenerator<Uint8Array, void> {
   let ready: Uint8Array[] = [];
-  let isWanted = true;
+  let [isWanted, isEnding] = [true, false];
+  let wake = () => {};
+  let goOn = () => {};
   const unpacker = createGzipUnpacker((piece) => {
-    if (isWanted) ready.push(piece);
-    return isWanted;
+    if (!isWanted) return false;
+    ready.push(piece);
+    wake();
+    if (coding === 'gzip' || isEnding || ready.length < MOST_UNPACKED) return true;
+    return new Promise<void>((resolve) => {
+      goOn = resolve;
+    });
   }, coding);
+  const take = () => {
+    const taken = ready;
+    ready = [];
+    goOn();
+    return taken;
+  };
   try {
     for await (const piece of pieces) {
       for (let at = 0; at < piece.length; at += PACKED_BYTES) {
-        await unpacker.push(piece.subarray(at, at + PACKED_BYTES));
-        yield* ready;
-        ready = [];
+        let isDone = false;
+        void unpacker.push(piece.subarray(at, at + PACKED_BYTES)).then(() => {
+          isDone = true;
+          wake();
+        });
+        while (!isDone || ready.length > 0) {
+          yield* take();
+          if (isDone || ready.length > 0) continue;
+          await new Promise<void>((resolve) => {
+            wake = resolve;
+          });
+        }
       }
     }
+    isEnding = true;
+    goOn();
     await unpacker.end();
     yield* ready;
   } finally {
-    isWanted = false;
+    [isWanted, isEnding] = [false, true];
+    goOn();
     await unpacker.end();
   }
 }

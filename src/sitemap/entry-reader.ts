@@ -6,30 +6,17 @@
  * and a count of open elements, never a stack, so that a document cannot make it grow. Before: the scanner.
  */
 import { createResolver } from '../url/resolve.ts';
-import { parseLastmod } from './parse-lastmod.ts';
-import { type PlainEntry, readPlainEntry } from './plain-entries.ts';
-import {
-  type Alternate,
-  CHANGE_FREQUENCIES,
-  type ChangeFrequency,
-  type SitemapEntry,
-  type SitemapKind,
-  type SitemapNews,
-  type SitemapProblem,
-  type SitemapVideo,
-} from './sitemap-outcome.ts';
+import { EntryDraft } from './entry-draft.ts';
+import { readPlainEntry } from './plain-entries.ts';
+import type { SitemapEntry, SitemapKind, SitemapProblem } from './sitemap-outcome.ts';
 import { type TagName, tagNameOf } from './tag-name.ts';
 import type { XmlHandler } from './xml-scanner.ts';
 import { attributeOf, ownText, RepeatedText, textBetween } from './xml-text.ts';
 
 const DEEPEST = 256;
-/** Images, videos and languages of one entry; a sitemap may have 1,000 images an entry. */
-const MOST_OF_EACH = 1000;
-/** Few different ones are used: each is read once. */
-const MOST_PRIORITIES = 64;
-const MOST_TIMES = 1024;
+/** No text that is read is longer: the rest of it is left out. An address of that length is none. */
+const MOST_LETTERS = 64 * 1024;
 const COLON = 0x3a;
-const NOTHING: readonly never[] = [];
 
 const ROOTS: Partial<Record<TagName, { kind: SitemapKind; entry: TagName }>> = {
   urlset: { kind: 'urlset', entry: 'url' },
@@ -74,8 +61,6 @@ const PARTS: Partial<Record<SitemapKind, Parts>> = {
     ['summary', NO_TEXTS],
   ]),
 };
-
-const frequencies: ReadonlySet<string> = new Set(CHANGE_FREQUENCIES);
 
 export interface EntryReaderOptions {
   /** Where the document was fetched: relative addresses are read from here. */
@@ -208,7 +193,11 @@ export class EntryReader implements XmlHandler {
   }
 
   private openEntry(): void {
-    if (this.entryDepth !== 0) this.endEntry();
+    if (this.entryDepth !== 0) {
+      // Where the end of one with an address was forgotten, this one is beside it and not inside.
+      if (this.entry.loc !== '') this.depth = this.entryDepth;
+      this.endEntry();
+    }
     this.entryDepth = this.depth;
   }
 
@@ -273,7 +262,11 @@ export class EntryReader implements XmlHandler {
     else if (name === this.entryName && this.entryDepth !== 0) {
       if (!this.isOwnPrefix(bytes, nameStart, localStart)) return;
       if (this.field !== null && this.nested > 0) this.nested--;
-      else this.endEntry();
+      else {
+        // What was left open inside is over with it: a slip that every entry has must not add up.
+        this.depth = this.entryDepth - 1;
+        this.endEntry();
+      }
     } else if (name === this.root && this.part === null) {
       if (this.entryDepth !== 0) this.endEntry();
       this.isWhole = true;
@@ -289,8 +282,10 @@ export class EntryReader implements XmlHandler {
         ? textBetween(bytes, start, end, !isCdata, this.onBadBytes)
         : repeated.between(bytes, start, end, this.onBadBytes);
     if (text === '') return;
-    if (isBare) this.entry.bare += text;
-    else this.value += text;
+    // Each text is bounded, and there may be a million in one field, with something between them.
+    if (!isBare) {
+      if (this.value.length < MOST_LETTERS) this.value += text;
+    } else if (this.entry.bare.length < MOST_LETTERS) this.entry.bare += text;
   }
 
   private repeatedIn(field: TagName | null): RepeatedText | null {
@@ -360,140 +355,8 @@ export class EntryReader implements XmlHandler {
   }
 }
 
-/** The entry that is being read; one serves for all. */
-class EntryDraft {
-  loc = '';
-  permalink = '';
-  bare = '';
-  private lastmod: string | null = null;
-  private changefreq: ChangeFrequency | null = null;
-  private priority: number | null = null;
-  private images: string[] | null = null;
-  private videos: SitemapVideo[] | null = null;
-  private news: SitemapNews | null = null;
-  private alternates: Alternate[] | null = null;
-  /** What was read before: many entries have the same. */
-  private readonly priorities = new Map<string, number | null>();
-  private readonly times = new Map<string, number | null>();
-  private readonly dates = new Map<string, string>();
-
-  clear(): void {
-    this.loc = this.permalink = this.bare = '';
-    this.lastmod = this.changefreq = this.priority = null;
-    this.images = this.videos = this.news = this.alternates = null;
-  }
-
-  add(field: TagName, value: string): void {
-    switch (field) {
-      case 'loc':
-      case 'link':
-        if (this.loc === '') this.loc = value;
-        break;
-      case 'guid':
-        if (/^https?:/i.test(value)) this.permalink = value;
-        break;
-      case 'changefreq': {
-        const word = value.toLowerCase();
-        if (frequencies.has(word)) this.changefreq = word as ChangeFrequency;
-        break;
-      }
-      case 'priority':
-        this.priority = this.priorityOf(value);
-        break;
-      case 'published':
-      case 'issued':
-        this.lastmod ??= value;
-        break;
-      default:
-        this.lastmod = value;
-    }
-  }
-
-  /** The texts are parts of a long one: those that are kept are copied, so that it can go. */
-  fill({ lastmod, changefreq, priority }: PlainEntry): void {
-    if (lastmod !== undefined) this.lastmod = this.dates.get(lastmod) ?? this.copyDate(lastmod);
-    if (changefreq !== undefined) this.add('changefreq', changefreq);
-    if (priority !== undefined) this.priority = this.priorityOf(priority);
-  }
-
-  private copyDate(lastmod: string): string {
-    const copy = Buffer.from(lastmod, 'latin1').toString('latin1');
-    if (this.dates.size < MOST_TIMES) this.dates.set(copy, copy);
-    return copy;
-  }
-
-  openPart(part: TagName): void {
-    if (part === 'news') this.news ??= { publication: null, language: null, title: null, published: null };
-    if (part !== 'video') return;
-    this.videos ??= [];
-    if (this.videos.length < MOST_OF_EACH) this.videos.push({ title: null, url: null, thumbnail: null });
-  }
-
-  addToPart(part: TagName, field: TagName, value: string | null): void {
-    if (value === null) return;
-    if (part === 'image') {
-      this.images ??= [];
-      if (this.images.length < MOST_OF_EACH) this.images.push(value);
-    } else if (part === 'video') {
-      const video = this.videos!.at(-1)!;
-      if (field === 'title') video.title = value;
-      else if (field === 'thumbnail_loc') video.thumbnail = value;
-      else if (field === 'content_loc') video.url = value;
-      else video.url ??= value;
-    } else if (part === 'news') {
-      const news = this.news!;
-      if (field === 'name') news.publication = value;
-      else if (field === 'language') news.language = value;
-      else if (field === 'title') news.title = value;
-      else news.published = value;
-    }
-  }
-
-  addAlternate(alternate: Alternate): void {
-    this.alternates ??= [];
-    if (this.alternates.length < MOST_OF_EACH) this.alternates.push(alternate);
-  }
-
-  private priorityOf(text: string): number | null {
-    let read = this.priorities.get(text);
-    if (read === undefined) {
-      read = readPriority(text);
-      if (this.priorities.size < MOST_PRIORITIES) this.priorities.set(text, read);
-    }
-    return read;
-  }
-
-  private timeOf(text: string): number | null {
-    let read = this.times.get(text);
-    if (read === undefined) {
-      read = parseLastmod(text);
-      if (this.times.size < MOST_TIMES) this.times.set(text, read);
-    }
-    return read;
-  }
-
-  toEntry(url: string): SitemapEntry {
-    return {
-      url,
-      lastmod: this.lastmod,
-      lastmodAt: this.lastmod === null ? null : this.timeOf(this.lastmod),
-      changefreq: this.changefreq,
-      priority: this.priority,
-      images: this.images ?? NOTHING,
-      videos: this.videos ?? NOTHING,
-      news: this.news,
-      alternates: this.alternates ?? NOTHING,
-    };
-  }
-}
-
 /** Where the name goes on behind its prefix. */
 function localNameIn(bytes: Buffer, start: number, end: number): number {
   for (let i = start; i < end; i++) if (bytes[i] === COLON) return i + 1;
   return start;
-}
-
-function readPriority(text: string): number | null {
-  const value = Number(text.includes(',') ? text.replace(',', '.') : text);
-  return Number.isNaN(value) ? null : Math.min(1, Math.max(0, value));
 }

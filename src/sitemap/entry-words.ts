@@ -57,6 +57,16 @@ export function wordsOf(entry: SitemapEntry, kind: SitemapKind, identity: string
   return { lastmodText, details: JSON.stringify(details) };
 }
 
+/** A page that is named twice has the newer of its dates, in its own words. */
+export function keepNewerDate(
+  kept: { lastmod: number | null; lastmodText: string | null },
+  { lastmod, lastmodAt }: SitemapEntry,
+): void {
+  if (lastmodAt === null || (kept.lastmod !== null && kept.lastmod >= lastmodAt)) return;
+  kept.lastmod = lastmodAt;
+  kept.lastmodText = lastmod;
+}
+
 export function listedEntry(row: KeptEntry): ListedEntry {
   const { details, sitemap, priority, changefreq } = row;
   const known: Details = details === null || details === PLAIN ? NO_DETAILS : JSON.parse(details);

@@ -1,3 +1,4 @@
+import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { parseRobotsTxt, rulesFor } from '../politeness/robots-txt.ts';
 import { findEntries, type SitemapReport, type SitemapWeb } from './find-entries.ts';
@@ -36,6 +37,26 @@ describe('findEntries', () => {
     expect(asked).toHaveLength(50_000);
     expect(last).toMatchObject({ kind: null, problem: expect.stringMatching(/^too many: 50000 /) });
   }, 60_000);
+
+  it('gives the entries of a packed sitemap a few at a time, however many a kilobyte has', async () => {
+    const packed = gzipSync(`<urlset>${'<url><loc>/</loc></url>'.repeat(400_000)}</urlset>`);
+    expect(packed.length).toBeLessThan(32_768);
+    let [entries, most] = [0, 0];
+    const found = findEntries('http://a.test/s.xml', {
+      web: webOf([], async function* () {
+        yield packed;
+      }),
+      paths: [],
+      maxBytes: 2 ** 30,
+      onSitemap() {},
+    });
+    for await (const batch of found) {
+      entries += batch.length;
+      most = Math.max(most, batch.length);
+    }
+    expect(entries).toBe(400_000);
+    expect(most).toBeLessThan(16_384);
+  });
 
   it.each([
     ['a page that does not end', '<html><head><link rel="sitemap" href="/named">'],

@@ -96,8 +96,10 @@ export interface FindOptions {
 const DEEPEST_INDEX = 4;
 /** As many as one index may have, and as many as are asked for in all. */
 const MOST_SITEMAPS = 50_000;
-/** One piece of a packed body unpacks to a thousand times as much at most. */
+/** A packed body is read a little at a time, so that few entries are in hand at once. */
 const PACKED_PIECE_BYTES = 8 * 1024;
+/** With so many in hand, reading waits until they are taken: eight kilobytes may have a hundred thousand. */
+const MOST_IN_HAND = 4096;
 const REPEATED = 'named before: an index that leads back to it, or a repetition';
 
 interface Named {
@@ -277,6 +279,8 @@ class SitemapWalk {
     tap?: (piece: Uint8Array) => boolean,
   ): AsyncGenerator<FoundEntry[], void> {
     let batch: FoundEntry[] = [];
+    let [wake, goOn] = [() => {}, () => {}];
+    let isEnding = false;
     const { url, contentType } = answer;
     const reader = readSitemap({
       url,
@@ -286,26 +290,47 @@ class SitemapWalk {
         if (kind !== 'index') batch.push({ entry, sitemap: url, kind });
         else if (children.length < MOST_SITEMAPS) children.push(entry.url);
       },
+      hold() {
+        if (isEnding || batch.length < MOST_IN_HAND) return null;
+        wake();
+        return new Promise((resolve) => {
+          goOn = resolve;
+        });
+      },
     });
     const names = [named.url, url, ...named.from];
     const sites = new Set([siteOf(named.url), siteOf(url)]);
     const foreign = new Map<ForeignReason, number>();
     let wantsMore = true;
     const sift = async () => {
-      const counted = await this.#countedOf(batch, sites, names, foreign);
+      const taken = batch;
       batch = [];
-      return counted;
+      return this.#countedOf(taken, sites, names, foreign);
     };
     for await (const piece of inSmallPieces(answer.pieces)) {
       // A page is read on for what its head names, however soon it is known to be no sitemap; and no further.
       const isTapped = tap?.(piece) === true;
-      if (wantsMore) wantsMore = await reader.push(piece);
-      if (batch.length > 0) {
+      let isPushed = !wantsMore;
+      const pushed: Promise<boolean> = wantsMore
+        ? reader.push(piece).finally(() => {
+            isPushed = true;
+            wake();
+          })
+        : Promise.resolve(false);
+      while (!isPushed || batch.length > 0) {
+        if (!isPushed && batch.length < MOST_IN_HAND)
+          await new Promise<void>((resolve) => {
+            wake = resolve;
+          });
         const counted = await sift();
         if (counted.length > 0) yield counted;
+        goOn();
       }
+      wantsMore = await pushed;
       if (!wantsMore && !isTapped) break;
     }
+    isEnding = true;
+    goOn();
     const outcome = await reader.end();
     const counted = await sift();
     if (counted.length > 0) yield counted;

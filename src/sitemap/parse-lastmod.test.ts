@@ -32,6 +32,20 @@ describe('parseLastmod', () => {
     expect(iso('06 May 2024 07:08:09 GMT')).toBe('2024-05-06T07:08:09.000Z');
   });
 
+  it('reads the dates of RSS without a zone as UTC, wherever this machine is', () => {
+    const { TZ } = process.env;
+    process.env.TZ = 'America/New_York';
+    try {
+      expect(iso('Mon, 06 May 2024 07:08:09')).toBe('2024-05-06T07:08:09.000Z');
+      expect(iso('06 May 2024 07:08')).toBe('2024-05-06T07:08:00.000Z');
+      expect(iso('06 May 2024')).toBe('2024-05-06T00:00:00.000Z');
+      expect(iso('06 May 2024 07:08:09 EST')).toBe('2024-05-06T12:08:09.000Z');
+    } finally {
+      if (TZ === undefined) delete process.env.TZ;
+      else process.env.TZ = TZ;
+    }
+  });
+
   it('knows how long months are', () => {
     expect(iso('2024-02-29')).toBe('2024-02-29T00:00:00.000Z');
     expect(iso('2023-02-29')).toBeNull();

@@ -8,7 +8,7 @@ const MINUTE_MS = 60_000;
 const HYPHEN = 0x2d;
 const MONTH_DAYS = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
 const RFC_822 =
-  /^(?:[A-Za-z]{3,9},?\s+)?\d{1,2}[\s-][A-Za-z]{3,9}[\s-]\d{2,4}(?:\s+\d{1,2}:\d\d(?::\d\d)?(?:\s*(?:[A-Za-z]{1,5}|[+-]\d\d:?\d\d))?)?$/;
+  /^(?:[A-Za-z]{3,9},?\s+)?\d{1,2}[\s-][A-Za-z]{3,9}[\s-]\d{2,4}(?:\s+\d{1,2}:\d\d(?::\d\d)?(?:\s*([A-Za-z]{1,5}|[+-]\d\d:?\d\d))?)?$/;
 const W3C =
   /^(\d{4})(?:-(\d\d?)(?:-(\d\d?)(?:(?:[Tt]|\s+)(\d\d?):(\d\d)(?::(\d\d)(?:[.,](\d{1,9}))?)?\s*([Zz]|UTC|GMT|[+-]\d\d(?::?\d\d)?)?)?)?)?$/;
 
@@ -16,7 +16,7 @@ export function parseLastmod(text: string): number | null {
   const plain = plainTime(text);
   if (plain !== undefined) return plain;
   const parts = W3C.exec(text);
-  if (parts === null) return RFC_822.test(text) ? validTime(Date.parse(text)) : null;
+  if (parts === null) return rfc822Time(text);
   const [, year, month = '1', date = '1', hour = '0', minute = '0', second = '0', fraction = '0', zone] =
     parts;
   const dayMs = dayOf(Number(year), Number(month), Number(date));
@@ -70,6 +70,10 @@ function zoneMs(zone: string | undefined): number {
   return (zone.startsWith('-') ? -minutes : minutes) * MINUTE_MS;
 }
 
-function validTime(moment: number): number | null {
+function rfc822Time(text: string): number | null {
+  const parts = RFC_822.exec(text);
+  if (parts === null) return null;
+  // Without a zone the runtime would take that of this machine.
+  const moment = Date.parse(parts[1] === undefined ? `${text} UTC` : text);
   return Number.isNaN(moment) ? null : moment;
 }

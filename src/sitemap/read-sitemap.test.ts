@@ -274,6 +274,28 @@ describe('bad input gives an outcome with a reason', () => {
     expect([kind, problem, entries, dropped]).toEqual(['urlset', null, 1, 2]);
   });
 
+  it('fields of endless texts with something between them, and endless words beside an entry, are kept in part', async () => {
+    const texts = 'a<b/>'.repeat(200_000);
+    const { found } = await read(urlset(`<url><loc>/1</loc><lastmod>${texts}</lastmod></url>${entry('2')}`));
+    expect(found[0].lastmod).toHaveLength(65_536);
+    expect(urls({ found })).toEqual(['https://example.com/1', 'https://example.com/2']);
+    expect(urls(await read(urlset(`<url><loc>https://x.org/${texts}</loc></url>${entry('2')}`)))).toEqual([
+      'https://example.com/2',
+    ]);
+    const word = 'e'.repeat(60_000);
+    const languages = `<xhtml:link rel="alternate" hreflang="${word}" href="/l"/>`.repeat(100);
+    const videos = `<video:video><video:title>${word}</video:title></video:video>`.repeat(100);
+    const beside = await read(
+      urlset(`<url><loc>/1</loc>${languages}${videos}</url><url><loc>/2</loc>${videos}</url>`),
+    );
+    const lettersOf = (one: SitemapEntry) =>
+      JSON.stringify([one.alternates, one.videos.filter(({ title }) => title !== null)]).length;
+    expect(beside.found.map((one) => lettersOf(one) > 900_000 && lettersOf(one) < 1_100_000)).toEqual([
+      true,
+      true,
+    ]);
+  });
+
   it('no entity that a document declares is put in place', async () => {
     const external = await read(`<!DOCTYPE urlset [<!ENTITY x SYSTEM "file:///etc/passwd">]>
       ${urlset(`<url><loc>&x;</loc></url><url><loc>https://example.com/&x;</loc></url>`)}`);
@@ -289,6 +311,18 @@ describe('bad input gives an outcome with a reason', () => {
       urlset(`<url></url></url>${entry('a')}</loc><url><loc>https://example.com/b</url><url>${entry('c')}
       <url><loc>https://example.com/d</loc><loc>https://example.com/e</loc></url><url>https://example.com/f</url> a < b`);
     expect(urls(await read(body)).map((url) => url.at(-1))).toEqual(['a', 'b', 'c', 'd', 'e', 'f']);
+  });
+
+  it('a slip that every entry has does not add up to elements inside each other', async () => {
+    const slips = [
+      (i: number) => `<url><loc>https://example.com/${i}</loc><lastmod>2024-01-02<lastmod></url>`,
+      (i: number) => `<url><loc>https://example.com/${i}</loc><br></url>`,
+      (i: number) => `<url><loc>https://example.com/${i}</loc>`,
+    ];
+    for (const slip of slips) {
+      const read400 = await read(urlset(Array.from({ length: 400 }, (_, i) => slip(i)).join('')));
+      expect([read400.entries, read400.problem]).toEqual([400, null]);
+    }
   });
 
   it('addresses that are none are counted', async () => {

@@ -21,6 +21,8 @@ export interface SitemapReaderOptions {
   /** The most bytes that are read, after unpacking. */
   maxBytes: number;
   onEntry: (entry: SitemapEntry, kind: SitemapKind) => void;
+  /** Asked while a packed piece is read, which may have a thousand times its bytes: a promise is waited for before it goes on. */
+  hold?: () => Promise<void> | null;
 }
 
 export interface SitemapReader {
@@ -78,7 +80,7 @@ export function readSitemap(options: SitemapReaderOptions): SitemapReader {
   async function pass(bytes: Buffer): Promise<void> {
     if (!isBegun) {
       isBegun = true;
-      if (isGzip(bytes)) unpacker = createGzipUnpacker(take);
+      if (isGzip(bytes)) unpacker = createGzipUnpacker((piece) => take(piece) && (options.hold?.() ?? true));
     }
     if (unpacker === null) take(bytes);
     else await unpacker.push(bytes);

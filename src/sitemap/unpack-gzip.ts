@@ -13,9 +13,9 @@ export interface GzipUnpacker {
   end(): Promise<string | null>;
 }
 
-/** `onPiece` answers whether it wants more; its bytes may be used again afterwards. */
+/** `onPiece` answers whether it wants more, or with a promise when it wants more only then. */
 export function createGzipUnpacker(
-  onPiece: (piece: Buffer) => boolean,
+  onPiece: (piece: Buffer) => boolean | Promise<void>,
   coding: 'gzip' | 'br' = 'gzip',
 ): GzipUnpacker {
   const isGzip = coding === 'gzip';
@@ -43,7 +43,14 @@ export function createGzipUnpacker(
   }
 
   gunzip.on('data', (piece: Buffer) => {
-    if (isOver || onPiece(piece)) return;
+    if (isOver) return;
+    const isWanted = onPiece(piece);
+    if (isWanted === true) return;
+    if (isWanted !== false) {
+      gunzip.pause();
+      void isWanted.then(() => gunzip.resume());
+      return;
+    }
     finish(null);
     gunzip.destroy();
   });

@@ -202,6 +202,7 @@ export const COPY_TABLES = {
     sitemaps: 'text',
     trouble: 'text',
     looks: 'text',
+    searched: 'text',
   },
   revisit: {
     page_id: 'page',

@@ -337,6 +337,8 @@ export interface HostDiscovery {
   trouble: 'passing' | 'lasting' | null;
   /** Of single sitemaps that were read whole, by their address: when, and how many entries they had. */
   looks?: Readonly<Record<string, { at: number; entries: number }>>;
+  /** Names with ports (`a.test:8080`) by which its sitemaps were looked for, not only read where given; null: an older version did not say. */
+  searched: readonly string[] | null;
 }
 
 export type CrawlMode = 'full' | 'incremental';
@@ -466,8 +468,8 @@ export interface Store {
    */
   markOrphans(since: number, now: number): Promise<number>;
   /**
-   * Offers the entries and keeps them: of dates the newest, of the rest the last. Answers for each of them in turn. A page
-   * may stand there twice.
+   * Offers the entries and keeps them: of dates the newest of those of one look (the same `now`), of the rest the last. Answers for
+   * each of them in turn. A page may stand there twice.
    */
   saveEntries(findings: readonly SitemapFinding[], now: number): Promise<SavedEntry[]>;
   /** Of the project's host. */

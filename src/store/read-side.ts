@@ -143,7 +143,7 @@ export interface ChangeFilter {
 
 export interface SitemapEntryRow {
   url: string;
-  /** The newest that any sitemap gave. */
+  /** The newest that any sitemap gave when they were read last. */
   lastmod: string | null;
   /** As it was read last, in the sitemap's own words. */
   lastmod_text: string | null;
@@ -167,6 +167,8 @@ export interface DiscoveryRow {
   trouble: 'passing' | 'lasting' | null;
   /** JSON of `HostDiscovery.looks`. */
   looks: string | null;
+  /** A JSON array; null where an older version looked. */
+  searched: string | null;
 }
 
 /** What a plan of revisits needs of a page; times are wall milliseconds. */

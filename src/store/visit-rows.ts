@@ -185,6 +185,11 @@ export function lastVisitOf(row: StoredLastVisit): LastVisit | null {
   };
 }
 
+/** Of a date as written: `2024` and `2024-05` may mean any later day of that time, and say nothing of a visit within it. */
+export const LEAST_DAY_LETTERS = 8;
+/** The row of `sitemap_entry e` gives a date, to the day at least. */
+export const IS_DAY = `e.lastmod IS NOT NULL AND length(e.lastmod_text) >= ${LEAST_DAY_LETTERS}`;
+
 /** A row of `discovery`. */
 export interface StoredDiscovery {
   method: HostDiscovery['method'];
@@ -195,6 +200,8 @@ export interface StoredDiscovery {
   trouble: HostDiscovery['trouble'];
   /** A JSON object. */
   looks: string | null;
+  /** A JSON array, or null. */
+  searched: string | null;
 }
 
 export function discoveryOf(row: StoredDiscovery): HostDiscovery {
@@ -205,6 +212,7 @@ export function discoveryOf(row: StoredDiscovery): HostDiscovery {
     sitemaps: JSON.parse(row.sitemaps) as string[],
     trouble: row.trouble,
     ...(row.looks === null ? null : { looks: JSON.parse(row.looks) as HostDiscovery['looks'] }),
+    searched: row.searched === null ? null : (JSON.parse(row.searched) as string[]),
   };
 }
 

@@ -52,6 +52,58 @@ describe('what sumi sitemap remembers', () => {
     expect(web.requestsTo('/s.xml')).toHaveLength(5);
   });
 
+  it('is of one sitemap that was given nothing of its site, and of a site nothing of those at other ports', async () => {
+    const site = (path: string) => ({
+      robots: robotsNaming(['/site.xml']),
+      pages: { '/news.xml': sitemapOf('/news'), '/site.xml': sitemapOf(path) },
+    });
+    const [{ web, run }, { web: other }] = [await start(site('/one')), await start(site('/other'))];
+    expect(urlsIn((await run(web.url('/news.xml'), ...DB, ...JSON_ROWS)).stdout)).toEqual(['/news']);
+    for (const { origin, url, path } of [
+      { ...web, path: '/one' },
+      { ...other, path: '/other' },
+    ])
+      for (let time = 0; time < 2; time++) {
+        const { stdout } = await run(origin, ...DB, ...JSON_ROWS);
+        expect(rowsIn(stdout).map((row) => row.url)).toEqual([url(path)]);
+      }
+    expect([web, other].map((each) => each.requestsTo('/site.xml').length)).toEqual([1, 1]);
+  });
+
+  it('is what sitemaps of other hosts name, where an index or a redirect leads to them', async () => {
+    const { web, run } = await start({
+      hosts: 3,
+      pages: {
+        '0:/robots.txt': robotsNaming(['/index.xml', '/moved.xml']),
+        '0:/index.xml': ({ response, url }) =>
+          void response.end(`<sitemapindex><sitemap><loc>${url('/a.xml', 1)}</loc></sitemap></sitemapindex>`),
+        '1:/a.xml': sitemapOf({ path: '/one', host: 1 }),
+        '0:/moved.xml': (exchange) =>
+          answer(exchange, { status: 302, headers: { location: exchange.url('/b.xml', 2) } }),
+        '2:/b.xml': sitemapOf({ path: '/two', host: 2 }),
+      },
+    });
+    const first = await run(web.origin, ...DB, ...JSON_ROWS);
+    expect(urlsIn(first.stdout)).toEqual(['/one', '/two']);
+    const second = await run(web.origin, ...DB, ...JSON_ROWS);
+    expect([second.stdout, second.stderr]).toEqual([first.stdout, expect.stringMatching(/^as read at/)]);
+  });
+
+  it('is the newest date of a page that is named twice, in a crawl as in a list', async () => {
+    const dates = ['2024-05-06', '2024-07-08', '2024-06-07'];
+    const { web, run, also } = await start({
+      robots: robotsNaming(['/s.xml']),
+      pages: { '/': 'home', '/s.xml': sitemapOf(...dates.map((lastmod) => ({ path: '/one', lastmod }))) },
+    });
+    await run(web.origin, ...DB, '-q');
+    await also('crawl', web.origin, '--db', 'crawled.db', '--delay', '0', '-q', '--discover', 'sitemap');
+    for (const file of ['site.db', 'crawled.db'])
+      expect(rowsIn((await run(web.origin, '--db', file, ...JSON_ROWS)).stdout)).toMatchObject([
+        { lastmod: '2024-07-08', lastmod_at: '2024-07-08T00:00:00.000Z' },
+      ]);
+    expect(web.requestsTo('/s.xml')).toHaveLength(2);
+  });
+
   it('is every word of an entry: from the store the same comes as from the site, in each format', async () => {
     const { web, run } = await start({
       robots: robotsNaming(['/sitemap.xml', '/feed']),
@@ -123,9 +175,9 @@ describe('one sitemap of several', () => {
   it('is read again where another names one of its pages, too: the store tells a page by one of them', async () => {
     const { web, run } = await site(['/two', '/three']);
     await run(web.origin, ...DB);
-    const { stdout } = await run(web.url('/a.xml'), ...DB, ...JSON_ROWS);
-    expect(urlsIn(stdout)).toEqual(['/one', '/two']);
-    expect(web.requestsTo('/a.xml')).toHaveLength(2);
+    const { stdout } = await run(web.url('/b.xml'), ...DB, ...JSON_ROWS);
+    expect(urlsIn(stdout)).toEqual(['/two', '/three']);
+    expect(web.requestsTo('/b.xml')).toHaveLength(2);
   });
 });
 

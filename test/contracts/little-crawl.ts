@@ -282,6 +282,7 @@ async function keepMore(store: Store, clock: FakeClock, pageIds: number[]): Prom
     sitemaps,
     trouble: 'lasting',
     looks: { [url('news.xml')]: { at: 1, entries: 2 } },
+    searched: ['a.test'],
   });
   await store.saveDiscovery('b.test', {
     method: 'not_found',
@@ -289,6 +290,7 @@ async function keepMore(store: Store, clock: FakeClock, pageIds: number[]): Prom
     entries: 0,
     sitemaps: [],
     trouble: null,
+    searched: null,
   });
   await store.saveRevisits(
     'shop',

@@ -102,6 +102,7 @@ export function describeReadHistory(asked: () => ReadSide): void {
         sitemaps: JSON.stringify([url('sitemap.xml'), url('news.xml')]),
         trouble: 'lasting',
         looks: JSON.stringify({ [url('news.xml')]: { at: 1, entries: 2 } }),
+        searched: '["a.test"]',
       },
       expect.objectContaining({ host: 'b.test', method: 'not_found' }),
     ]);

@@ -201,6 +201,26 @@ describe('the dates of a sitemap', () => {
     expect(outcomes(file)).toMatchObject({ '/p58': 'unchanged lastmod', '/p59': 'changed content' });
   });
 
+  it('that name a month only do not hide what changed later in that month', async () => {
+    const { file, run, change } = await datedSite({}, (time) => new Date(time).toISOString().slice(0, 7));
+    await run();
+    change('/p59', true);
+    await run({ trustLastmod: 'always' });
+    expect(outcomes(file)['/p59']).toBe('changed content');
+  });
+
+  it('that were of a year to come, and were put right, announce changes again', async () => {
+    let isWrong = true;
+    const { file, run, change } = await datedSite({ cacheControl: 'max-age=86400' }, (time) =>
+      new Date(isWrong ? Date.UTC(2199, 0) : time).toISOString(),
+    );
+    await run();
+    isWrong = false;
+    change('/p59', true);
+    await run();
+    expect(outcomes(file)).toMatchObject({ '/p58': 'unchanged freshness', '/p59': 'changed content' });
+  });
+
   it('say nothing when they were read before the last visit', async () => {
     const { file, run, change } = await datedSite();
     await run();

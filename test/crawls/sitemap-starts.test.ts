@@ -380,6 +380,41 @@ it('is read once where it is given and robots.txt names it', async () => {
   expect(file.rows('SELECT entries FROM discovery_status')).toEqual([{ entries: 1 }]);
 });
 
+it('says nothing of the others of its site: whoever crawls that next looks for them', async () => {
+  const web = await bench.web({
+    robots: robotsNaming(['/site.xml']),
+    pages: {
+      '/news.xml': sitemapOf('/news'),
+      '/site.xml': sitemapOf('/named'),
+      '/': page('home'),
+      '/news': page('news'),
+      '/named': page('named'),
+    },
+  });
+  const file = bench.file();
+  await bench.crawl(file, web.url('/news.xml'), BOTH);
+  expect(web.requestsTo('/site.xml')).toHaveLength(0);
+  await bench.crawl(file, web.url('/'), BOTH);
+  expect(file.page('/named').state).toBe('Processed');
+  // From then on it is known.
+  await bench.crawl(file, web.url('/'), BOTH);
+  expect(web.requestsTo('/site.xml')).toHaveLength(1);
+});
+
+it('has the sitemaps of each port looked for, at once and one after another', async () => {
+  const pages = { '/': page('home'), '/sitemap.xml': sitemapOf('/named'), '/named': page('named') };
+  const none = await bench.web({ pages: { '/': page('home') } });
+  const [one, other] = [await bench.web({ pages }), await bench.web({ pages })];
+  const together = bench.file();
+  const starts = [one.url('/'), other.url('/')];
+  for (let time = 0; time < 2; time++) await bench.crawl(together, starts, BOTH);
+  expect([one, other].map((web) => web.requestsTo('/sitemap.xml').length)).toEqual([1, 1]);
+  expect([one, other].map((web) => web.requestsTo('/named').length)).toEqual([2, 2]);
+  const apart = bench.file();
+  for (const web of [none, one, other]) await bench.crawl(apart, web.url('/'), BOTH);
+  expect([one, other].map((web) => web.requestsTo('/sitemap.xml').length)).toEqual([2, 2]);
+});
+
 it('stays a sitemap when it cannot be read for once', async () => {
   let isWell = true;
   const web = await bench.web({

@@ -5,15 +5,22 @@
  * Its own run nobody goes on with, however it ended.
  */
 import { type Config, configHash } from '../../config/load-config.ts';
-import { isFresh, isPageUrl, LookRecord } from '../../crawl/discovery-record.ts';
+import {
+  isFresh,
+  isOfAnotherPort,
+  isPageUrl,
+  isSearched,
+  LookRecord,
+  placeOf,
+} from '../../crawl/discovery-record.ts';
 import type { CrawlParts, StartUrl } from '../../crawl/parts.ts';
 import { projectOf, storedOptions } from '../../crawl/prepare-run.ts';
 import { PAGE_STATES } from '../../frontier/page-state.ts';
 import { openReadSide } from '../../store/open-store.ts';
 import type { HostDiscovery, SitemapFinding } from '../../store/port.ts';
-import type { DiscoveryRow, ReadSide, StoredRun } from '../../store/read-side.ts';
+import type { DiscoveryRow, ReadSide, SitemapEntryRow, StoredRun } from '../../store/read-side.ts';
 import { isUnfinished, LOOKUP_NOTES } from '../../store/unfinished-run.ts';
-import { type ListedEntry, listedEntry, wordsOf } from '../entry-words.ts';
+import { keepNewerDate, type ListedEntry, listedEntry, wordsOf } from '../entry-words.ts';
 import type { FoundEntry, SitemapReport, Trouble } from '../find-entries.ts';
 import { siteOf } from '../foreign-hosts.ts';
 
@@ -46,7 +53,7 @@ export async function openKeeper(config: Config, parts: CrawlParts, given: Start
   const side = await openReadSide(config.storeAddress);
   const now = clock.now();
   const cacheMs = config.sitemapCacheHours * 3_600_000;
-  let batch: SitemapFinding[] = [];
+  let batch = new Map<string, SitemapFinding>();
   /** From `begin` on. */
   let record: LookRecord | null = null;
   let isGivenOne = false;
@@ -55,6 +62,11 @@ export async function openKeeper(config: Config, parts: CrawlParts, given: Start
   function add({ entry, sitemap, kind }: FoundEntry): void {
     const found = normalizer.normalize(entry.url);
     if (found === null) return;
+    const earlier = batch.get(found.url);
+    if (earlier !== undefined) {
+      keepNewerDate(earlier, entry);
+      return;
+    }
     const { lastmodAt: lastmod, changefreq, priority } = entry;
     const { url, fetchUrl, host } = found;
     const { lastmodText, details } = wordsOf(entry, kind, url);
@@ -68,16 +80,17 @@ export async function openKeeper(config: Config, parts: CrawlParts, given: Start
       reason: REASON,
       onlyNofollow: false,
     };
-    batch.push({ candidate, lastmod, changefreq, priority, sitemap, lastmodText, details });
+    batch.set(url, { candidate, lastmod, changefreq, priority, sitemap, lastmodText, details });
   }
 
   async function flush(): Promise<void> {
-    if (batch.length > 0) record!.count(await store.saveEntries(batch, now));
-    batch = [];
+    if (batch.size > 0) record!.count(await store.saveEntries([...batch.values()], now));
+    batch = new Map();
   }
 
   async function remember(): Promise<void> {
     if (unfinished !== null) return;
+    if (!isGivenOne) record!.searched.add(placeOf(given.fetchUrl));
     const look = { isSearched: !isGivenOne, isSite: !isPageUrl(given) };
     const found = record!.toRemember(look, 'not_found');
     if (found !== null) await store.saveDiscovery(given.host, found);
@@ -91,23 +104,28 @@ export async function openKeeper(config: Config, parts: CrawlParts, given: Start
     const { fetchUrl: sitemap } = given;
     const look = (JSON.parse(looks ?? '{}') as NonNullable<HostDiscovery['looks']>)[sitemap];
     if (look === undefined || !isFresh({ checkedAt: look.at, trouble: null }, now, cacheMs)) return null;
+    const isWanted = isOfOne(sitemap, look.at);
     let count = 0;
-    for await (const batch of entriesOfOne(side, project, sitemap, look.at)) count += batch.length;
+    for await (const batch of storedEntries(side, project, isWanted)) count += batch.length;
     if (count !== look.entries) return null;
-    return { checkedAt: look.at, trouble: null, entries: entriesOfOne(side, project, sitemap, look.at) };
+    return { checkedAt: look.at, trouble: null, entries: storedEntries(side, project, isWanted) };
   }
 
   return {
     async stored(of) {
-      const found = (await side.discoveries({ project })).find(({ host }) => host === given.host);
+      const discoveries = await side.discoveries({ project });
+      const found = discoveries.find(({ host }) => host === given.host);
       if (found === undefined) return null;
       const { trouble } = found;
       const checkedAt = Date.parse(found.checked_at);
       const isHome = new URL('/', given.fetchUrl).href === given.fetchUrl;
-      if (of === 'address' && !isHome && found.sitemaps !== JSON.stringify([given.fetchUrl]))
-        return storedAlone(found);
+      const isThisOne = found.sitemaps === JSON.stringify([given.fetchUrl]);
+      if (of === 'address' && !isHome && !isThisOne) return storedAlone(found);
       if (!isFresh({ checkedAt, trouble }, now, cacheMs)) return null;
-      const entries = found.method === 'sitemap' ? storedEntries(side, project, found) : null;
+      const searched = found.searched === null ? null : (JSON.parse(found.searched) as string[]);
+      if (!isThisOne && !isSearched({ searched }, given.fetchUrl)) return null;
+      const entries =
+        found.method === 'sitemap' ? storedEntries(side, project, isOfLook(found, discoveries, given)) : null;
       return { checkedAt, trouble, entries };
     },
 
@@ -135,7 +153,7 @@ export async function openKeeper(config: Config, parts: CrawlParts, given: Start
     async keep(found) {
       for (const one of found) {
         add(one);
-        if (batch.length >= ENTRIES_AT_ONCE) await flush();
+        if (batch.size >= ENTRIES_AT_ONCE) await flush();
       }
     },
 
@@ -158,34 +176,47 @@ async function lastRun(side: ReadSide, name: string): Promise<StoredRun | null> 
   return found === undefined ? null : side.lastRun(found.id);
 }
 
-/** What a sitemap named when it was read at that moment, and no other did since. */
-async function* entriesOfOne(
-  side: ReadSide,
-  project: string,
-  sitemap: string,
-  at: number,
-): AsyncGenerator<ListedEntry[]> {
-  for await (const rows of side.sitemapEntries({ project })) {
-    // Stores cut times to milliseconds in their own way.
-    const own = rows.filter(
-      (row) => row.sitemap === sitemap && Math.abs(Date.parse(row.last_seen) - at) <= 1,
-    );
-    if (own.length > 0) yield own.map(listedEntry);
-  }
+/** Named by one sitemap when it was read at that moment, and by no other since. */
+function isOfOne(sitemap: string, at: number): (row: SitemapEntryRow) => boolean {
+  // Stores cut times to milliseconds in their own way.
+  return (row) => row.sitemap === sitemap && Math.abs(Date.parse(row.last_seen) - at) <= 1;
 }
 
-/** What the host's sitemaps named when they were read last: neither what they named before nor what those of others do. */
 async function* storedEntries(
   side: ReadSide,
   project: string,
-  { host, checked_at, sitemaps }: DiscoveryRow,
+  isWanted: (row: SitemapEntryRow) => boolean,
 ): AsyncGenerator<ListedEntry[]> {
-  const sites = new Set([host.replace(/^www\./, ''), ...(JSON.parse(sitemaps) as string[]).map(siteOf)]);
   for await (const rows of side.sitemapEntries({ project })) {
     const entries: ListedEntry[] = [];
-    for (const row of rows)
-      if (row.last_seen >= checked_at && (sites.has(siteOf(row.url)) || sites.has(siteOf(row.sitemap))))
-        entries.push(listedEntry(row));
+    for (const row of rows) if (isWanted(row)) entries.push(listedEntry(row));
     if (entries.length > 0) yield entries;
   }
+}
+
+/**
+ * What the site's sitemaps named when they were read last: neither what they named before nor what those of others do. An
+ * index, or a redirect, may lead to sitemaps of any host: those that were read in the very look count, unless another look of
+ * the same moment may have read them.
+ */
+function isOfLook(
+  look: DiscoveryRow,
+  all: readonly DiscoveryRow[],
+  given: StartUrl,
+): (row: SitemapEntryRow) => boolean {
+  const own = sitesOf(look);
+  const others = new Set<string>();
+  for (const other of all)
+    if (other.host !== look.host && other.checked_at === look.checked_at)
+      for (const site of sitesOf(other)) others.add(site);
+  const isOf = (sites: ReadonlySet<string>, { url, sitemap }: SitemapEntryRow) =>
+    sites.has(siteOf(url)) || sites.has(siteOf(sitemap));
+  return (row) => {
+    if (row.last_seen < look.checked_at || isOfAnotherPort(row.sitemap, given.fetchUrl)) return false;
+    return isOf(own, row) || (row.last_seen === look.checked_at && !isOf(others, row));
+  };
+}
+
+function sitesOf({ host, sitemaps }: DiscoveryRow): Set<string> {
+  return new Set([host.replace(/^www\./, ''), ...(JSON.parse(sitemaps) as string[]).map(siteOf)]);
 }

@@ -51,7 +51,8 @@ export function createSitemapReader(sql: Sql) {
   function discoveries({ project }: { project?: string }): Promise<DiscoveryRow[]> {
     return ask<DiscoveryRow>(
       sql,
-      `SELECT h.name AS host, d.method, ${iso('d.checked_at')} AS checked_at, d.entries, d.sitemaps, d.trouble, d.looks
+      `SELECT h.name AS host, d.method, ${iso('d.checked_at')} AS checked_at, d.entries, d.sitemaps, d.trouble, d.looks,
+         d.searched
        FROM discovery d JOIN host h ON h.id = d.host_id JOIN project p ON p.id = d.project_id
        WHERE $1::text IS NULL OR p.name = $1 ORDER BY p.id, h.name COLLATE "C"`,
       [project ?? null],

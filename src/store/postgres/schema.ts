@@ -408,8 +408,9 @@ UPDATE fetched SET facet_hash = '' WHERE redirect_to IS NOT NULL AND facet_hash 
 ALTER TABLE run ADD COLUMN left_out integer NOT NULL DEFAULT 0;`,
   // Nothing but views, which every new version makes anew: crawled_url has the project, and no NULL in texts.
   '',
-  // When single sitemaps were read, and how much was in them. Views are made anew: one more word for what changed.
-  'ALTER TABLE discovery ADD COLUMN looks text;',
+  // When single sitemaps were read, and how much was in them; where a host's sitemaps were looked for, and not only read as they
+  // were given. Views are made anew: one more word for what changed.
+  'ALTER TABLE discovery ADD COLUMN looks text, ADD COLUMN searched text;',
 ];
 export const SCHEMA_VERSION = MIGRATIONS.length;
 

@@ -6,7 +6,7 @@ import type { TransactionSql } from 'postgres';
 import { PAGE_STATES } from '../../frontier/page-state.ts';
 import { checkTransition } from '../../frontier/page-transitions.ts';
 import { type HostDiscovery, NO_DEPTH, type SavedEntry, type SitemapFinding } from '../port.ts';
-import { discoveryOf, type StoredDiscovery } from '../visit-rows.ts';
+import { discoveryOf, LEAST_DAY_LETTERS, type StoredDiscovery } from '../visit-rows.ts';
 import { applyEffects, hasWorkForOthers, lockQueues, newEffects, writeWaiting } from './effects.ts';
 import type { PendingCandidate } from './group.ts';
 import { makeUrls, type Resolved } from './make-urls.ts';
@@ -84,8 +84,9 @@ async function saveBatch(
   applyEffects(session, effects);
   for (const [i, { finding }] of distinct.entries()) {
     const { id, hostId } = resolved[i];
-    if (finding.lastmod !== null)
-      session.held.get(hostId)?.waiting.date(id, Math.round(finding.lastmod), Math.round(now));
+    const date = finding.lastmod === null ? null : Math.round(finding.lastmod);
+    const isDay = (finding.lastmodText?.length ?? 0) >= LEAST_DAY_LETTERS;
+    session.held.get(hostId)?.waiting.date(id, { date, isDay, seenAt: Math.round(now) });
   }
   const places = new Map([...byUrl.keys()].map((url, i) => [url, i]));
   return findings.map(({ candidate, lastmod, sitemap }) => {
@@ -117,7 +118,8 @@ WITH r AS (SELECT * FROM ${recordset(1, 'i int, h int, l bigint, c text, p float
   put AS (INSERT INTO sitemap_entry AS e (page_id, host_id, lastmod, changefreq, priority, sitemap, first_seen, last_seen,
       lastmod_text, details)
     SELECT i, h, l, c, p, s, $2, $2, t, d FROM r ORDER BY h, i
-    ON CONFLICT (page_id, host_id) DO UPDATE SET lastmod = greatest(e.lastmod, excluded.lastmod),
+    ON CONFLICT (page_id, host_id) DO UPDATE SET
+      lastmod = CASE WHEN e.last_seen = excluded.last_seen THEN greatest(e.lastmod, excluded.lastmod) ELSE excluded.lastmod END,
       changefreq = excluded.changefreq, priority = excluded.priority, sitemap = excluded.sitemap,
       last_seen = excluded.last_seen, lost_run = NULL, lastmod_text = excluded.lastmod_text, details = excluded.details)
 SELECT page_id AS id, lastmod, sitemap FROM old`;
@@ -144,7 +146,8 @@ async function putEntries(
 }
 
 const READ_DISCOVERY = `
-SELECT d.method, d.checked_at, d.entries, d.sitemaps, d.trouble, d.looks FROM discovery d JOIN host h ON h.id = d.host_id
+SELECT d.method, d.checked_at, d.entries, d.sitemaps, d.trouble, d.looks, d.searched
+FROM discovery d JOIN host h ON h.id = d.host_id
 WHERE h.name = $1 AND d.project_id = $2`;
 
 export async function readDiscovery(session: Session, host: string): Promise<HostDiscovery | null> {
@@ -155,17 +158,27 @@ export async function readDiscovery(session: Session, host: string): Promise<Hos
 }
 
 const PUT_DISCOVERY = `
-INSERT INTO discovery (project_id, host_id, method, checked_at, entries, sitemaps, trouble, looks)
-VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
+INSERT INTO discovery (project_id, host_id, method, checked_at, entries, sitemaps, trouble, looks, searched)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
 ON CONFLICT (host_id, project_id) DO UPDATE SET method = excluded.method, checked_at = excluded.checked_at,
-  entries = excluded.entries, sitemaps = excluded.sitemaps, trouble = excluded.trouble, looks = excluded.looks`;
+  entries = excluded.entries, sitemaps = excluded.sitemaps, trouble = excluded.trouble, looks = excluded.looks,
+  searched = excluded.searched`;
 
 export async function saveDiscovery(session: Session, host: string, found: HostDiscovery): Promise<void> {
   const hosts = await transaction(session, async (tx) => {
     const ids = await session.hosts.ensure(tx, [host]);
-    const { method, checkedAt, entries, sitemaps, trouble, looks } = found;
-    const told = looks === undefined ? null : JSON.stringify(looks);
-    const values = [method, Math.round(checkedAt), entries, JSON.stringify(sitemaps), trouble, told];
+    const { method, checkedAt, entries, sitemaps, trouble } = found;
+    const looks = found.looks === undefined ? null : JSON.stringify(found.looks);
+    const searched = found.searched === null ? null : JSON.stringify(found.searched);
+    const values = [
+      method,
+      Math.round(checkedAt),
+      entries,
+      JSON.stringify(sitemaps),
+      trouble,
+      looks,
+      searched,
+    ];
     await ask(tx, PUT_DISCOVERY, [session.projectId, ids.get(host), ...values]);
     return ids;
   });

@@ -24,6 +24,18 @@ const GROWTH = 4;
 /** A window should last about so long. */
 const LASTS_MS = 20_000;
 
+/** What a sitemap that was read at `seenAt` says of when a page was modified. */
+interface EntryDate {
+  date: number | null;
+  /** To the day at least, as it is written. */
+  isDay: boolean;
+  seenAt: number;
+}
+
+function newest(a: number | null, b: number | null): number | null {
+  return a === null || b === null ? (a ?? b) : Math.max(a, b);
+}
+
 export class WaitingPages {
   #pages: WaitingPage[] = [];
   readonly #byId = new Map<number, WaitingPage>();
@@ -34,7 +46,7 @@ export class WaitingPages {
   /** Pages that redirects lead to since the database is being asked: its answer may have them at their old place. */
   #hurried = new Map<number, { rank: number; hops: number }>();
   /** Dates of sitemaps that came since the database is being asked. */
-  #dated = new Map<number, { date: number; seenAt: number }>();
+  #dated = new Map<number, EntryDate>();
   /** Grows with use: a host that is asked once a second needs no thousand pages in memory, a fast one does. */
   #window = FIRST_WINDOW;
   /** Who waits for the next page to come into the window. */
@@ -79,7 +91,7 @@ export class WaitingPages {
     this.#arrived = null;
     for (const page of arrived?.values() ?? []) this.queue(page);
     for (const [pageId, { rank, hops }] of this.#hurried) this.hurry(pageId, rank, hops);
-    for (const [pageId, { date, seenAt }] of this.#dated) this.date(pageId, date, seenAt);
+    for (const [pageId, found] of this.#dated) this.date(pageId, found);
   }
 
   /** A page that was queued and is committed, or comes back: it is taken where it belongs before the window's end. */
@@ -121,14 +133,20 @@ export class WaitingPages {
     if (page !== undefined) page.depth = Math.min(page.depth, depth);
   }
 
-  /** A sitemap gives the page this date: what was loaded of it may know an older one only. */
-  date(pageId: number, date: number, seenAt: number): void {
-    if (this.#arrived !== null)
-      this.#dated.set(pageId, { date: Math.max(date, this.#dated.get(pageId)?.date ?? date), seenAt });
+  /** A sitemap gives the page this date, or none: what was loaded of it may know that of an earlier look only. */
+  date(pageId: number, found: EntryDate): void {
+    const { isDay, seenAt } = found;
+    if (this.#arrived !== null) {
+      const earlier = this.#dated.get(pageId);
+      const date = earlier?.seenAt === seenAt ? newest(earlier.date, found.date) : found.date;
+      this.#dated.set(pageId, { date, isDay, seenAt });
+    }
     const page = this.#byId.get(pageId);
     if (page === undefined || page.last === null) return;
-    const sitemapDate = Math.max(date, page.last.sitemapDate ?? date);
-    page.last = { ...page.last, sitemapDate, sitemapSeenAt: seenAt };
+    const isSameLook = page.last.sitemapSeenAt === seenAt;
+    const sitemapDate = isSameLook ? newest(page.last.sitemapDate, found.date) : found.date;
+    const sitemapSeenAt = isDay && sitemapDate !== null ? seenAt : null;
+    page.last = { ...page.last, sitemapDate, sitemapSeenAt };
   }
 
   /** A redirect leads to the page: it is the host's next. False when it is not in the window. */

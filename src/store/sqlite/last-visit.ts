@@ -4,11 +4,12 @@
  * the page is in flight.
  */
 import { isGoneAs, type LastVisit } from '../../frontier/candidate.ts';
+import { IS_DAY } from '../visit-rows.ts';
 import type { Session } from './session.ts';
 
 /** Columns of `fetched f` and `sitemap_entry e`, in the order of `LastVisitValues`. */
 export const LAST_VISIT = `f.visited_at, f.status_code, f.content_hash IS NOT NULL, f.etag, f.last_modified, f.cache_control,
-  f.wire_bytes, f.change_frequency, f.changes_detected, e.lastmod, CASE WHEN e.lastmod_text IS NOT NULL THEN e.last_seen END, f.change`;
+  f.wire_bytes, f.change_frequency, f.changes_detected, e.lastmod, CASE WHEN ${IS_DAY} THEN e.last_seen END, f.change`;
 
 /** All null for a page that was never visited. */
 export type LastVisitValues = readonly [

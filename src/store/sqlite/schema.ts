@@ -342,8 +342,9 @@ ALTER TABLE fetched ADD COLUMN x_robots_tag TEXT;
 UPDATE fetched SET facet_hash = x'' WHERE redirect_to IS NOT NULL AND facet_hash IS NULL;`,
   // Nothing but views, which every new version makes anew: crawled_url has the project, and no NULL in texts.
   '',
-  // When single sitemaps were read, and how much was in them. Views are made anew: one more word for what changed.
-  'ALTER TABLE discovery ADD COLUMN looks TEXT;',
+  // When single sitemaps were read, and how much was in them; where a host's sitemaps were looked for, and not only read as they
+  // were given. Views are made anew: one more word for what changed.
+  'ALTER TABLE discovery ADD COLUMN looks TEXT; ALTER TABLE discovery ADD COLUMN searched TEXT;',
 ];
 
 export const SCHEMA_VERSION = MIGRATIONS.length;

@@ -18,10 +18,10 @@ export function createSitemaps(session: Session, offers: Offers) {
     .raw();
   const write = createEntryWriter(db);
   const readDiscovery = db.prepare(
-    `SELECT method, checked_at, entries, sitemaps, trouble, looks FROM discovery
+    `SELECT method, checked_at, entries, sitemaps, trouble, looks, searched FROM discovery
      WHERE project_id = ? AND host_id = (SELECT id FROM host WHERE name = ?)`,
   );
-  const putDiscovery = db.prepare('INSERT OR REPLACE INTO discovery VALUES (?, ?, ?, ?, ?, ?, ?, ?)');
+  const putDiscovery = db.prepare('INSERT OR REPLACE INTO discovery VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)');
 
   function stored(pageId: number, sitemap: string): StoredEntry {
     if (write.isPending(pageId)) write.flush();
@@ -56,10 +56,11 @@ export function createSitemaps(session: Session, offers: Offers) {
     },
 
     saveDiscovery(host: string, found: HostDiscovery): void {
-      const { method, checkedAt, entries, sitemaps, trouble, looks } = found;
+      const { method, checkedAt, entries, sitemaps, trouble } = found;
       const hostId = session.hosts.idOf(host);
-      const told = looks === undefined ? null : JSON.stringify(looks);
-      const values = [method, checkedAt, entries, JSON.stringify(sitemaps), trouble, told];
+      const looks = found.looks === undefined ? null : JSON.stringify(found.looks);
+      const searched = found.searched === null ? null : JSON.stringify(found.searched);
+      const values = [method, checkedAt, entries, JSON.stringify(sitemaps), trouble, looks, searched];
       putDiscovery.run(session.projectId, hostId, ...values);
       session.window.commit();
     },
@@ -77,14 +78,16 @@ function createEntryWriter(db: Database) {
   const common = { sitemap: '', now: 0, changefreq: null as string | null, details: null as string | null };
   let gathered: unknown[] = [];
 
-  // Several sitemaps may name a page: the newest date is the page's, the rest is as read last.
+  // Several sitemaps may name a page: the newest date of one look is the page's, the rest is as read last. What looks before
+  // gave is over: a date of the year 2099 that was put right must not stand for ever.
   function statementFor(rows: number): Statement {
     let statement = statements.get(rows);
     if (statement === undefined) {
       statement = db.prepare(
         `INSERT INTO sitemap_entry (page_id, lastmod, priority, lastmod_text, changefreq, details, sitemap, first_seen, last_seen)
          VALUES ${Array(rows).fill('(?, ?, ?, ?, @changefreq, @details, @sitemap, @now, @now)').join(', ')}
-         ON CONFLICT DO UPDATE SET lastmod = max(COALESCE(lastmod, excluded.lastmod), COALESCE(excluded.lastmod, lastmod)),
+         ON CONFLICT DO UPDATE SET lastmod = CASE WHEN last_seen = excluded.last_seen
+             THEN max(COALESCE(lastmod, excluded.lastmod), COALESCE(excluded.lastmod, lastmod)) ELSE excluded.lastmod END,
            changefreq = excluded.changefreq, priority = excluded.priority, sitemap = excluded.sitemap,
            last_seen = excluded.last_seen, lost_run = NULL, lastmod_text = excluded.lastmod_text, details = excluded.details`,
       );

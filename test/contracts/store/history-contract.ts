@@ -7,9 +7,7 @@ import {
   candidate,
   facts,
   links,
-  linksTo,
   nextRun,
-  type OpenRun,
   pagesOf,
   processed,
   redirecting,
@@ -18,9 +16,8 @@ import {
   url,
   visited,
 } from './harness.ts';
+import { HASH, READ, readOnce, TEXT_HASH } from './page-read-once.ts';
 
-const HASH = Uint8Array.from({ length: 32 }, (_, i) => i);
-const TEXT_HASH = Uint8Array.from({ length: 32 }, (_, i) => 255 - i);
 const hex = (bytes: Uint8Array) => Buffer.from(bytes).toString('hex');
 
 const CHANGE: PageChange = {
@@ -37,48 +34,12 @@ const CHANGE: PageChange = {
   wordsRemoved: 1,
 };
 
-const READ = facts({
-  title: 'title',
-  h1: 'head',
-  description: 'about',
-  canonical: url('c'),
-  noindex: true,
-  robotsOther: 'noarchive',
-  xRobotsTag: 'noarchive',
-  contentHash: HASH,
-  textHash: TEXT_HASH,
-  facetHash: HASH,
-  simhash: -5n,
-  structuredData: '{"@type":"Thing"}\n{}',
-  wireBytes: 777,
-  etag: '"1"',
-  lastModified: 'then',
-  cacheControl: 'max-age=5',
-  bodyKey: 'key',
-});
-
 export function describeHistory(harness: () => StoreHarness): void {
   const now = () => harness().clock.now();
 
-  /** A first run that read one page with one link and a text. */
-  async function readOnce(): Promise<OpenRun> {
-    const run = await beginRun(harness());
-    await run.store.offer([candidate('x')]);
-    const held = await run.lease();
-    await run.visit(held, {
-      facts: READ,
-      text: new TextEncoder().encode('the old text'),
-      ...linksTo([candidate('y'), candidate('z', { host: 'b.test' })]),
-      changeFrequency: 0.25,
-      changesDetected: 1,
-    });
-    await run.store.release(held);
-    return run;
-  }
-
   describe('a revisit', () => {
     it('is told everything that was read, by the last visit that read something', async () => {
-      const next = await nextRun(harness(), await readOnce());
+      const next = await nextRun(harness(), await readOnce(harness()));
       const claim = await next.claim(await next.lease());
       expect(claim.last).toMatchObject({
         statusCode: 200,
@@ -104,7 +65,7 @@ export function describeHistory(harness: () => StoreHarness): void {
     });
 
     it('is kept as it was settled, whatever becomes of the record afterwards', async () => {
-      const next = await nextRun(harness(), await readOnce());
+      const next = await nextRun(harness(), await readOnce(harness()));
       const held = await next.lease();
       const change = structuredClone(CHANGE);
       await next.visit(held, { facts: READ, change });
@@ -128,7 +89,7 @@ export function describeHistory(harness: () => StoreHarness): void {
     });
 
     it('that reads nothing new only touches the page: facts, text and links stay', async () => {
-      const next = await nextRun(harness(), await readOnce());
+      const next = await nextRun(harness(), await readOnce(harness()));
       const held = await next.lease();
       const before = (await pagesOf(harness())).x;
       await next.visit(held, {
@@ -181,7 +142,7 @@ export function describeHistory(harness: () => StoreHarness): void {
     });
 
     it('that asked nobody leaves everything of the visit before but its outcome', async () => {
-      const next = await nextRun(harness(), await readOnce());
+      const next = await nextRun(harness(), await readOnce(harness()));
       const held = await next.lease();
       const before = (await pagesOf(harness())).x;
       await next.visit(held, { facts: null, visit: visited('unchanged', 'freshness', { statusCode: null }) });
@@ -191,7 +152,7 @@ export function describeHistory(harness: () => StoreHarness): void {
     });
 
     it('of a page that is gone still leaves it gone, and its line says unchanged', async () => {
-      const next = await nextRun(harness(), await readOnce());
+      const next = await nextRun(harness(), await readOnce(harness()));
       await next.visit(await next.lease(), {
         facts: null,
         touch: touch({ statusCode: 410 }),
@@ -212,7 +173,7 @@ export function describeHistory(harness: () => StoreHarness): void {
         state: PAGE_STATES.Failed,
         reason: 'http: 503',
       };
-      let run = await nextRun(harness(), await readOnce());
+      let run = await nextRun(harness(), await readOnce(harness()));
       const claim = await run.visit(await run.lease(), {
         facts: null,
         touch: touch({ statusCode: 404 }),
@@ -237,7 +198,7 @@ export function describeHistory(harness: () => StoreHarness): void {
     });
 
     it('that is to be made again leaves the outcome of the last one', async () => {
-      const next = await nextRun(harness(), await readOnce());
+      const next = await nextRun(harness(), await readOnce(harness()));
       const requeue = { attempts: 0, notBefore: null, priority: 9 };
       await next.visit(await next.lease(), {
         facts: null,
@@ -256,7 +217,7 @@ export function describeHistory(harness: () => StoreHarness): void {
     });
 
     it('in a first run knows of no last visit, and of one after the page was queued again', async () => {
-      const run = await readOnce();
+      const run = await readOnce(harness());
       const held = await run.lease();
       const y = await run.claim(held);
       expect(y.last).toBeNull();
@@ -268,7 +229,7 @@ export function describeHistory(harness: () => StoreHarness): void {
 
   describe('a touch', () => {
     it('leaves the validators as they are, or takes them away where it says so', async () => {
-      const next = await nextRun(harness(), await readOnce());
+      const next = await nextRun(harness(), await readOnce(harness()));
       const held = await next.lease();
       const before = (await pagesOf(harness())).x;
       expect([before.etag, before.last_modified, before.cache_control]).not.toContain(null);
@@ -289,7 +250,7 @@ export function describeHistory(harness: () => StoreHarness): void {
 
   describe('history', () => {
     it('has a line a visit, with everything that is known of it', async () => {
-      const next = await nextRun(harness(), await readOnce());
+      const next = await nextRun(harness(), await readOnce(harness()));
       const claim = await next.visit(await next.lease(), {
         facts: null,
         touch: touch(),
@@ -346,7 +307,7 @@ export function describeHistory(harness: () => StoreHarness): void {
     });
 
     it('keeps what changed, word for word', async () => {
-      const next = await nextRun(harness(), await readOnce());
+      const next = await nextRun(harness(), await readOnce(harness()));
       const claim = await next.visit(await next.lease(), { change: CHANGE });
       await next.store.flush();
       const [row, ...more] = await harness().read('SELECT * FROM page_changes');
@@ -361,7 +322,7 @@ export function describeHistory(harness: () => StoreHarness): void {
     });
 
     it('is committed with its settlement: lost in a crash together, kept together', async () => {
-      const next = await nextRun(harness(), await readOnce());
+      const next = await nextRun(harness(), await readOnce(harness()));
       const held = await next.lease();
       await next.visit(held, { change: CHANGE, facts: facts({ title: 'seen' }) });
       await next.store.flush();
@@ -382,7 +343,7 @@ export function describeHistory(harness: () => StoreHarness): void {
 
   describe('counts', () => {
     it('add visits up by outcome and by how that was known, each run by itself', async () => {
-      const first = await readOnce();
+      const first = await readOnce(harness());
       const held = await first.lease();
       const saved = (bytesSaved: number) => ({ visit: visited('unchanged', 'hash', { bytesSaved }) });
       await first.visit(held, { visit: visited('failed', 'network', { statusCode: null }) });
@@ -410,7 +371,7 @@ export function describeHistory(harness: () => StoreHarness): void {
 
   describe('past', () => {
     it('is what is stored of a page, links and redirects by identity', async () => {
-      const run = await readOnce();
+      const run = await readOnce(harness());
       const [x] = await run.store.offer([candidate('x')]);
       const held = await run.lease();
       const y = await run.claim(held);
@@ -438,7 +399,7 @@ export function describeHistory(harness: () => StoreHarness): void {
     });
 
     it('is what is left of a page whose type is refused by now: no content, no text, no redirect', async () => {
-      const first = await readOnce();
+      const first = await readOnce(harness());
       const held = await first.lease();
       const y = await first.claim(held);
       await first.store.settle(held, redirecting(y, candidate('end', { host: 'b.test' })));

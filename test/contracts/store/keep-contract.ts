@@ -73,6 +73,7 @@ export function describeKeeping(harness: () => StoreHarness): void {
       entries: 1,
       sitemaps: [],
       trouble: null,
+      searched: null,
     });
     const one = [1];
     const numbers = {

@@ -22,7 +22,8 @@ function finding(
   lastmod: number | null = null,
   more: Partial<SitemapFinding> = {},
 ): SitemapFinding {
-  const words = { lastmodText: null, details: null };
+  const lastmodText = lastmod === null ? null : new Date(lastmod).toISOString();
+  const words = { lastmodText, details: null };
   const entry = { lastmod, changefreq: null, priority: null, sitemap: SITEMAP, ...words };
   return { candidate: candidate(path), ...entry, ...more };
 }
@@ -71,7 +72,7 @@ export function describeSitemaps(harness: () => StoreHarness): void {
         'none',
       ]);
       // Read whole, and not named any more.
-      const found = { method: 'sitemap', entries: 1, sitemaps: [SITEMAP], trouble: null } as const;
+      const found = { method: 'sitemap', entries: 1, trouble: null, searched: null } as const;
       harness().clock.advance(DAY);
       await run.store.saveDiscovery(HOST, { ...found, sitemaps: [SITEMAP], checkedAt: now() });
       await run.store.markOrphans(now(), now());
@@ -214,6 +215,62 @@ export function describeSitemaps(harness: () => StoreHarness): void {
       ]);
     });
 
+    it('keeps of the dates of earlier looks none: one that was put right, or is gone, is no more', async () => {
+      const { store } = await beginRun(harness());
+      const kept = async (...looks: (readonly (number | null)[])[]) => {
+        for (const dates of looks) {
+          harness().clock.advance(DAY);
+          for (const date of dates) await store.saveEntries([finding('x', date)], now());
+        }
+        await store.flush();
+        const [{ lastmod }] = await harness().read('SELECT lastmod FROM sitemap_entries');
+        return lastmod;
+      };
+      expect(await kept([50_000 * DAY])).toBe('2106-11-24T00:00:00.000Z');
+      expect(await kept([5 * DAY])).toBe('1970-01-06T00:00:00.000Z');
+      expect(await kept([4 * DAY, 3 * DAY, null])).toBe('1970-01-05T00:00:00.000Z');
+      expect(await kept([null])).toBeNull();
+    });
+
+    it('dates a page by what names a day, and only in the look that gave it', async () => {
+      const first = await beginRun(harness());
+      const names = ['a', 'b', 'c', 'd', 'e'];
+      await first.store.saveEntries(
+        names.map((name) => finding(name, 9 * DAY)),
+        now(),
+      );
+      const leased = await first.lease();
+      for (const _ of names) await first.visit(leased);
+      await first.store.release(leased);
+      harness().clock.advance(DAY);
+      const next = await nextRun(harness(), first);
+      const held = await next.lease();
+      await next.claim(held);
+      const [b, c, d] = [
+        finding('b', 5 * DAY, { lastmodText: '1970-01-06' }),
+        finding('c', 0, { lastmodText: '1970-01' }),
+        finding('d', null, { lastmodText: 'last week' }),
+      ];
+      await next.store.saveEntries([b, c, d, finding('e')], now());
+      const dates = async (run: typeof next, lease: typeof held) => {
+        const { last } = await run.claim(lease);
+        return [last!.sitemapDate, last!.sitemapSeenAt === null ? 'undated' : 'dated'];
+      };
+      const wanted = [
+        [5 * DAY, 'dated'],
+        [0, 'undated'],
+        [null, 'undated'],
+        [null, 'undated'],
+      ];
+      for (const one of wanted) expect(await dates(next, held)).toEqual(one);
+      await next.store.release(held);
+      // And so where they come from the store.
+      const last = await nextRun(harness(), next);
+      const again = await last.lease();
+      await last.claim(again);
+      for (const one of wanted) expect(await dates(last, again)).toEqual(one);
+    });
+
     it('tells a revisit the date', async () => {
       const first = await beginRun(harness());
       await first.store.saveEntries([finding('x', 5 * DAY)], now());
@@ -242,6 +299,7 @@ export function describeSitemaps(harness: () => StoreHarness): void {
       sitemaps: [SITEMAP, url('b.xml')],
       trouble: 'lasting',
       looks: { [url('b.xml')]: { at: 1200, entries: 2 } },
+      searched: ['a.test', 'a.test:8080'],
     };
 
     it('is kept by project and host, the last one', async () => {
@@ -249,7 +307,7 @@ export function describeSitemaps(harness: () => StoreHarness): void {
       expect(await store.discovery('a.test')).toBeNull();
       await store.saveDiscovery('a.test', { ...found, method: 'not_found' });
       await store.saveDiscovery('a.test', found);
-      const none = { ...found, sitemaps: [], trouble: null, looks: undefined };
+      const none = { ...found, sitemaps: [], trouble: null, looks: undefined, searched: null };
       await store.saveDiscovery('b.test', { ...none, method: 'links' });
       await harness().crash();
       const again = await beginRun(harness());
@@ -258,6 +316,7 @@ export function describeSitemaps(harness: () => StoreHarness): void {
         method: 'links',
         sitemaps: [],
         trouble: null,
+        searched: null,
       });
       const rows = await harness().read(
         'SELECT host, method, checked_at, entries, sitemaps, trouble FROM discovery_status ORDER BY host',

@@ -141,7 +141,9 @@ async function watchToEnd({ config, startUrls, project }: Target, isOnce: boolea
   };
   const abort = new AbortController();
   const signals = endOnSignals(watch, abort, voice.say);
-  voice.say(`watching ${printable(project)} in ${config.storeLabel}: ${budgetText(config.budget)}, by ${config.revisit}`);
+  voice.say(
+    `watching ${printable(project)} in ${config.storeLabel}: ${budgetText(config.budget)}, by ${config.revisit}`,
+  );
   let end: WatchEnd;
   try {
     end = await runWatch({

@@ -271,10 +271,20 @@ describe('sumi watch', () => {
 
 describe('sumi why', () => {
   it('tells start URLs from pages that a sitemap named', async () => {
-    const { run, web } = await setUp();
-    await run('crawl', web.url('/a'), '--delay', '0', '--quiet');
-    expect((await run('why', web.url('/b'))).stdout).toMatch(/way here +named by a sitemap or feed/);
-    expect((await run('why', web.url('/a'))).stdout).toMatch(/way here +a start URL/);
+    const { run } = await setUp();
+    const web = await startFakeWeb({
+      pages: {
+        '/': page('home'),
+        '/island': page('island'),
+        '/sitemap.txt': (exchange: Exchange) =>
+          answer(exchange, { headers: { 'content-type': 'text/plain' }, body: exchange.url('/island') }),
+      },
+    });
+    closing.push(() => web.close());
+    const flags = ['--discover', 'sitemap,links', '--sitemap-paths', '/sitemap.txt'];
+    await run('crawl', web.url('/'), '--delay', '0', '--quiet', ...flags);
+    expect((await run('why', web.url('/island'))).stdout).toMatch(/way here +named by a sitemap or feed/);
+    expect((await run('why', web.url('/'))).stdout).toMatch(/way here +a start URL/);
   });
 
   it('tells when a page is visited again, and by what each visit was known', async () => {

@@ -25,6 +25,7 @@ import { receiversOf, settingsOf } from '../watch/watch-settings.ts';
 import { addOptionFlags, flagsGiven } from './options-to-flags.ts';
 import { refuseUnknownProject } from './read-command.ts';
 import { readUrlList } from './read-url-list.ts';
+import { storeFlag } from './store-flag.ts';
 import { configOfRun } from './stored-config.ts';
 import { onLostOutput } from './watch-crawl.ts';
 
@@ -169,7 +170,9 @@ async function watchToEnd({ config, startUrls, project }: Target, isOnce: boolea
   // A run that was cut off for it says so, as one of `sumi crawl` does, and goes on the next time.
   if (signals.lost !== null && end !== 'interrupted') throw signals.lost;
   if (end === 'failed')
-    throw sumiError('no-answer', { url: startUrls[0], reason: 'no answer from any page' });
+    throw sumiError('no-answer', {
+      ...{ url: startUrls[0], reason: 'no answer from any page', at: storeFlag(config) },
+    });
   process.exitCode = end === 'interrupted' ? EXIT_CODES.interrupted : EXIT_CODES.done;
 }
 

@@ -390,7 +390,7 @@ export const ERRORS = {
   },
   'no-answer': {
     message: 'No start URL gave any HTTP answer; the first, {url}, ended with: {reason}.',
-    hint: 'Check the address, the network and the proxy; `sumi why {url}` shows what was tried.',
+    hint: 'Check the address, the network and the proxy; `sumi why {url}{at}` shows what was tried.',
     exitCode: 1,
     httpStatus: 502,
   },

@@ -5,6 +5,7 @@
 import { Command } from 'commander';
 import { VISIT_OUTCOMES, type VisitOutcome } from '../change/visit-record.ts';
 import { sumiError } from '../errors.ts';
+import { showCount } from '../report/terminal-text.ts';
 import {
   type ChangesHeading,
   type ChangesList,
@@ -24,6 +25,9 @@ import {
   type TellableChanges,
   writeChanges,
 } from './write-changes.ts';
+
+/** A watch has hundreds a day. */
+const SHOWN_RUNS = 3;
 
 const EXAMPLES = `
 Examples:
@@ -134,7 +138,7 @@ async function headingOf(
   const since = sinceMs === null ? '' : `since ${new Date(sinceMs).toISOString().slice(0, 16)}Z, `;
   const heading: ChangesHeading = {
     title: `Changes of ${project.project}, ${since}${which}`,
-    note: last === undefined ? 'Nothing was crawled since.' : runs.map(describeRun).slice(-3).join('; '),
+    note: last === undefined ? 'Nothing was crawled since.' : describeRuns(runs),
     counts: [],
   };
   // By time, the runs' own counts say too much.
@@ -145,6 +149,14 @@ async function headingOf(
       counts.set(outcome, (counts.get(outcome) ?? 0) + visits);
   }
   return { ...heading, counts: [...counts] };
+}
+
+function describeRuns(runs: readonly RunRow[]): string {
+  const earlier = runs.length - SHOWN_RUNS;
+  return [
+    ...(earlier > 0 ? [`${showCount(earlier)} earlier`] : []),
+    ...runs.slice(-SHOWN_RUNS).map(describeRun),
+  ].join('; ');
 }
 
 function describeRun({ run, status, started_at, mode, mode_reason }: RunRow): string {

@@ -9,6 +9,7 @@ import type { LoopReading } from '../report/metrics.ts';
 import { openReadSide } from '../store/open-store.ts';
 import { findPages } from './find-pages.ts';
 import { patientCompiler } from './patient-compiler.ts';
+import { storeFlag } from './store-flag.ts';
 import { watchCrawl } from './watch-crawl.ts';
 
 export interface CrawlHooks {
@@ -57,7 +58,7 @@ async function noAnswer(config: Config, url: string, project: string): Promise<E
   try {
     const [page] = await findPages(side, url, project);
     const reason = page?.error ?? page?.reason ?? 'no request was made';
-    return sumiError('no-answer', { url, reason });
+    return sumiError('no-answer', { url, reason, at: storeFlag(config) });
   } finally {
     await side.close();
   }

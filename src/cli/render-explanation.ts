@@ -23,10 +23,7 @@ export function renderExplanation(page: Explanation, now: number): string {
   add('project', page.project);
   add('depth', page.depth === null ? 'not known' : String(page.depth));
   add('found', `in run ${page.discovered_run} at ${page.discovered_at}`);
-  add(
-    'way here',
-    ...(page.referrers.length === 0 ? ['a start URL'] : [...page.referrers, page.fetch_url]).map(arrow),
-  );
+  add('way here', ...wayTo(page).map(arrow));
   if (page.title !== null) add('title', page.title);
   if (page.redirects.length > 0) add('redirects', ...page.redirects.map((url) => `→ ${url}`));
   else if (page.final_url !== null) add('redirects', `→ ${page.final_url}`);
@@ -39,6 +36,12 @@ export function renderExplanation(page: Explanation, now: number): string {
   if (page.revisit !== null) add('revisit', ...revisitTexts(page.revisit, page, now));
   if (page.retry_at !== null) add('next try', `${page.retry_at}, after ${page.attempts} failed`);
   return lines.join('\n');
+}
+
+/** Only start URLs are at depth 0; what has no referrer either was named by a sitemap or feed. */
+function wayTo({ referrers, fetch_url, depth }: Explanation): string[] {
+  if (referrers.length > 0) return [...referrers, fetch_url];
+  return [depth === 0 ? 'a start URL' : 'named by a sitemap or feed'];
 }
 
 const earlier = (total: number, shown: readonly unknown[]) =>

@@ -6,6 +6,7 @@ import { existsSync, statSync } from 'node:fs';
 import { Command, CommanderError } from 'commander';
 import { PROGRAM_VERSION } from '../config/program.ts';
 import { EXIT_CODES, exitCodeOf, formatError, sumiError } from '../errors.ts';
+import { NARROW_HELP } from './narrow-help.ts';
 import { hyphenateFlags, throwUsageErrors } from './options-to-flags.ts';
 
 const COMMANDS: Record<string, { about: string; load: () => Promise<Command> }> = {
@@ -141,6 +142,8 @@ async function main(): Promise<void> {
     program.addCommand(name === named ? await load() : new Command(name).description(about));
   }
   throwUsageErrors(program);
+  // What goes through a pipe is searched by line: there a flag and its text stay on one.
+  if (process.stdout.isTTY) for (const one of [program, ...program.commands]) one.configureHelp(NARROW_HELP);
   await program.parseAsync(args, { from: 'user' });
 }
 

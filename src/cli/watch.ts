@@ -25,6 +25,7 @@ import { receiversOf, settingsOf } from '../watch/watch-settings.ts';
 import { addOptionFlags, flagsGiven } from './options-to-flags.ts';
 import { refuseUnknownProject } from './read-command.ts';
 import { readUrlList } from './read-url-list.ts';
+import { storeFlag } from './store-flag.ts';
 import { configOfRun } from './stored-config.ts';
 import { onLostOutput } from './watch-crawl.ts';
 
@@ -79,17 +80,16 @@ function withUrls(config: Config, startUrls: readonly string[]): Target {
 async function withStored(told: Config, sources: ConfigSources): Promise<Target> {
   const run = await runToWatch(told);
   const asked = await applyProjectSettings({ ...told, project: run.project }, { sources, startUrls: [] });
+  const given = OPTION_NAMES.filter((name) => isGiven(asked, name));
   const options: ConfigSources['options'] = {
     ...(asked.store === null ? { db: asked.db } : { store: asked.store }),
-    ...Object.fromEntries(
-      OPTION_NAMES.filter((name) => isGiven(asked, name)).map((name) => [
-        camelCase(name),
-        asked.sources[name].value,
-      ]),
-    ),
+    ...Object.fromEntries(given.map((name) => [camelCase(name), asked.sources[name].value])),
     project: run.project,
   };
-  const config = await configOfRun(run, options);
+  const found = await configOfRun(run, options);
+  // What is wrong with a value is told of the place where it was written.
+  const places = Object.fromEntries(given.map((name) => [name, asked.sources[name]]));
+  const config = Object.freeze({ ...found, sources: { ...found.sources, ...places } });
   return { config, startUrls: config.startUrls, project: run.project };
 }
 
@@ -142,7 +142,9 @@ async function watchToEnd({ config, startUrls, project }: Target, isOnce: boolea
   };
   const abort = new AbortController();
   const signals = endOnSignals(watch, abort, voice.say);
-  voice.say(`watching ${printable(project)} in ${config.storeLabel}: ${config.budget}, by ${config.revisit}`);
+  voice.say(
+    `watching ${printable(project)} in ${config.storeLabel}: ${budgetText(config.budget)}, by ${config.revisit}`,
+  );
   let end: WatchEnd;
   try {
     end = await runWatch({
@@ -168,7 +170,9 @@ async function watchToEnd({ config, startUrls, project }: Target, isOnce: boolea
   // A run that was cut off for it says so, as one of `sumi crawl` does, and goes on the next time.
   if (signals.lost !== null && end !== 'interrupted') throw signals.lost;
   if (end === 'failed')
-    throw sumiError('no-answer', { url: startUrls[0], reason: 'no answer from any page' });
+    throw sumiError('no-answer', {
+      ...{ url: startUrls[0], reason: 'no answer from any page', at: storeFlag(config) },
+    });
   process.exitCode = end === 'interrupted' ? EXIT_CODES.interrupted : EXIT_CODES.done;
 }
 
@@ -275,3 +279,6 @@ const REASONS = {
   'nothing due': 'nothing is due yet',
   crawl: 'a crawl by hand is under way',
 } as const;
+
+/** A number alone is of a day. */
+const budgetText = (budget: string) => (budget.includes('/') ? budget : `${budget.trim()}/day`);

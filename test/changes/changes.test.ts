@@ -153,6 +153,8 @@ describe('sumi changes', () => {
       (await rowsOf('--since', '1')).length,
     );
     expect(await rowsOf('--since', '2999-01-01')).toEqual([]);
+    const { stdout } = await run('changes', '--since', '2000-01-01');
+    expect(stdout).toMatch(/runs 1 to 4\n1 earlier; run 2 completed/);
   });
 
   it('tells the whole history of a page, in any spelling of its URL', async () => {

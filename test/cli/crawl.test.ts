@@ -69,10 +69,11 @@ describe('sumi crawl', () => {
   });
 
   it('fails with 1 and says what became of the first URL when nothing answers', async () => {
-    const { code, stderr, stdout } = await run('crawl', 'http://127.0.0.1:9/', '--retries', '0', '--json');
+    const flags = ['--retries', '0', '--json', '--db', 'other.db'];
+    const { code, stderr, stdout } = await run('crawl', 'http://127.0.0.1:9/', ...flags);
     expect(code).toBe(1);
     expect(stderr).toContain('code: no-answer');
-    expect(stderr).toContain('http://127.0.0.1:9/');
+    expect(stderr).toMatch(/`sumi why http:\/\/127\.0\.0\.1:9\/ --db other\.db` shows what was tried/);
     expect(lines(stdout).at(-1)).toMatchObject({ type: 'summary', status: 'failed' });
   });
 

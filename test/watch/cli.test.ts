@@ -238,13 +238,23 @@ describe('sumi watch', () => {
     ],
     [['--webhook', 'https://10.0.0.7/', 'http://127.0.0.1:1/'], '10.0.0.7 is no public address'],
     [['--webhook-secret-file', '/no/such/file', 'http://127.0.0.1:1/'], 'a file that this user may read'],
-    [['--on-change', "say 'open"], 'a command'],
+    [['--on-change', "say 'open"], 'a command with its arguments, every quote closed'],
     [['--revisit', 'often'], 'value, score or bands'],
   ])('refuses %j', async (args, said) => {
     const { run } = await setUp();
     const { code, stderr } = await run('watch', ...args);
     expect(code).toBe(2);
     expect(stderr).toContain(said);
+  });
+
+  it('says of the project of the store what it watches by, and where a value is wrong', async () => {
+    const { run, crawl } = await setUp();
+    await crawl();
+    const { stderr: begun } = await run('watch', '--once', '--budget', '500');
+    expect(begun).toContain(': 500/day, by value');
+    const { code, stderr } = await run('watch', '--once', '--webhook-secret-file', '/no/such/file');
+    expect(code).toBe(2);
+    expect(stderr).toContain('(flag --webhook-secret-file)');
   });
 
   it('without a URL needs a project, and one only', async () => {
@@ -260,6 +270,23 @@ describe('sumi watch', () => {
 });
 
 describe('sumi why', () => {
+  it('tells start URLs from pages that a sitemap named', async () => {
+    const { run } = await setUp();
+    const web = await startFakeWeb({
+      pages: {
+        '/': page('home'),
+        '/island': page('island'),
+        '/sitemap.txt': (exchange: Exchange) =>
+          answer(exchange, { headers: { 'content-type': 'text/plain' }, body: exchange.url('/island') }),
+      },
+    });
+    closing.push(() => web.close());
+    const flags = ['--discover', 'sitemap,links', '--sitemap-paths', '/sitemap.txt'];
+    await run('crawl', web.url('/'), '--delay', '0', '--quiet', ...flags);
+    expect((await run('why', web.url('/island'))).stdout).toMatch(/way here +named by a sitemap or feed/);
+    expect((await run('why', web.url('/'))).stdout).toMatch(/way here +a start URL/);
+  });
+
   it('tells when a page is visited again, and by what each visit was known', async () => {
     const { db, run, crawl, change, web } = await setUp();
     await crawl();

@@ -107,7 +107,7 @@ export const watchOptions = {
     nullable: true,
     default: null,
     check: (text) => readWords(text) !== null,
-    expected: 'a command with its arguments',
+    expected: 'a command with its arguments, every quote closed',
     placeholder: 'COMMAND',
     hashed: false,
     doc: 'Program run for every page that changed, came or went, without a shell: the event is its standard input.',

@@ -17,7 +17,7 @@ import type {
 } from '../change/visit-record.ts';
 import type { Outcome } from '../fetch/fetcher.ts';
 import type { LastVisit } from '../frontier/candidate.ts';
-import { essenceOf } from '../parse/mime-type.ts';
+import { essenceOf, isPageType } from '../parse/mime-type.ts';
 import type { PageFacts, PageTouch, Store } from '../store/port.ts';
 import { type PageSettlement, wasAnswered, wasRead } from './page-settlement.ts';
 
@@ -194,6 +194,8 @@ function robotsBefore(past: PastPage, found: ComparedPage, facts: PageFacts) {
 /** For texts that are not kept, by hash: of the main text, or of the whole body where there is no text to read. */
 function hasOtherText(facts: PageFacts, last: LastVisit): boolean {
   if (facts.textHash !== null && last.textHash !== null) return !isSameHash(facts.textHash, last.textHash);
-  if (facts.textHash !== null || last.textHash !== null) return last.facetHash !== null;
+  // A page without facets was read by a version that hashed no text; a document never has any.
+  if (facts.textHash !== null || last.textHash !== null)
+    return last.facetHash !== null || !isPageType(essenceOf(last.contentType));
   return last.contentHash !== null && !isSameHash(facts.contentHash, last.contentHash);
 }

@@ -14,7 +14,7 @@ const ROBOTS = '<meta name="robots" content="noindex">';
 
 /** What a run gets. */
 const SITE: Record<string, (run: number) => FixedAnswer> = {
-  '/': () => page('<title>Home</title>', ['/moved', '/back', '/end', '/file']),
+  '/': () => page('<title>Home</title>', ['/moved', '/back', '/end', '/file', '/left']),
   '/moved': (n) =>
     n === 1
       ? page('<title>A</title>', ['/', '/end'])
@@ -23,6 +23,7 @@ const SITE: Record<string, (run: number) => FixedAnswer> = {
         : page(`<title>B</title>${ROBOTS}`, ['/', '/back']),
   '/back': (n) => (n === 2 ? MOVED : page('<title>Same</title>', ['/'])),
   '/file': (n) => (n === 2 ? PDF : page(`<title>File ${n}</title>`, ['/only'])),
+  '/left': (n) => (n === 1 ? page('<title>Left</title>') : n === 2 ? MOVED : PDF),
   '/only': () => page('<title>Only</title>'),
   '/end': () => page('<title>End</title>'),
 };
@@ -63,7 +64,7 @@ describe.each(['SQLite', 'PostgreSQL'])('on %s', (kind) => {
 
   it('a page that led elsewhere for a run is compared with what it was before', async () => {
     const pages = await told('compare', '1', '3');
-    expect(Object.keys(pages).sort()).toEqual(['/file', '/moved']);
+    expect(Object.keys(pages).sort()).toEqual(['/file', '/left', '/moved']);
     expect(pages['/moved']).toMatchObject({
       outcome: 'changed',
       parts: ['title', 'robots', 'links'],
@@ -86,7 +87,9 @@ describe.each(['SQLite', 'PostgreSQL'])('on %s', (kind) => {
     expect(back['/only']).toMatchObject({ outcome: 'changed', known_by: 'orphan' });
     expect((await told('compare', '1', '2'))['/file'].fields).toEqual([type]);
     const title = { name: 'title', before: 'File 1', after: 'File 3' };
-    expect((await told('compare', '1', '3'))['/file']).toMatchObject({ parts: ['title'], fields: [title] });
+    const pages = await told('compare', '1', '3');
+    expect(pages['/file']).toMatchObject({ parts: ['title'], fields: [title] });
+    expect(pages['/left'].fields).toEqual([type]);
   });
 
   it('each step is told by status and target alone', async () => {

@@ -212,6 +212,21 @@ describe('a page that was something else in between', () => {
     expect(along({ ...PAGE, type: null }, KEPT_PDF, PAGE)).toBeNull();
   });
 
+  it('is told by what it lost, once, where the type it became was refused at first and read later', () => {
+    const lost = comparePages(PAGE, PDF)!;
+    const gained = comparePages(KEPT_PDF, OTHER_TITLE)!;
+    expect(merge([lost, gained], endOf(PAGE), endOf({ ...PAGE, type: 'other' }))).toMatchObject({
+      parts: ['title'],
+      fields: [{ name: 'title', before: 'a', after: 'b' }],
+      linksAdded: [],
+      linksRemoved: [],
+    });
+    expect(merge([lost], endOf(PAGE), endOf(KEPT_PDF))).toMatchObject({
+      parts: ['title', 'links', 'structured-data', 'text', 'type'],
+      linksRemoved: ['/x', '/y'],
+    });
+  });
+
   it('is told by status and target alone where it is a redirect at an end', () => {
     const away = ['status: 200 → 301', 'redirect: null → /b'];
     expect(along(PAGE, PDF, MOVED)).toEqual(expect.arrayContaining(away));

@@ -81,7 +81,7 @@ export function mergeChanges(
   after: PageEnd | null,
 ): MergedChange | null {
   const told = steps.map(({ change }) => change);
-  const changes = withoutDetours(told);
+  const changes = withoutDetours(told, after !== null && !isEmpty(after));
   const isTypeTold = !ledOn(told) && !(isPage(before) && isPage(after));
   const fields = mergeFields(changes, before, after).filter(({ name }) => name !== 'type' || isTypeTold);
   if (isEmpty(before) || isEmpty(after)) {
@@ -103,16 +103,37 @@ export function mergeChanges(
  * From the change that lost the content of a page to the one that brought some again, all is one: what differs between the two.
  * Where none came again, the last type that came is what it was lost for.
  */
-function withoutDetours(changes: readonly PageChange[]): PageChange[] {
+function withoutDetours(changes: readonly PageChange[], isReadInTheEnd: boolean): PageChange[] {
   const joined: PageChange[] = [];
   for (let at = 0; at < changes.length; at++) {
     const { lost } = changes[at];
     const back = lost === undefined ? -1 : backAfter(changes, at);
-    joined.push(back === -1 ? changes[at] : compareContent(lost!, changes[back].gained!));
-    if (back !== -1) at = back;
+    if (back !== -1) {
+      joined.push(compareContent(lost!, changes[back].gained!));
+      at = back;
+    } else if (lost !== undefined && isReadInTheEnd) {
+      // Nothing came, and yet there is some: the type it was lost for was wanted from some run on. That is no change of the page.
+      const next = changes.findIndex(({ parts }, i) => i > at && parts.some(isOfContent));
+      const until = next === -1 ? changes.length : next;
+      joined.push(compareContent(lost, documentOf(changes.slice(at, until))));
+      at = until - 1;
+    } else joined.push(changes[at]);
   }
   return joined;
 }
+
+const isOfContent = (part: ChangePart) => !NOT_OF_CONTENT.has(part);
+
+/** Of the last type that they tell. */
+function documentOf(changes: readonly PageChange[]): KeptContent {
+  const types = changes.flatMap(({ fields }) => fields).filter(({ name }) => name === 'type');
+  return { ...NO_FACETS, type: types.at(-1)?.after ?? null, links: [], content: 'document' };
+}
+
+const NO_FACETS = {
+  ...{ title: null, h1: null, description: null, canonical: null, structuredData: null },
+  ...{ noindex: false, nofollow: false, robotsOther: '' },
+};
 
 function backAfter(changes: readonly PageChange[], at: number): number {
   const back = changes.findIndex(({ gained }, i) => i > at && gained !== undefined && hasContent(gained));

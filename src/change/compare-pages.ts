@@ -50,10 +50,10 @@ export function comparePages(past: ComparedPage, found: ComparedPage): PageChang
     compare('status', textOfStatus(past.statusCode), textOfStatus(found.statusCode));
   compare('redirect', past.redirectTo, found.redirectTo);
   if (isTypeTold(past, found)) compare('type', past.type, found.type);
-  // Without content all of it would be told as gone, or come. It is kept for when there is some again.
+  // Without content all of it would be told as gone, or come. It is kept for when there is some again, or at least a type.
   const [hadContent, hasContent] = [past.content !== 'none', found.content !== 'none'];
-  if (hadContent && !hasContent) change.lost = contentOf(past);
-  if (!hadContent && hasContent) change.gained = contentOf(found);
+  if (hadContent ? !hasContent : isRefused(past) && leadsOn(found)) change.lost = contentOf(past);
+  if (hasContent ? !hadContent : leadsOn(past) && isRefused(found)) change.gained = contentOf(found);
   if (hadContent && hasContent) {
     compare('title', past.title, found.title);
     compare('h1', past.h1, found.h1);
@@ -95,8 +95,11 @@ function contentOf(page: ComparedPage): KeptContent {
 /** Of two pages it is told by their content, and a redirect has none of its own. */
 function isTypeTold(past: ComparedPage, found: ComparedPage): boolean {
   const isPage = past.content === 'text' && found.content === 'text';
-  return !isPage && past.redirectTo === null && found.redirectTo === null;
+  return !isPage && !leadsOn(past) && !leadsOn(found);
 }
+
+const leadsOn = ({ redirectTo }: ComparedPage) => redirectTo !== null;
+const isRefused = (page: ComparedPage) => page.content === 'none' && !leadsOn(page);
 
 /** As they stand in the list of all parts, however they were found. */
 export function inOrder(parts: readonly ChangePart[]): ChangePart[] {

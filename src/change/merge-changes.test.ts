@@ -105,7 +105,8 @@ describe('changes one after the other', () => {
   });
 });
 
-describe('a page that led elsewhere in between', () => {
+/** A page, and what it may be instead; each step is as a visit compares it. */
+describe('a page that was something else in between', () => {
   const PAGE: ComparedPage = {
     statusCode: 200,
     title: 'a',
@@ -164,6 +165,75 @@ describe('a page that led elsewhere in between', () => {
 
   it('is told as one that leads on where it is not known what it was', () => {
     expect(merge([back({})], null)?.parts).toEqual(['status', 'redirect']);
+  });
+
+  const EMPTY = {
+    ...PAGE,
+    content: 'none' as const,
+    title: null,
+    structuredData: null,
+    text: null,
+    links: [],
+  };
+  const PDF: ComparedPage = { ...EMPTY, type: 'application/pdf' };
+  const PNG: ComparedPage = { ...EMPTY, type: 'image/png' };
+  const KEPT_PDF: ComparedPage = { ...PDF, content: 'document' };
+  const endOf = ({ statusCode, content, type }: ComparedPage): PageEnd => ({
+    status: statusCode!,
+    contentHash: content === 'none' ? null : `body of ${type}`,
+    textHash: content === 'text' ? 'text' : null,
+  });
+  /** What the way from the first to the last comes to. */
+  function along(...way: ComparedPage[]) {
+    const steps = way.slice(1).map((found, at) => comparePages(way[at], found)!);
+    const told = merge(steps, endOf(way[0]), endOf(way.at(-1)!));
+    return told?.fields.map(({ name, before, after }) => `${name}: ${before} → ${after}`) ?? null;
+  }
+  const OTHER_TITLE: ComparedPage = { ...PAGE, title: 'b' };
+
+  it('is told by its type where that is refused at an end, also beside redirects', () => {
+    expect(along(PAGE, MOVED, PDF)).toEqual(['type: text/html → application/pdf']);
+    expect(along(PDF, MOVED, PAGE)).toEqual(['type: application/pdf → text/html']);
+    expect(along(PAGE, MOVED, PDF, PNG)).toEqual(['type: text/html → image/png']);
+    expect(along(PDF, MOVED, PNG)).toEqual(['type: application/pdf → image/png']);
+    expect(along(PDF, MOVED, PDF)).toBeNull();
+    expect(along(PAGE, PDF, MOVED, PNG)).toEqual(['type: text/html → image/png']);
+  });
+
+  it('is told by its content where it has some at both ends, whatever types came between', () => {
+    for (const way of [
+      [PDF, MOVED],
+      [MOVED, PDF],
+      [PDF, MOVED, PNG],
+      [MOVED, PNG, MOVED],
+      [PDF, PNG],
+    ])
+      expect(along(PAGE, ...way, OTHER_TITLE)).toEqual(['title: a → b']);
+    expect(along({ ...PAGE, type: null }, KEPT_PDF, PAGE)).toBeNull();
+  });
+
+  it('is told by what it lost, once, where the type it became was refused at first and read later', () => {
+    const lost = comparePages(PAGE, PDF)!;
+    const gained = comparePages(KEPT_PDF, OTHER_TITLE)!;
+    expect(merge([lost, gained], endOf(PAGE), endOf({ ...PAGE, type: 'other' }))).toMatchObject({
+      parts: ['title'],
+      fields: [{ name: 'title', before: 'a', after: 'b' }],
+      linksAdded: [],
+      linksRemoved: [],
+    });
+    expect(merge([lost], endOf(PAGE), endOf(KEPT_PDF))).toMatchObject({
+      parts: ['title', 'links', 'structured-data', 'text', 'type'],
+      linksRemoved: ['/x', '/y'],
+    });
+  });
+
+  it('is told by status and target alone where it is a redirect at an end', () => {
+    const away = ['status: 200 → 301', 'redirect: null → /b'];
+    expect(along(PAGE, PDF, MOVED)).toEqual(expect.arrayContaining(away));
+    expect(along(PAGE, PDF, MOVED)).toHaveLength(2);
+    expect(along(KEPT_PDF, PAGE, MOVED)).toHaveLength(2);
+    expect(along(MOVED, PAGE, PDF)).toHaveLength(2);
+    expect(along(MOVED, PDF, PNG, MOVED)).toBeNull();
   });
 
   it('has other words, which nobody can count', () => {

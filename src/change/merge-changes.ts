@@ -5,7 +5,14 @@
 import { pairUp } from './compare-linked-data.ts';
 import { compareContent, inOrder } from './compare-pages.ts';
 import { comparable } from './query-tokens.ts';
-import type { ChangePart, DiffPiece, KnownBy, PageChange, VisitOutcome } from './visit-record.ts';
+import type {
+  ChangePart,
+  DiffPiece,
+  KeptContent,
+  KnownBy,
+  PageChange,
+  VisitOutcome,
+} from './visit-record.ts';
 import { cutPieces, diffWords, ELLIPSIS, SHOWN_OF_OUTER } from './word-diff.ts';
 
 type Field = PageChange['fields'][number];
@@ -73,11 +80,13 @@ export function mergeChanges(
   before: PageEnd | null,
   after: PageEnd | null,
 ): MergedChange | null {
-  const changes = withoutDetours(steps.map(({ change }) => change));
-  const fields = mergeFields(changes, before, after);
+  const told = steps.map(({ change }) => change);
+  const changes = withoutDetours(told, after !== null && !isEmpty(after));
+  const isTypeTold = !ledOn(told) && !(isPage(before) && isPage(after));
+  const fields = mergeFields(changes, before, after).filter(({ name }) => name !== 'type' || isTypeTold);
   if (isEmpty(before) || isEmpty(after)) {
-    const told = fields.filter(({ name }) => NOT_OF_CONTENT.has(name));
-    return withParts({ ...NO_LINKS, ...NO_TEXT, fields: told, parts: [] });
+    const ofAnswer = fields.filter(({ name }) => NOT_OF_CONTENT.has(name));
+    return withParts({ ...NO_LINKS, ...NO_TEXT, fields: ofAnswer, parts: [] });
   }
   if (before !== null && after !== null && isSame(before.contentHash, after.contentHash))
     return withParts({ ...NO_LINKS, ...NO_TEXT, fields, parts: [] });
@@ -90,18 +99,50 @@ export function mergeChanges(
   });
 }
 
-/** From the change that lost the content of a page to the one that brought some again, all is one: what differs between the two. */
-function withoutDetours(changes: readonly PageChange[]): PageChange[] {
+/**
+ * From the change that lost the content of a page to the one that brought some again, all is one: what differs between the two.
+ * Where none came again, the last type that came is what it was lost for.
+ */
+function withoutDetours(changes: readonly PageChange[], isReadInTheEnd: boolean): PageChange[] {
   const joined: PageChange[] = [];
   for (let at = 0; at < changes.length; at++) {
     const { lost } = changes[at];
-    const back =
-      lost === undefined ? -1 : changes.findIndex(({ gained }, i) => i > at && gained !== undefined);
-    joined.push(back === -1 ? changes[at] : compareContent(lost!, changes[back].gained!));
-    if (back !== -1) at = back;
+    const back = lost === undefined ? -1 : backAfter(changes, at);
+    if (back !== -1) {
+      joined.push(compareContent(lost!, changes[back].gained!));
+      at = back;
+    } else if (lost !== undefined && isReadInTheEnd) {
+      // Nothing came, and yet there is some: the type it was lost for was wanted from some run on. That is no change of the page.
+      const next = changes.findIndex(({ parts }, i) => i > at && parts.some(isOfContent));
+      const until = next === -1 ? changes.length : next;
+      joined.push(compareContent(lost, documentOf(changes.slice(at, until))));
+      at = until - 1;
+    } else joined.push(changes[at]);
   }
   return joined;
 }
+
+const isOfContent = (part: ChangePart) => !NOT_OF_CONTENT.has(part);
+
+/** Of the last type that they tell. */
+function documentOf(changes: readonly PageChange[]): KeptContent {
+  const types = changes.flatMap(({ fields }) => fields).filter(({ name }) => name === 'type');
+  return { ...NO_FACETS, type: types.at(-1)?.after ?? null, links: [], content: 'document' };
+}
+
+const NO_FACETS = {
+  ...{ title: null, h1: null, description: null, canonical: null, structuredData: null },
+  ...{ noindex: false, nofollow: false, robotsOther: '' },
+};
+
+function backAfter(changes: readonly PageChange[], at: number): number {
+  const back = changes.findIndex(({ gained }, i) => i > at && gained !== undefined && hasContent(gained));
+  if (back !== -1) return back;
+  const last = changes.findLastIndex(({ gained }) => gained !== undefined);
+  return last > at ? last : -1;
+}
+
+const hasContent = ({ content }: KeptContent) => content !== 'none';
 
 type Links = Pick<MergedChange, 'linksAdded' | 'linksRemoved'>;
 type Text = Pick<MergedChange, 'text' | 'wordsAdded' | 'wordsRemoved' | 'textSteps'>;
@@ -120,6 +161,14 @@ const NOT_OF_CONTENT: ReadonlySet<ChangePart> = new Set(['status', 'redirect', '
 /** It leads elsewhere, by its status or by a refresh in the page, or its type is refused: of none is a body kept. */
 const isEmpty = (end: PageEnd | null) =>
   end !== null && ((end.status >= 300 && end.status < 400) || end.contentHash === null);
+const isPage = (end: PageEnd | null) => end !== null && end.textHash !== null;
+
+/** It was a redirect at one of the ends: then its type is not told, whatever it was in between. */
+function ledOn(changes: readonly PageChange[]): boolean {
+  const targets = changes.flatMap(({ fields }) => fields).filter(({ name }) => name === 'redirect');
+  return targets.length > 0 && (targets[0].before !== null || targets.at(-1)!.after !== null);
+}
+
 const isSame = (one: string | null, other: string | null) => one !== null && one === other;
 
 /** The first value before, the last one after; the status is what the visits at both ends got. */

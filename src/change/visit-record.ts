@@ -79,7 +79,7 @@ export interface PageChange {
   wordsRemoved: number;
   /**
    * What was there until the page led elsewhere or was of a type that is refused, and what came when that was over: not told, but
-   * compared with each other.
+   * compared with each other. Of a type that is refused, beside a redirect, the type is all there is.
    */
   lost?: KeptContent;
   gained?: KeptContent;

@@ -112,7 +112,8 @@ async function tellDifferences(
     if (last === undefined) return null;
     // Of a page that came, went or failed, all that was in between says nothing.
     if (difference !== 'changed') return toldDifference(last, difference, null, project.project);
-    if (steps === 1 && last.outcome === 'changed')
+    // What it lost may have been read as something else since: then more than its type differs.
+    if (steps === 1 && last.outcome === 'changed' && last.change?.lost === undefined)
       return { ...toldChange(last, project.project), text_steps: [] };
     const history = await side.history(pageId);
     const changes = rows.flatMap(({ run, change }) => (change === null ? [] : [{ run, change }]));

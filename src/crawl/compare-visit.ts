@@ -5,7 +5,7 @@
  * It never decides what is stored of a page, or whether it is asked again: that is read-page.ts and settle-answer.ts.
  */
 import { comparePages, noChange } from '../change/compare-pages.ts';
-import { hasSameLinks, isSameHash, simhashDistance } from '../change/fingerprint.ts';
+import { hasSameLinks, isSameHash, redirectHash, simhashDistance } from '../change/fingerprint.ts';
 import { changeFrequencyAfter } from '../change/revisit/change-frequency.ts';
 import type {
   ComparedPage,
@@ -17,7 +17,7 @@ import type {
 } from '../change/visit-record.ts';
 import type { Outcome } from '../fetch/fetcher.ts';
 import type { LastVisit } from '../frontier/candidate.ts';
-import { essenceOf } from '../parse/mime-type.ts';
+import { essenceOf, isPageType } from '../parse/mime-type.ts';
 import type { PageFacts, PageTouch, Store } from '../store/port.ts';
 import { type PageSettlement, wasAnswered, wasRead } from './page-settlement.ts';
 
@@ -167,7 +167,7 @@ function findChange(
     ...past,
     type: essenceOf(last.contentType),
     content: contentOf(last),
-    statusCode: statusBefore(last, found.statusCode),
+    statusCode: statusOfPast(last, past, found.statusCode),
     // Read by a version that did not keep them: nothing is known of them.
     ...(past.robotsOther === null ? robotsBefore(past, found, facts) : null),
     structuredData: last.facetHash === null ? found.structuredData : past.structuredData,
@@ -177,6 +177,17 @@ function findChange(
   if (isEmpty || (past.text !== null && found.text !== null) || !hasOtherText(facts, last)) return change;
   const told = change ?? noChange();
   return told.parts.includes('text') ? told : { ...told, parts: [...told.parts, 'text'] };
+}
+
+/** Redirects, and a page that leads on by a refresh. */
+const LEADING_STATUSES = [301, 302, 303, 307, 308, 200];
+
+/** Where a failure took the place of the status of what is stored, its redirect still tells it; a page had a success. */
+function statusOfPast(last: LastVisit, { redirectTo }: PastPage, now: number | null): number | null {
+  if (last.isGone || wasAnswered(last)) return statusBefore(last, now);
+  if (redirectTo === null) return now !== null && now < 300 ? now : 200;
+  const isOwn = (status: number) => isSameHash(redirectHash(status, redirectTo), last.facetHash);
+  return LEADING_STATUSES.find(isOwn) ?? now;
 }
 
 /** What it is to be compared by. */
@@ -194,6 +205,8 @@ function robotsBefore(past: PastPage, found: ComparedPage, facts: PageFacts) {
 /** For texts that are not kept, by hash: of the main text, or of the whole body where there is no text to read. */
 function hasOtherText(facts: PageFacts, last: LastVisit): boolean {
   if (facts.textHash !== null && last.textHash !== null) return !isSameHash(facts.textHash, last.textHash);
-  if (facts.textHash !== null || last.textHash !== null) return last.facetHash !== null;
+  // A page without facets was read by a version that hashed no text; a document never has any.
+  if (facts.textHash !== null || last.textHash !== null)
+    return last.facetHash !== null || !isPageType(essenceOf(last.contentType));
   return last.contentHash !== null && !isSameHash(facts.contentHash, last.contentHash);
 }

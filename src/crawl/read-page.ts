@@ -5,7 +5,7 @@
 import { contentHash } from '../change/fingerprint.ts';
 import type { ComparedPage } from '../change/visit-record.ts';
 import type { Claim, LastVisit } from '../frontier/candidate.ts';
-import { essenceOf } from '../parse/mime-type.ts';
+import { essenceOf, isPageType } from '../parse/mime-type.ts';
 import type { ParsedPage } from '../parse/parsed-page.ts';
 import type { PageFacts, PageTouch } from '../store/port.ts';
 import { compareHashes, contentOf, hasKeptLinks, isSameAnswer, touchOf, visitOf } from './compare-visit.ts';
@@ -18,7 +18,6 @@ import type { CrawlParts } from './parts.ts';
 import { readContent } from './read-content.ts';
 import { linkIdentities, linksToTell } from './tell-links.ts';
 
-const HTML_TYPES: ReadonlySet<string> = new Set(['text/html', 'application/xhtml+xml']);
 const NO_BYTES = new Uint8Array(0);
 
 export function readPage(claim: Claim, { outcome }: Exchange, around: CrawlParts): PageSettlement {
@@ -40,9 +39,7 @@ export function readPage(claim: Claim, { outcome }: Exchange, around: CrawlParts
   const essence = essenceOf(head.contentType);
   // Nothing is an empty page, with no text and no links, of whatever type.
   const ownParser = essence === null || bytes.length === 0 ? undefined : around.contentParsers.get(essence);
-  const isPage =
-    essence === null || HTML_TYPES.has(essence) || essence === 'text/plain' || bytes.length === 0;
-  if (ownParser === undefined && !isPage) {
+  if (ownParser === undefined && !isPageType(essence) && bytes.length > 0) {
     fillRobots(facts, around.agentToken);
     if (!(facts.noindex && around.policy.respectNoindex))
       settlement.body = keepBody(facts, bytes, around.bodies);

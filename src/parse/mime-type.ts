@@ -80,6 +80,13 @@ function matchesPart(text: string, pattern: string): boolean {
   return text.length >= before.length + after.length && text.startsWith(before) && text.endsWith(after);
 }
 
+const PAGE_TYPES: ReadonlySet<string> = new Set(['text/html', 'application/xhtml+xml', 'text/plain']);
+
+/** Read for its text and links; what is of no type at all is taken for one. */
+export function isPageType(essence: string | null): boolean {
+  return essence === null || PAGE_TYPES.has(essence);
+}
+
 /** The last value is remembered: a site sends the same one all day. */
 let lastValue: string | null = null;
 let lastEssence: string | null = null;

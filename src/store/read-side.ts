@@ -178,6 +178,8 @@ export interface RevisitPage {
   url: string;
   depth: number | null;
   state: PageState;
+  /** Some visit read it, or found it leading on. */
+  wasRead: boolean;
   visitedAt: number | null;
   changeFrequency: number;
   sitemapDate: number | null;

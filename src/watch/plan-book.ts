@@ -12,15 +12,18 @@ import type { RevisitBatch } from '../store/revisit-batch.ts';
 import { isUnfinished } from '../store/unfinished-run.ts';
 import { type SavedSilence, SilentHosts } from './silent-hosts.ts';
 
-/** States in which a page is never visited again by itself: the scope, robots.txt or its type keep it out. */
+/** States in which a page is never visited again by itself: the scope or robots.txt keep it out. */
 const KEPT_OUT: ReadonlySet<RevisitPage['state']> = new Set([
   'Discovered',
   'Blacklisted',
   'Stubbed',
   'DepthExceeded',
-  'ContentMismatch',
   'Skipped',
 ]);
+
+/** What was a page once may be one again; what always was of a type that is refused, a picture most of all, takes no visits. */
+const isKeptOut = ({ state, wasRead }: RevisitPage) =>
+  KEPT_OUT.has(state) || (state === 'ContentMismatch' && !wasRead);
 
 const BATCH = 5000;
 /** As far as a server's clock may be off. What lies further ahead says that our own was set back. */
@@ -90,7 +93,7 @@ export class PlanBook {
    * are taken as of `now`, and kept so: else the page would rest until then.
    */
   add(rows: readonly RevisitPage[], now: number): void {
-    const planned = rows.filter(({ state, pageId }) => !KEPT_OUT.has(state) && this.pageOf(pageId) === -1);
+    const planned = rows.filter((row) => !isKeptOut(row) && this.pageOf(row.pageId) === -1);
     const hosts = planned.map(({ hostId }) => this.#hostNumber(hostId));
     this.plan.load({
       host: hosts,

@@ -14,7 +14,7 @@ const ROBOTS = '<meta name="robots" content="noindex">';
 
 /** What a run gets. */
 const SITE: Record<string, (run: number) => FixedAnswer> = {
-  '/': () => page('<title>Home</title>', ['/moved', '/back', '/end', '/file']),
+  '/': () => page('<title>Home</title>', ['/moved', '/back', '/end', '/file', '/left', '/wanted']),
   '/moved': (n) =>
     n === 1
       ? page('<title>A</title>', ['/', '/end'])
@@ -23,6 +23,8 @@ const SITE: Record<string, (run: number) => FixedAnswer> = {
         : page(`<title>B</title>${ROBOTS}`, ['/', '/back']),
   '/back': (n) => (n === 2 ? MOVED : page('<title>Same</title>', ['/'])),
   '/file': (n) => (n === 2 ? PDF : page(`<title>File ${n}</title>`, ['/only'])),
+  '/left': (n) => (n === 1 ? page('<title>Left</title>') : n === 2 ? MOVED : PDF),
+  '/wanted': (n) => (n < 3 ? page('<title>Wanted</title>') : PDF),
   '/only': () => page('<title>Only</title>'),
   '/end': () => page('<title>End</title>'),
 };
@@ -44,8 +46,12 @@ describe.each(['SQLite', 'PostgreSQL'])('on %s', (kind) => {
     );
     web = await startFakeWeb({ pages });
     const flags = ['--project', 'p', '--delay', '0.01', '--retries', '0', '-q', ...store];
-    for (now = 1; now <= 3; now++)
-      expect((await sumi(['crawl', `${web.origin}/`, ...flags], { cwd: folder.path })).stderr).toBe('');
+    const crawl = async (...more: string[]) =>
+      expect((await sumi(['crawl', `${web.origin}/`, ...flags, ...more], { cwd: folder.path })).stderr).toBe(
+        '',
+      );
+    for (now = 1; now <= 3; now++) await crawl();
+    await crawl('--accept-types', '*/*');
   });
 
   afterAll(async () => {
@@ -63,7 +69,7 @@ describe.each(['SQLite', 'PostgreSQL'])('on %s', (kind) => {
 
   it('a page that led elsewhere for a run is compared with what it was before', async () => {
     const pages = await told('compare', '1', '3');
-    expect(Object.keys(pages).sort()).toEqual(['/file', '/moved']);
+    expect(Object.keys(pages).sort()).toEqual(['/file', '/left', '/moved', '/wanted']);
     expect(pages['/moved']).toMatchObject({
       outcome: 'changed',
       parts: ['title', 'robots', 'links'],
@@ -86,7 +92,15 @@ describe.each(['SQLite', 'PostgreSQL'])('on %s', (kind) => {
     expect(back['/only']).toMatchObject({ outcome: 'changed', known_by: 'orphan' });
     expect((await told('compare', '1', '2'))['/file'].fields).toEqual([type]);
     const title = { name: 'title', before: 'File 1', after: 'File 3' };
-    expect((await told('compare', '1', '3'))['/file']).toMatchObject({ parts: ['title'], fields: [title] });
+    const pages = await told('compare', '1', '3');
+    expect(pages['/file']).toMatchObject({ parts: ['title'], fields: [title] });
+    expect(pages['/left'].fields).toEqual([type]);
+  });
+
+  it('a page whose new type is read from some run on is told by all that it lost', async () => {
+    expect((await told('compare', '2', '3'))['/wanted'].parts).toEqual(['type']);
+    expect(await told('compare', '3', '4')).not.toHaveProperty('/wanted');
+    expect((await told('compare', '2', '4'))['/wanted'].parts).toEqual(['title', 'text', 'type']);
   });
 
   it('each step is told by status and target alone', async () => {

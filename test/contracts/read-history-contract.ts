@@ -127,6 +127,7 @@ export function describeReadHistory(asked: () => ReadSide): void {
       url: url(''),
       depth: 0,
       state: 'Processed',
+      wasRead: true,
       visitedAt: Date.UTC(2026, 0, 1, 0, 1, 1),
       changeFrequency: 1.5,
       sitemapDate: null,
@@ -140,7 +141,7 @@ export function describeReadHistory(asked: () => ReadSide): void {
     expect(pages[1]).toMatchObject({ sitemapDate: Date.UTC(2025, 11, 31), learnedAt: null, rateShape: 0 });
     expect(pages[2]).toMatchObject({ learnedAt: null, flags: 0 });
     // Given up with its host before its first visit.
-    expect(pages[4]).toMatchObject({ visitedAt: null, state: 'RateLimited' });
+    expect(pages[4]).toMatchObject({ visitedAt: null, state: 'RateLimited', wasRead: false });
     expect(pages[6]).toMatchObject({ visitedAt: null, state: 'Queued' });
     expect(await listed(asked().revisitPages(1, pages[1].pageId))).toEqual([[pages[1]]]);
     expect(await asked().revisitPlan(1)).toEqual({ plan: '{"price":0.5}', learnedRun: 1 });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { createChangingPages } from '../web/changing-pages.ts';
-import { answer } from '../web/fake-web.ts';
+import { answer, type FixedAnswer } from '../web/fake-web.ts';
 import { robotsNaming, sitemapOf } from '../web/sitemap-pages.ts';
 import { asked, type CrawlOptions, page, useBench } from './crawl-site.ts';
 import { changedParts, outcomes } from './history-rows.ts';
@@ -246,6 +246,27 @@ describe('a visit that fails', () => {
     isWell = true;
     await bench.crawl(file, web.url('/'), { mode: 'full' });
     expect(outcomes(file)['/a']).toBe('unchanged hash');
+  });
+
+  it('does not hide that a page became a redirect, or a redirect a page or another one', async () => {
+    const moved = (status: number) => ({ status, headers: { location: '/end' } });
+    const well: FixedAnswer = { body: page('page') };
+    const now: { x: FixedAnswer } = { x: well };
+    const web = await bench.web({
+      pages: { '/': page('home', '/x', '/end'), '/end': page('end'), '/x': (e) => answer(e, now.x) },
+    });
+    const file = bench.file();
+    const visit = async (x: FixedAnswer) => {
+      now.x = x;
+      await bench.crawl(file, web.url('/'), { retries: 0 });
+      return changedParts(file)['/x'] ?? null;
+    };
+    const told: (string | null)[] = [];
+    for (const next of [well, moved(301), moved(302), moved(302), well, well]) {
+      told.push(await visit(next));
+      expect(await visit({ status: 503 })).toBeNull();
+    }
+    expect(told).toEqual([null, 'status,redirect', 'status', null, 'status,redirect', null]);
   });
 
   it('reads nothing: a page that never was read is not gone when it is not found', async () => {

@@ -122,12 +122,15 @@ describe('a type that is refused', () => {
 });
 
 describe('a page that became a document which is kept', () => {
-  it('is told with its type beside what it lost', async () => {
+  it('is told with its type beside what it lost, and has again', async () => {
     const { now, file, crawl } = await serve();
     const acceptTypes = ['*/*'];
     await crawl({ acceptTypes });
     now.x = PDF;
     await crawl({ acceptTypes });
     expect(changedParts(file)).toEqual({ '/x': 'title,links,text,type' });
+    now.x = now.html;
+    await crawl({ acceptTypes });
+    expect(changedParts(file)).toMatchObject({ '/x': 'title,links,text,type' });
   });
 });

@@ -40,6 +40,38 @@ async function look({ open, asked }: WatchBench): Promise<string[]> {
   return asked().sort();
 }
 
+describe('a page that became of a type that is refused', () => {
+  const PDF = { status: 200, headers: { 'content-type': 'application/pdf' } };
+
+  it('is visited as any other also after a restart, and noticed when it is a page again', async () => {
+    const { pages, state, isWell } = site(3);
+    const watched = await bench({ pages }, { budget: '5000/day', every: 3600 });
+    const { clock, changes } = watched;
+    await look(watched);
+    state.answers.set('/p1', PDF);
+    for (let hour = 0; hour < 2; hour++) {
+      clock.advance(HOUR_MS);
+      expect(await look(watched)).toContain('/p1');
+    }
+    expect(changes()).toEqual(['changed /p1']);
+    isWell();
+    clock.advance(HOUR_MS);
+    await look(watched);
+    expect(changes()).toEqual(['changed /p1', 'changed /p1']);
+  });
+
+  it('is none that always was of it: that one takes no visits', async () => {
+    const { pages, state } = site(3);
+    state.answers.set('/p1', PDF);
+    const watched = await bench({ pages }, { budget: '5000/day', every: 3600 });
+    expect(await look(watched)).toContain('/p1');
+    for (let day = 0; day < 3; day++) {
+      watched.clock.advance(DAY_MS);
+      expect(await look(watched)).toEqual(['/', '/p0', '/p2']);
+    }
+  });
+});
+
 describe('a page that was gone', () => {
   it('is asked again after a day, then ever more rarely, and is planned as before once it is there', async () => {
     const { pages, gone, isWell } = site(6);

@@ -21,7 +21,7 @@ export function createRevisitReader(sql: Sql) {
     const text = `WITH u AS MATERIALIZED (SELECT id, host_id, url, depth, state FROM url
         WHERE id ${pageId === undefined ? '>' : '='} $1 AND project_id = $2 ORDER BY id LIMIT $3)
       SELECT u.id AS "pageId", u.host_id AS "hostId", u.url, NULLIF(u.depth, ${NO_DEPTH}) AS depth, u.state,
-        f.visited_at AS "visitedAt", COALESCE(f.change_frequency, 0) AS "changeFrequency", e.lastmod AS "sitemapDate",
+        f.content_hash IS NOT NULL OR f.facet_hash IS NOT NULL AS "wasRead", f.visited_at AS "visitedAt", COALESCE(f.change_frequency, 0) AS "changeFrequency", e.lastmod AS "sitemapDate",
         r.learned_at AS "learnedAt", COALESCE(r.rate_shape, 0) AS "rateShape", COALESCE(r.rate_days, 0) AS "rateDays",
         COALESCE(r.signals, 0) AS signals, COALESCE(r.signals_in_all, 0) AS "signalsInAll", COALESCE(r.flags, 0) AS flags
       FROM u LEFT JOIN fetched f ON ${ofPage('f')} LEFT JOIN sitemap_entry e ON ${ofPage('e')} AND e.lost_run IS NULL

@@ -9,13 +9,19 @@ const BATCH = 1000;
 /** Without a visit: to be made yet, or given up with their host in a run. */
 const { Queued, Fetching, Unreachable, RateLimited } = PAGE_STATES;
 
-type StoredPage = Omit<RevisitPage, 'state'> & { state: number };
+type StoredPage = Omit<RevisitPage, 'state' | 'wasRead'> & { state: number; wasRead: number };
+
+const namedPage = (row: StoredPage): RevisitPage => ({
+  ...row,
+  state: pageStateName(row.state),
+  wasRead: row.wasRead === 1,
+});
 
 export function createRevisitReader(db: Database) {
   async function* pagesOf(projectId: number, pageId?: number): AsyncGenerator<readonly RevisitPage[]> {
     const read = db.prepare(
       `SELECT u.id AS pageId, u.host_id AS hostId, u.url, NULLIF(u.depth, ${NO_DEPTH}) AS depth, u.state,
-         f.visited_at AS visitedAt, COALESCE(f.change_frequency, 0) AS changeFrequency, e.lastmod AS sitemapDate,
+         f.content_hash IS NOT NULL OR f.facet_hash IS NOT NULL AS wasRead, f.visited_at AS visitedAt, COALESCE(f.change_frequency, 0) AS changeFrequency, e.lastmod AS sitemapDate,
          r.learned_at AS learnedAt, COALESCE(r.rate_shape, 0) AS rateShape, COALESCE(r.rate_days, 0) AS rateDays,
          COALESCE(r.signals, 0) AS signals, COALESCE(r.signals_in_all, 0) AS signalsInAll, COALESCE(r.flags, 0) AS flags
        FROM url u LEFT JOIN fetched f ON f.page_id = u.id LEFT JOIN revisit r ON r.page_id = u.id
@@ -25,7 +31,7 @@ export function createRevisitReader(db: Database) {
     );
     for (let after = 0; ; ) {
       const rows = read.all({ id: pageId ?? after, project: projectId }) as StoredPage[];
-      if (rows.length > 0) yield rows.map((row) => ({ ...row, state: pageStateName(row.state) }));
+      if (rows.length > 0) yield rows.map(namedPage);
       if (rows.length < BATCH || pageId !== undefined) return;
       after = rows[rows.length - 1].pageId;
     }

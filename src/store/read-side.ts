@@ -342,6 +342,8 @@ export interface ReadSide {
   hosts(filter: { project?: string; limit?: number }): AsyncIterable<HostRow>;
   /** Null for a name that no page has. */
   hostId(name: string): Promise<number | null>;
+  /** Ids of hosts that are blocked at this moment (wall milliseconds), by an answer of theirs or for want of any. */
+  blockedHosts(at: number): Promise<number[]>;
   visits(pageId: number): Promise<VisitRow[]>;
   /** Newest last. */
   history(pageId: number): Promise<HistoryRow[]>;

@@ -55,8 +55,9 @@ const SILENT_SHARE = 0.1;
 
 export async function choosePages(chooser: Chooser): Promise<Choice> {
   const { side, project, config, settings, book, budget, state, now } = chooser;
-  const hosts = countHosts(chooser);
-  const isHostLeft = state.hasLeftOvers || book.hostIds.some((id) => hosts.left(id) > 0);
+  const blocked = new Set(book.silent.count === 0 ? [] : await side.blockedHosts(now));
+  const hosts = countHosts(chooser, blocked);
+  const isHostLeft = state.hasLeftOvers || book.hostIds.some((id) => budget.hostVisits(id) > 0);
   const most = config.maxPages ?? Number.POSITIVE_INFINITY;
   const room = isHostLeft ? Math.min(budget.visits(), most) : 0;
   const look = await findLook(side, project, config, now, !chooser.hasLooked);
@@ -105,11 +106,13 @@ function nextPages(
 const NO_LEFT_OVERS = { leftOvers: [], hasMore: false };
 
 /** What each host has in hand beside the leftovers that were chosen of it. */
-function countHosts({ side, settings, book, budget }: Chooser) {
+function countHosts({ side, settings, book, budget }: Chooser, blocked: ReadonlySet<number>) {
   const counted = new Map<number, number>();
   const left = (id: number) => {
-    const visits = budget.hostVisits(id);
-    return (book.silent.has(id) ? Math.min(visits, 1) : visits) - (counted.get(id) ?? 0);
+    const visits = budget.hostVisits(id) - (counted.get(id) ?? 0);
+    if (!book.silent.has(id)) return visits;
+    // The pause that its silence brought would hold up the look.
+    return blocked.has(id) ? 0 : Math.min(visits, 1 - (counted.get(id) ?? 0));
   };
   return {
     left,

@@ -2,6 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
 import { sumiError } from '../errors.ts';
+import { isAlive } from '../primitives/process-life.ts';
 import type { ReadSide, StoredRun } from '../store/read-side.ts';
 import type { Watcher } from './watch-state.ts';
 
@@ -37,13 +38,7 @@ const STARTED = Math.round(performance.timeOrigin);
 function isDead(owner: string): boolean {
   const [machine, pid, started] = owner.split(':');
   if (machine !== hostname()) return false;
-  if (Number(pid) === process.pid) return Number(started) !== STARTED;
-  try {
-    process.kill(Number(pid), 0);
-    return false;
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code !== 'EPERM';
-  }
+  return Number(pid) === process.pid ? Number(started) !== STARTED : !isAlive(Number(pid));
 }
 
 /** Somebody is at work on it. */

@@ -192,6 +192,13 @@ export function describeReadSide(name: string, start: () => Promise<ReadHarness>
       expect(await side.hostId('unheard.test')).toBeNull();
     });
 
+    it('tells which hosts are blocked at a moment', async () => {
+      const found = await listed(side.hosts({}));
+      const until = Math.max(...found.map(({ blocked_until }) => Date.parse(blocked_until ?? '') || 0));
+      expect(await side.blockedHosts(until - 1)).toEqual([await side.hostId('a.test')]);
+      expect(await side.blockedHosts(until)).toEqual([]);
+    });
+
     it('gives the visits of a page and the whole request log in order', async () => {
       const root = (await side.page(1, url('')))!;
       expect(await side.visits(root.id)).toEqual([

@@ -1,4 +1,5 @@
 /** A host that does not answer costs a watch one page a look, no waiting, and nothing of what is due to the others. */
+import Sqlite from 'better-sqlite3';
 import { expect, it } from 'vitest';
 import { page } from '../crawls/crawl-site.ts';
 import { answer, type Exchange } from '../web/fake-web.ts';
@@ -135,6 +136,33 @@ it('visits all pages of a host as soon as one of them is answered, however long 
   const others = (await asksOfLook()).filter(({ path }) => path !== '/robots.txt').map(({ path }) => path);
   expect(new Set([found[0].path, ...others])).toEqual(new Set(['/p0', '/p1', '/p2']));
 }, 60_000);
+
+it('waits for no pause that an earlier run left on a silent host: it is asked at the first look after that', async () => {
+  const { state, pages } = twoHosts(30);
+  const watched = await bench({ pages, hosts: 2 }, { ...OPTIONS, budget: '1000/day', every: 3600 });
+  const { clock, crawl, path } = watched;
+  await crawl();
+  clock.advance(DAY_MS);
+  await lookOnce(watched);
+  state.isDead = true;
+  clock.advance(HOUR_MS);
+  await passing(watched, lookOnce(watched));
+  // As a run leaves it that is killed while it waits.
+  const db = new Sqlite(path);
+  db.prepare('UPDATE host SET blocked_until = ? WHERE failures > 0').run(clock.now() + 8.5 * HOUR_MS);
+  db.close();
+  const asks: number[] = [];
+  for (let look = 0; look < 14; look++) {
+    clock.advance(HOUR_MS);
+    // The clock stands still: a look that waited would never end.
+    const [living, other] = await lookOnce(watched);
+    expect(living).toBeGreaterThan(0);
+    asks.push(other);
+  }
+  // Its pages are due again after six hours.
+  expect(Math.max(...asks.slice(0, 8))).toBe(0);
+  expect(Math.max(...asks)).toBe(1);
+}, 30_000);
 
 it('takes a page that never answers for what it is, where the others of its host do', async () => {
   const { state, pages } = twoHosts(6);

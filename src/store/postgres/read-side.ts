@@ -104,6 +104,10 @@ export async function openPostgresReadSide(address: string): Promise<ReadSide> {
     hosts: (filter) => hostsOf(sql, filter),
     hostId: async (name) =>
       (await one<{ id: number }>(sql, 'SELECT id FROM host WHERE name = $1', [name]))?.id ?? null,
+    blockedHosts: async (at) => {
+      const text = 'SELECT id FROM host WHERE blocked_until > $1 ORDER BY id';
+      return (await ask<{ id: number }>(sql, text, [Math.round(at)])).map(({ id }) => id);
+    },
     visits: (pageId) => visitsOf(sql, pageId),
     robots: (origin) =>
       one<StoredRobots>(

@@ -9,6 +9,7 @@ import { accessSync, closeSync, constants, openSync, readSync, type Stats, statS
 import { dirname, resolve } from 'node:path';
 import Sqlite, { type Database } from 'better-sqlite3';
 import { type SumiError, sumiError } from '../../errors.ts';
+import { isAlive } from '../../primitives/process-life.ts';
 import { migrate, SCHEMA_VERSION } from './schema.ts';
 
 /** "SUMI" in the file's header tells our databases from others'. */
@@ -177,13 +178,4 @@ function holderError(db: Database, path: string): SumiError | null {
   const pid = hasMeta && db.prepare("SELECT value FROM meta WHERE key = 'holder'").pluck().get();
   if (typeof pid !== 'number' || pid === process.pid || !isAlive(pid)) return null;
   return sumiError('db-in-use', { file: path, pid });
-}
-
-export function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EPERM';
-  }
 }

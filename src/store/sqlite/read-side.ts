@@ -96,6 +96,8 @@ export function openSqliteReadSide(path: string): ReadSide {
     hosts: (filter) => hostsOf(db, filter),
     hostId: async (name) =>
       (db.prepare('SELECT id FROM host WHERE name = ?').pluck().get(name) as number) ?? null,
+    blockedHosts: async (at) =>
+      db.prepare('SELECT id FROM host WHERE blocked_until > ? ORDER BY id').pluck().all(at) as number[],
     visits: async (pageId) => visitsOf(db, pageId),
     ...createHistoryReader(db),
     ...createSitemapReader(db),

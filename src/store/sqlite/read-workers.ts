@@ -1,9 +1,9 @@
 /** Who crawls into the file now: at most one process, and only while it lives. */
 import { hostname } from 'node:os';
 import type { Database } from 'better-sqlite3';
+import { isAlive } from '../../primitives/process-life.ts';
 import { MARK_KINDS } from '../port.ts';
 import type { WorkerRow } from '../read-side.ts';
-import { isAlive } from './open-database.ts';
 
 interface Held {
   run: number;

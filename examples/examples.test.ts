@@ -81,8 +81,10 @@ describe('the examples', () => {
   it('03: a parser reads a feed and its links are followed', async () => {
     const lines = await runExample('03-content-parser.ts', site.url('/feed.json'));
     expect(lines[0]).toBe('application/feed+json: Feed of a test (3 links)');
-    expect(lines).toHaveLength(4);
-    expect(lines[1]).toContain(graph.page(0).title);
+    // Asked together: whichever is answered first.
+    const titles = lines.slice(1).map((line) => /: (.+) \(\d+ links\)$/.exec(line)?.[1]);
+    // The third link leads nowhere.
+    expect(titles.sort()).toEqual([graph.page(0).title, graph.page(1).title, 'null'].sort());
   });
 
   it('04: an output sink writes the map as JSON lines', async () => {

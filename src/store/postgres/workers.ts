@@ -4,6 +4,7 @@
  */
 import { readFileSync, readlinkSync } from 'node:fs';
 import type { Sql, TransactionSql } from 'postgres';
+import { readProcess } from '../../primitives/process-life.ts';
 import { REQUEST_KINDS, type WorkerReport } from '../port.ts';
 import { ask, recordset, rowsJson, type Session, together, transaction } from './session.ts';
 
@@ -15,13 +16,9 @@ export function processMark(pid: number | 'self'): string | null {
   try {
     const boot = readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim();
     const space = readlinkSync('/proc/self/ns/pid');
-    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-    // The name, which stands in brackets, may hold spaces; the start is the 20th field behind it.
-    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-    const [state, startedAt] = [fields[0], fields[19]];
-    // Dead, and its parent has not asked for it yet: one that never asks may be the first process of a container.
-    if (state === 'Z' || state === 'X') return null;
-    return `${boot} ${space} ${pid === 'self' ? process.pid : pid} ${startedAt}`;
+    const found = readProcess(pid);
+    if (found === null || found.isDead) return null;
+    return `${boot} ${space} ${pid === 'self' ? process.pid : pid} ${found.startedAt}`;
   } catch {
     return null;
   }

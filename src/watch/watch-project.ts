@@ -50,6 +50,8 @@ export interface Watch {
   tick(): Promise<TickEvent>;
   /** The run under way. */
   readonly handle: CrawlHandle | null;
+  /** That run ends in good order, and so does one that is about to begin. */
+  stop(): void;
   /** Another watch may begin at once. */
   close(): Promise<void>;
 }
@@ -73,6 +75,7 @@ class ProjectWatch implements Watch {
   readonly #kept: KeptWatch;
   handle: CrawlHandle | null = null;
   isPrepared = false;
+  #isStopped = false;
   /** The project was cleared, where that was wanted. */
   #hasBegun = false;
   /** The first crawl has just ended. */
@@ -119,6 +122,11 @@ class ProjectWatch implements Watch {
       this.#kept.book = null;
       throw error;
     }
+  }
+
+  stop(): void {
+    this.#isStopped = true;
+    this.handle?.stop();
   }
 
   close(): Promise<void> {
@@ -251,6 +259,7 @@ class ProjectWatch implements Watch {
       listeners,
     });
     this.handle = handle;
+    if (this.#isStopped) handle.stop();
     const cancel = stopAfterHours(handle, this.#clock, this.#request.settings.hours);
     try {
       const summary = await handle.finished;

@@ -46,7 +46,10 @@ export interface Watch {
   prepare(): Promise<SummaryEvent | null>;
   /** The first crawl is over; else another call of `prepare` goes on with it, when there is room or the hours have come. */
   readonly isPrepared: boolean;
-  /** Visits what is due, if anything is; what a tick that was cut off left comes before that. */
+  /**
+   * Visits what is due, if anything is; what a tick that was cut off left comes before that. Visits that were kept for
+   * finds which did not come go to further pages, in a run of their own that is told, too.
+   */
   tick(): Promise<TickEvent>;
   /** The run under way. */
   readonly handle: CrawlHandle | null;
@@ -76,6 +79,8 @@ class ProjectWatch implements Watch {
   handle: CrawlHandle | null = null;
   isPrepared = false;
   #isStopped = false;
+  /** Visits of the look that were kept for finds and are left. */
+  #rest = 0;
   /** The project was cleared, where that was wanted. */
   #hasBegun = false;
   /** The first crawl has just ended. */
@@ -103,11 +108,18 @@ class ProjectWatch implements Watch {
   }
 
   async tick(): Promise<TickEvent> {
-    return this.#tell(await this.#visitDue());
+    const first = this.#tell(await this.#visitDue(null));
+    if (this.#rest < 1) return first;
+    const rest = await this.#visitDue(this.#rest);
+    if (rest.run === null) return first;
+    this.#tell(rest);
+    return rest.status === 'interrupted' ? rest : first;
   }
 
-  async #visitDue(): Promise<TickEvent> {
-    const chosen = await this.#kept.open((opened) => this.#choose(opened));
+  /** `rest`: the look has had its run, and this many visits are left. */
+  async #visitDue(rest: number | null): Promise<TickEvent> {
+    this.#rest = 0;
+    const chosen = await this.#kept.open((opened) => this.#choose(opened, rest));
     if ('type' in chosen) return chosen;
     const due = [...chosen.leftOvers, ...chosen.pages.map((page) => this.#kept.book!.pageIdOf(page))];
     const config = tickConfig(this.#request.config, chosen.room, chosen.looks);
@@ -116,7 +128,11 @@ class ProjectWatch implements Watch {
       const { silentHosts } = this.#kept.state;
       const isSilent = (id: number) => silentHosts[id] !== undefined;
       const ended = await this.#run(config, due, { hostPages: chosen.hostPages, isSilent, pausesAt: [] });
-      return await this.#kept.open((opened) => this.#conclude(opened, chosen, ended));
+      const event = await this.#kept.open((opened) => this.#conclude(opened, chosen, ended));
+      // A daily cron has no more than a day's visits the next time, either: what it left each day would be lost.
+      if (event.status === 'completed' && !this.#isStopped)
+        this.#rest = Math.min(chosen.kept, chosen.room - ended.summary.pages);
+      return event;
     } catch (error) {
       // The plan has given pages away that nobody will tell it of.
       this.#kept.book = null;
@@ -134,7 +150,7 @@ class ProjectWatch implements Watch {
   }
 
   /** What to visit now, charged to the budget, or why nothing. */
-  async #choose(opened: Opened): Promise<Chosen | TickEvent> {
+  async #choose(opened: Opened, rest: number | null): Promise<Chosen | TickEvent> {
     const { store, side, now } = opened;
     const { config, settings, project } = this.#request;
     const kept = this.#kept;
@@ -150,9 +166,10 @@ class ProjectWatch implements Watch {
     if (isUnfinished(found.last)) return this.#goOn(opened, found.last);
     const isFirst = kept.state.budget === null;
     const account = await this.#openAccount(opened, found.last);
+    if (rest === null) account.budget.look(now);
     const book = kept.book!;
     const choice = await choosePages({
-      ...{ side, project, config, settings, book, now, isFirst },
+      ...{ side, project, config, settings, book, now, isFirst, rest },
       budget: account.budget,
       state: kept.state,
       hasLooked: this.#hasLooked,
@@ -189,7 +206,7 @@ class ProjectWatch implements Watch {
     if (account.budget.visits() < 1 && !(await isReadToEnd(side, project))) return this.#idle(now, 'budget');
     const hostPages = (id: number) => account.budget.hostVisits(id);
     const hasMoreLeftOvers = state.hasLeftOvers;
-    const nothing = { pages: [], leftOvers: [], seeks: false };
+    const nothing = { pages: [], leftOvers: [], kept: 0, seeks: false };
     return { ...nothing, hasMoreLeftOvers, room, looks: true, isIdle: false, hostPages };
   }
 
@@ -210,7 +227,6 @@ class ProjectWatch implements Watch {
     await this.#refresh(opened);
     const crawledAt = last.finished_at === null ? now : Date.parse(last.finished_at);
     kept.account ??= VisitAccount.afterCrawl(settings, state, crawledAt);
-    kept.account.budget.look(now);
     return kept.account;
   }
 

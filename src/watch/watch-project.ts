@@ -22,11 +22,13 @@ import { stopAfterHours } from './stop-after-hours.ts';
 import {
   countVisits,
   findProject,
+  findUnanswered,
   isFirstCrawl,
   isReadToEnd,
   isTick,
   lastLook,
   tickConfig,
+  type Unanswered,
 } from './tick-run.ts';
 import { VisitAccount } from './visit-account.ts';
 import { isOpen } from './visit-budget.ts';
@@ -51,6 +53,8 @@ export interface Watch {
    * finds which did not come go to further pages, in a run of their own that is told, too.
    */
   tick(): Promise<TickEvent>;
+  /** Of the last look, where nobody answered: what was asked for first. */
+  readonly unanswered: Unanswered | null;
   /** The run under way. */
   readonly handle: CrawlHandle | null;
   /** That run ends in good order, and so does one that is about to begin. */
@@ -78,6 +82,7 @@ class ProjectWatch implements Watch {
   readonly #kept: KeptWatch;
   handle: CrawlHandle | null = null;
   isPrepared = false;
+  unanswered: Unanswered | null = null;
   #isStopped = false;
   /** Visits of the look that were kept for finds and are left. */
   #rest = 0;
@@ -121,7 +126,7 @@ class ProjectWatch implements Watch {
     this.#rest = 0;
     const chosen = await this.#kept.open((opened) => this.#choose(opened, rest));
     if ('type' in chosen) return chosen;
-    const due = [...chosen.leftOvers, ...chosen.pages.map((page) => this.#kept.book!.pageIdOf(page))];
+    const due = this.#dueOf(chosen);
     const config = tickConfig(this.#request.config, chosen.room, chosen.looks);
     this.#hasLooked ||= chosen.looks;
     try {
@@ -138,6 +143,11 @@ class ProjectWatch implements Watch {
       this.#kept.book = null;
       throw error;
     }
+  }
+
+  /** By the store's ids. */
+  #dueOf({ leftOvers, pages }: Choice): number[] {
+    return [...leftOvers, ...pages.map((page) => this.#kept.book!.pageIdOf(page))];
   }
 
   stop(): void {
@@ -324,6 +334,7 @@ class ProjectWatch implements Watch {
     const { Unreachable = 0, RateLimited = 0 } = summary.by_state;
     if (Unreachable + RateLimited > 0) await book.addGivenUp(side, this.#request.project, summary.run, now);
     await kept.save(store, now);
+    this.unanswered = summary.status === 'failed' ? await findUnanswered(side, this.#dueOf(chosen)) : null;
     return {
       ...this.#idle(now, null),
       run: summary.run,

@@ -59,7 +59,7 @@ const SILENT_SHARE = 0.1;
 
 export async function choosePages(chooser: Chooser): Promise<Choice> {
   const { side, project, config, settings, book, budget, state, now } = chooser;
-  const blocked = new Set(book.silent.count === 0 ? [] : await side.blockedHosts(now));
+  const blocked = new Set(await side.blockedHosts(now));
   const hosts = countHosts(chooser, blocked);
   const isHostLeft = state.hasLeftOvers || book.hostIds.some((id) => budget.hostVisits(id) > 0);
   const most = config.maxPages ?? Number.POSITIVE_INFINITY;
@@ -117,16 +117,18 @@ const NO_LEFT_OVERS = { leftOvers: [], hasMore: false };
 function countHosts({ side, settings, book, budget, rest }: Chooser, blocked: ReadonlySet<number>) {
   const counted = new Map<number, number>();
   const left = (id: number) => {
+    // The pause that it asked for, or that its silence brought, would hold up the look.
+    if (blocked.has(id)) return 0;
     const visits = budget.hostVisits(id) - (counted.get(id) ?? 0);
     if (!book.silent.has(id)) return visits;
-    // It had its page, or the pause that its silence brought would hold up the look.
-    return rest !== null || blocked.has(id) ? 0 : Math.min(visits, 1 - (counted.get(id) ?? 0));
+    // In the rest of a look it had its page.
+    return rest !== null ? 0 : Math.min(visits, 1 - (counted.get(id) ?? 0));
   };
   return {
     left,
     async turnOf({ id, host }: PageRow): Promise<LeftOverTurn> {
       if (book.pageOf(id) !== -1) return 'kept out';
-      const isLimited = settings.host !== null || book.silent.count > 0;
+      const isLimited = settings.host !== null || book.silent.count + blocked.size > 0;
       const hostId = isLimited ? await side.hostId(host) : null;
       if (hostId === null) return 'now';
       if (left(hostId) < 1) return 'no room';

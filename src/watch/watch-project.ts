@@ -73,6 +73,9 @@ interface Ended {
   isAtLimit: boolean;
 }
 
+/** A look waits so long for one host: all others wait with it. */
+const PATIENCE_MS = 60_000;
+
 export function openWatch(request: WatchRequest): Watch {
   return new ProjectWatch(request);
 }
@@ -132,7 +135,8 @@ class ProjectWatch implements Watch {
     try {
       const { silentHosts } = this.#kept.state;
       const isSilent = (id: number) => silentHosts[id] !== undefined;
-      const ended = await this.#run(config, due, { hostPages: chosen.hostPages, isSilent, pausesAt: [] });
+      const room = { hostPages: chosen.hostPages, isSilent, patienceMs: PATIENCE_MS, pausesAt: [] };
+      const ended = await this.#run(config, due, room);
       const event = await this.#kept.open((opened) => this.#conclude(opened, chosen, ended));
       // A daily cron has no more than a day's visits the next time, either: what it left each day would be lost.
       if (event.status === 'completed' && !this.#isStopped)
@@ -317,8 +321,10 @@ class ProjectWatch implements Watch {
     const isFull = isAtLimit || summary.pages >= chosen.room;
     const isCutOff = summary.status === 'interrupted' || isFull;
     await book.findSilent(side, waiting, summary.run, now);
+    const paused = new Set(waiting.size === 0 ? [] : await side.blockedHosts(now));
     for (const page of waiting) {
-      if (isCutOff) book.plan.release(page);
+      // A host that asked to be left alone is asked when that is over: its pages need no pause of their own.
+      if (isCutOff || paused.has(book.hostIdOf(book.plan.hostOf(page)))) book.plan.release(page);
       else book.giveUp(page, now);
     }
     const look = await lastLook(side, this.#request.project, now);

@@ -389,7 +389,7 @@ export const ERRORS = {
     httpStatus: 404,
   },
   'no-answer': {
-    message: 'No start URL gave any HTTP answer; the first, {url}, ended with: {reason}.',
+    message: 'No {page} gave any HTTP answer; the first, {url}, ended with: {reason}.',
     hint: 'Check the address, the network and the proxy; `sumi why {url}{at}` shows what was tried.',
     exitCode: 1,
     httpStatus: 502,

@@ -58,7 +58,7 @@ async function noAnswer(config: Config, url: string, project: string): Promise<E
   try {
     const [page] = await findPages(side, url, project);
     const reason = page?.error ?? page?.reason ?? 'no request was made';
-    return sumiError('no-answer', { url, reason, at: storeFlag(config) });
+    return sumiError('no-answer', { page: 'start URL', url, reason, at: storeFlag(config) });
   } finally {
     await side.close();
   }

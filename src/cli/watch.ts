@@ -169,10 +169,10 @@ async function watchToEnd({ config, startUrls, project }: Target, isOnce: boolea
   }
   // A run that was cut off for it says so, as one of `sumi crawl` does, and goes on the next time.
   if (signals.lost !== null && end !== 'interrupted') throw signals.lost;
-  if (end === 'failed')
-    throw sumiError('no-answer', {
-      ...{ url: startUrls[0], reason: 'no answer from any page', at: storeFlag(config) },
-    });
+  if (end === 'failed') {
+    const first = { page: 'start URL', url: startUrls[0], reason: 'no answer from any page' };
+    throw sumiError('no-answer', { ...first, ...watch.unanswered, at: storeFlag(config) });
+  }
   process.exitCode = end === 'interrupted' ? EXIT_CODES.interrupted : EXIT_CODES.done;
 }
 

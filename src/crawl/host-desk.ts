@@ -46,6 +46,10 @@ export interface HostDesk {
   /** Ends at once when the desk is stopped. */
   pause(delayMs: number): Promise<void>;
   close(host: ActiveHost, state: PageState, reason: string): Promise<void>;
+  /** The host is to be left alone for longer than the run waits. */
+  isPausedTooLong(host: ActiveHost): boolean;
+  /** Gives such a host up for this run. */
+  closePaused(host: ActiveHost): Promise<void>;
   releaseIfIdle(host: ActiveHost): Promise<void>;
   /** The host goes back as soon as nothing is under way there: another project waits for it. */
   giveBack(host: ActiveHost): Promise<void>;
@@ -75,6 +79,10 @@ export interface DeskSurroundings {
 }
 
 const STOPPED: Refused = { refused: 'stopped' };
+const PAUSED: Refused = {
+  refused: 'rate-limit: the host is to be left alone for longer than is waited',
+  mayPass: true,
+};
 /** Of whoever asks for no robots.txt. */
 const NO_RULES = rulesFor(parseRobotsTxt(''), '');
 
@@ -152,8 +160,9 @@ export function createHostDesk(parts: CrawlParts, around: DeskSurroundings): Hos
     if (leases.length > 0) mayHaveMore = true;
     for (const lease of leases) {
       const host = activate(lease);
-      if (lease.closed === null) schedule.place(host);
-      else await close(host, pageStateName(lease.closed.state), lease.closed.reason);
+      if (lease.closed !== null) await close(host, pageStateName(lease.closed.state), lease.closed.reason);
+      else if (isPausedTooLong(host)) await closePaused(host);
+      else schedule.place(host);
     }
     return leases.length > 0;
   }
@@ -211,6 +220,17 @@ export function createHostDesk(parts: CrawlParts, around: DeskSurroundings): Hos
     });
     host.isDrained = true;
     await releaseIfIdle(host);
+  }
+
+  function isPausedTooLong({ pace }: ActiveHost): boolean {
+    const { room } = parts;
+    return room?.patienceMs !== undefined && pace.blockedUntil - clock.now() > room.patienceMs;
+  }
+
+  async function closePaused(host: ActiveHost): Promise<void> {
+    schedule.remove(host);
+    for (const lookup of host.lookups.splice(0)) lookup.done(PAUSED);
+    await close(host, 'RateLimited', PAUSED.refused);
   }
 
   async function releaseIfIdle(host: ActiveHost): Promise<void> {
@@ -284,10 +304,14 @@ export function createHostDesk(parts: CrawlParts, around: DeskSurroundings): Hos
 
   async function askRobots(host: ActiveHost, origin: string, isFirstTry: boolean): Promise<RobotsAnswer> {
     const { robots, retry, retryRefused } = policy;
+    const retries = isFirstTry || host.pace.isDoubted ? 0 : robots!.retries;
     const answer = await openRobotsGate(origin, {
       productToken: robots!.productToken,
       whenUnreachable: robots!.whenUnreachable,
-      retries: isFirstTry || host.pace.isDoubted ? 0 : robots!.retries,
+      // Looked at after each answer, which may bring a pause.
+      get retries() {
+        return isPausedTooLong(host) ? 0 : retries;
+      },
       connectRetries: retry.retries,
       refusedRetries: retryRefused ? retry.retries : 0,
       ttlMs: robots!.ttlMs,
@@ -323,6 +347,10 @@ export function createHostDesk(parts: CrawlParts, around: DeskSurroundings): Hos
     for (;;) {
       const host = await hold(url);
       if (host === null) return STOPPED;
+      if (isPausedTooLong(host)) {
+        await releaseIfIdle(host);
+        return PAUSED;
+      }
       host.users++;
       try {
         const answer = await work(host);
@@ -406,6 +434,8 @@ export function createHostDesk(parts: CrawlParts, around: DeskSurroundings): Hos
     answers,
     pause,
     close,
+    isPausedTooLong,
+    closePaused,
     releaseIfIdle,
     giveBack: (host) => giveBackAll([host]),
     all: () => hosts.values(),

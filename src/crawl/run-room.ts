@@ -9,6 +9,8 @@ export interface RunRoom {
   hostPages: (hostId: number) => number;
   /** Hosts that did not answer the last time: they are not waited for. */
   isSilent?: (hostId: number) => boolean;
+  /** A host that is to be left alone for longer than this is given up for the run; else it is waited for. */
+  patienceMs?: number;
   /** A run that ends so waits for more room, as an interrupted one; else what waits is left out. */
   pausesAt: readonly LoopEnd[];
 }

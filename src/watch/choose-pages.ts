@@ -14,6 +14,8 @@ export interface Choice {
   /** Others of these have to wait on. */
   hasMoreLeftOvers: boolean;
   room: number;
+  /** Of it, for what sitemaps name. */
+  kept: number;
   /** Sitemaps may be read. */
   looks: boolean;
   /** There is time for them to be looked for where none were. */
@@ -35,6 +37,8 @@ export interface Chooser {
   isFirst: boolean;
   /** Sitemaps had their chance to be read. */
   hasLooked: boolean;
+  /** The look has had its run, and so many visits that were kept in it are left. */
+  rest: number | null;
   /** From 0 up to 1. */
   random: () => number;
 }
@@ -55,27 +59,30 @@ const SILENT_SHARE = 0.1;
 
 export async function choosePages(chooser: Chooser): Promise<Choice> {
   const { side, project, config, settings, book, budget, state, now } = chooser;
-  const blocked = new Set(book.silent.count === 0 ? [] : await side.blockedHosts(now));
+  const blocked = new Set(await side.blockedHosts(now));
   const hosts = countHosts(chooser, blocked);
   const isHostLeft = state.hasLeftOvers || book.hostIds.some((id) => budget.hostVisits(id) > 0);
   const most = config.maxPages ?? Number.POSITIVE_INFINITY;
-  const room = isHostLeft ? Math.min(budget.visits(), most) : 0;
+  const isRest = chooser.rest !== null;
+  const room = isHostLeft ? Math.min(budget.visits(), chooser.rest ?? most) : 0;
   const look = await findLook(side, project, config, now, !chooser.hasLooked);
   const seeks = look === 'seek' && now - (state.soughtAt ?? now) >= SEEK_MS;
   const hasMoreLeftOvers = state.hasLeftOvers;
-  if (room < 1)
-    return { pages: [], leftOvers: [], hasMoreLeftOvers, room, looks: true, seeks: false, isIdle: true };
+  if (room < 1) return { ...NOTHING, hasMoreLeftOvers, room };
   const { leftOvers, hasMore } = state.hasLeftOvers
     ? await findLeftOvers(side, project, state.firstRun ?? 0, room, hosts.turnOf)
     : NO_LEFT_OVERS;
   const free = room - leftOvers.length;
-  const kept = look === 'read' ? Math.max(1, Math.ceil(room * LOOK_SHARE)) : Number(seeks);
+  const kept = isRest ? 0 : look === 'read' ? Math.max(1, Math.ceil(room * LOOK_SHARE)) : Number(seeks);
   const leastDays = chooser.isFirst ? 0 : Math.min(settings.everyMs / DAY_MS, LEAST_DAYS) / 2;
   const pages = nextPages(chooser, free - Math.min(free, kept), hosts.left, leastDays);
-  const isIdle = pages.length + leftOvers.length === 0 && look === null;
+  const isIdle = pages.length + leftOvers.length === 0 && (isRest || look === null);
   // What sitemaps name needs room; while earlier finds wait for theirs, no more are looked for.
-  const looks = look === null || free > 0;
-  return { pages, leftOvers, hasMoreLeftOvers: hasMore, room, looks, seeks: seeks && free > 0, isIdle };
+  const looks = look === null || (free > 0 && !isRest);
+  return {
+    ...{ pages, leftOvers, hasMoreLeftOvers: hasMore, room, kept, looks, isIdle },
+    seeks: seeks && looks && free > 0,
+  };
 }
 
 /** Of hosts that were silent one page each, and these do not take the visits of the others. */
@@ -103,22 +110,25 @@ function nextPages(
   return [...first, ...others, ...choose(room, (id) => silent.has(id) && !asked.has(id))];
 }
 
+const NOTHING = { pages: [], leftOvers: [], kept: 0, looks: true, seeks: false, isIdle: true };
 const NO_LEFT_OVERS = { leftOvers: [], hasMore: false };
 
 /** What each host has in hand beside the leftovers that were chosen of it. */
-function countHosts({ side, settings, book, budget }: Chooser, blocked: ReadonlySet<number>) {
+function countHosts({ side, settings, book, budget, rest }: Chooser, blocked: ReadonlySet<number>) {
   const counted = new Map<number, number>();
   const left = (id: number) => {
+    // The pause that it asked for, or that its silence brought, would hold up the look.
+    if (blocked.has(id)) return 0;
     const visits = budget.hostVisits(id) - (counted.get(id) ?? 0);
     if (!book.silent.has(id)) return visits;
-    // The pause that its silence brought would hold up the look.
-    return blocked.has(id) ? 0 : Math.min(visits, 1 - (counted.get(id) ?? 0));
+    // In the rest of a look it had its page.
+    return rest !== null ? 0 : Math.min(visits, 1 - (counted.get(id) ?? 0));
   };
   return {
     left,
     async turnOf({ id, host }: PageRow): Promise<LeftOverTurn> {
       if (book.pageOf(id) !== -1) return 'kept out';
-      const isLimited = settings.host !== null || book.silent.count > 0;
+      const isLimited = settings.host !== null || book.silent.count + blocked.size > 0;
       const hostId = isLimited ? await side.hostId(host) : null;
       if (hostId === null) return 'now';
       if (left(hostId) < 1) return 'no room';

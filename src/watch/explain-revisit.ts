@@ -9,7 +9,7 @@ import type { RevisitKind, RevisitPlan } from '../change/revisit/revisit-plan.ts
 import { parseHttpDate } from '../parse/http-date.ts';
 import type { HistoryRow, ReadSide, RevisitPage } from '../store/read-side.ts';
 import { loadPlan } from './load-plan.ts';
-import { findingOf, PlanBook } from './plan-book.ts';
+import { findingOf, isLearnedFailure, PlanBook } from './plan-book.ts';
 import { planFor, readState, type WatchState } from './watch-state.ts';
 
 export interface RevisitExplanation {
@@ -101,9 +101,10 @@ async function planOfPage(
   if (row === undefined || number === -1) return { plan, number };
   for (const visit of history) {
     const visitedAt = Date.parse(visit.visited_at);
-    if (visit.run <= learnedRun || visitedAt <= plan.lastVisit(number)) continue;
+    const { run, outcome, known_by: knownBy, status_code: statusCode } = visit;
+    if (run <= learnedRun || visitedAt <= plan.lastVisit(number)) continue;
+    if (isLearnedFailure({ run, outcome, visitedAt }, state?.learnedPart)) continue;
     const modified = visit.last_modified === null ? null : parseHttpDate(visit.last_modified, visitedAt);
-    const { outcome, known_by: knownBy, status_code: statusCode } = visit;
     plan.replay(number, findingOf({ outcome, knownBy, statusCode }), visitedAt, modified ?? undefined);
   }
   if (row.visitedAt !== null && row.flags === 0) book.assumeVisit(number, row.visitedAt, now);

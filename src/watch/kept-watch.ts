@@ -145,6 +145,7 @@ export class KeptWatch {
     state.plan = book.plan.savePlan();
     state.hostIds = book.hostIds;
     state.silentHosts = book.silent.save();
+    state.learnedPart = book.learnedPart;
     const learned = { plan: writeState(state), learnedRun: this.learnedRun };
     // Pages before the run they learned from: after a crash between the two their visits are passed over, not counted twice.
     for (const batch of book.takeUnsaved()) await store.saveRevisits(project, batch, learned);

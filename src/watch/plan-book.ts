@@ -38,10 +38,17 @@ function lastVisitOf({ flags, visitedAt, learnedAt }: RevisitPage): number {
   return isInVain ? Math.min(visitedAt, learnedAt) : learnedAt;
 }
 
-/** What is kept of hosts: the store's ids in the plan's order, and which of them are silent. */
-export interface SavedHosts {
+/** A run that was cut off and goes on: what it visited until this moment (wall milliseconds) was learned from. */
+export interface LearnedPart {
+  run: number;
+  until: number;
+}
+
+/** What is kept beside the plan: the store's ids of hosts in the plan's order, which of them are silent, and how far was learned. */
+export interface SavedBook {
   hostIds: readonly number[];
   silentHosts?: SavedSilence;
+  learnedPart?: LearnedPart | null;
 }
 
 export class PlanBook {
@@ -51,6 +58,8 @@ export class PlanBook {
   learnedRun: number;
   /** No run of the project was under way when it was last asked. */
   hasLearnedAll = false;
+  /** Of the run that was. */
+  learnedPart: LearnedPart | null;
   readonly silent: SilentHosts;
   readonly #pages = new PageNumbers();
   readonly #hosts = new Map<number, number>();
@@ -59,10 +68,11 @@ export class PlanBook {
   /** Pages that were given up since the last save. */
   readonly #triedAt = new Map<number, number>();
 
-  constructor(plan: RevisitPlan, projectId: number, learnedRun: number, saved: SavedHosts | null) {
+  constructor(plan: RevisitPlan, projectId: number, learnedRun: number, saved: SavedBook | null) {
     this.plan = plan;
     this.projectId = projectId;
     this.learnedRun = learnedRun;
+    this.learnedPart = saved?.learnedPart ?? null;
     this.silent = new SilentHosts(saved?.silentHosts);
     for (const id of saved?.hostIds ?? []) this.#hostNumber(id);
   }
@@ -148,6 +158,7 @@ export class PlanBook {
     const speaking: number[] = [];
     /** Hosts that are heard again, and since when they were not. */
     const returned = new Map<number, number>();
+    let until = 0;
     for await (const visit of side.visitsAfter(this.projectId, this.learnedRun)) {
       let page = this.pageOf(visit.pageId);
       if (page === -1) {
@@ -156,6 +167,7 @@ export class PlanBook {
         if (page !== -1) added.add(page);
       }
       onVisit?.(visit);
+      if (visit.run === last.run) until = visit.visitedAt;
       const silentSince = this.silent.hear(visit);
       if (silentSince !== null) returned.set(this.#hostNumber(visit.hostId), silentSince);
       if (page === -1) continue;
@@ -163,7 +175,9 @@ export class PlanBook {
       // the date of an older answer: then the plan must have its page back.
       const isOrphaned = findingOf(visit) === 'orphaned' && !this.plan.isGone(page);
       // That nothing leads to it is found at the end of the run, and told in a line that may have been learned from before.
-      if (visit.visitedAt <= this.plan.lastVisit(page) && !isOrphaned) this.plan.release(page);
+      const isLearned =
+        visit.visitedAt <= this.plan.lastVisit(page) || isLearnedFailure(visit, this.learnedPart);
+      if (isLearned && !isOrphaned) this.plan.release(page);
       else {
         const isBack = this.#observe(page, visit, now, isPast || added.has(page));
         if (this.plan.restingCount > 0 && (isBack || visit.outcome === 'new')) speaking.push(visit.pageId);
@@ -172,6 +186,7 @@ export class PlanBook {
     await this.#recallLinked(side, speaking);
     this.#forgive(returned, now);
     this.hasLearnedAll = !isUnfinished(last);
+    this.learnedPart = this.hasLearnedAll ? null : { run: last.run, until };
     this.learnedRun = Math.max(this.learnedRun, this.hasLearnedAll ? last.run : last.run - 1);
   }
 
@@ -324,6 +339,14 @@ export function findingOf(visit: Pick<VisitRowBrief, 'outcome' | 'knownBy' | 'st
   const isGoneStill = outcome === 'unchanged' && knownBy === 'status' && (statusCode ?? 0) >= 400;
   if (outcome !== 'gone' && !isGoneStill) return outcome;
   return statusCode === 410 ? 'removed' : 'gone';
+}
+
+/** A failure leaves the time of the last visit as it was: only when it was learned tells that it was. */
+export function isLearnedFailure(
+  { run, outcome, visitedAt }: Pick<VisitRowBrief, 'run' | 'outcome' | 'visitedAt'>,
+  part: LearnedPart | null | undefined,
+): boolean {
+  return outcome === 'failed' && run === part?.run && visitedAt <= part.until;
 }
 
 const isAhead = (time: number, now: number) => time > now + MAX_SKEW_MS;

@@ -43,7 +43,7 @@ export type WatchEnd = 'done' | 'stopped' | 'interrupted' | 'failed';
 
 export async function runWatch(life: WatchLife): Promise<WatchEnd> {
   const { watch, signal } = life;
-  const stopRun = () => watch.handle?.stop();
+  const stopRun = () => watch.stop();
   signal.addEventListener('abort', stopRun);
   try {
     const end = await live(life);

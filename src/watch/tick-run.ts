@@ -147,6 +147,23 @@ export async function lastLook(side: ReadSide, project: string, now: number): Pr
   return Math.max(0, ...looks.map(({ checked_at }) => Math.min(Date.parse(checked_at), now)));
 }
 
+/** A page that nobody answered for, in the words of an error. */
+export interface Unanswered {
+  page: string;
+  url: string;
+  reason: string;
+}
+
+/** The first of these pages; others of them may have been spared. */
+export async function findUnanswered(side: ReadSide, due: readonly number[]): Promise<Unanswered | null> {
+  for (const id of due) {
+    const row = await side.pageById(id);
+    if (row?.state !== 'Unreachable') continue;
+    return { page: 'page that was due', url: row.url, reason: row.error ?? row.reason ?? 'no answer' };
+  }
+  return null;
+}
+
 type Counts = Pick<TickEvent, 'new' | 'changed' | 'unchanged' | 'gone' | 'failed' | 'bytes_saved'>;
 
 /** What came of the visits of a run. */

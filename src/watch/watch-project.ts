@@ -22,11 +22,13 @@ import { stopAfterHours } from './stop-after-hours.ts';
 import {
   countVisits,
   findProject,
+  findUnanswered,
   isFirstCrawl,
   isReadToEnd,
   isTick,
   lastLook,
   tickConfig,
+  type Unanswered,
 } from './tick-run.ts';
 import { VisitAccount } from './visit-account.ts';
 import { isOpen } from './visit-budget.ts';
@@ -46,10 +48,17 @@ export interface Watch {
   prepare(): Promise<SummaryEvent | null>;
   /** The first crawl is over; else another call of `prepare` goes on with it, when there is room or the hours have come. */
   readonly isPrepared: boolean;
-  /** Visits what is due, if anything is; what a tick that was cut off left comes before that. */
+  /**
+   * Visits what is due, if anything is; what a tick that was cut off left comes before that. Visits that were kept for
+   * finds which did not come go to further pages, in a run of their own that is told, too.
+   */
   tick(): Promise<TickEvent>;
+  /** Of the last look, where nobody answered: what was asked for first. */
+  readonly unanswered: Unanswered | null;
   /** The run under way. */
   readonly handle: CrawlHandle | null;
+  /** That run ends in good order, and so does one that is about to begin. */
+  stop(): void;
   /** Another watch may begin at once. */
   close(): Promise<void>;
 }
@@ -64,6 +73,9 @@ interface Ended {
   isAtLimit: boolean;
 }
 
+/** A look waits so long for one host: all others wait with it. */
+const PATIENCE_MS = 60_000;
+
 export function openWatch(request: WatchRequest): Watch {
   return new ProjectWatch(request);
 }
@@ -73,6 +85,10 @@ class ProjectWatch implements Watch {
   readonly #kept: KeptWatch;
   handle: CrawlHandle | null = null;
   isPrepared = false;
+  unanswered: Unanswered | null = null;
+  #isStopped = false;
+  /** Visits of the look that were kept for finds and are left. */
+  #rest = 0;
   /** The project was cleared, where that was wanted. */
   #hasBegun = false;
   /** The first crawl has just ended. */
@@ -100,20 +116,32 @@ class ProjectWatch implements Watch {
   }
 
   async tick(): Promise<TickEvent> {
-    return this.#tell(await this.#visitDue());
+    const first = this.#tell(await this.#visitDue(null));
+    if (this.#rest < 1) return first;
+    const rest = await this.#visitDue(this.#rest);
+    if (rest.run === null) return first;
+    this.#tell(rest);
+    return rest.status === 'interrupted' ? rest : first;
   }
 
-  async #visitDue(): Promise<TickEvent> {
-    const chosen = await this.#kept.open((opened) => this.#choose(opened));
+  /** `rest`: the look has had its run, and this many visits are left. */
+  async #visitDue(rest: number | null): Promise<TickEvent> {
+    this.#rest = 0;
+    const chosen = await this.#kept.open((opened) => this.#choose(opened, rest));
     if ('type' in chosen) return chosen;
-    const due = [...chosen.leftOvers, ...chosen.pages.map((page) => this.#kept.book!.pageIdOf(page))];
+    const due = this.#dueOf(chosen);
     const config = tickConfig(this.#request.config, chosen.room, chosen.looks);
     this.#hasLooked ||= chosen.looks;
     try {
       const { silentHosts } = this.#kept.state;
       const isSilent = (id: number) => silentHosts[id] !== undefined;
-      const ended = await this.#run(config, due, { hostPages: chosen.hostPages, isSilent, pausesAt: [] });
-      return await this.#kept.open((opened) => this.#conclude(opened, chosen, ended));
+      const room = { hostPages: chosen.hostPages, isSilent, patienceMs: PATIENCE_MS, pausesAt: [] };
+      const ended = await this.#run(config, due, room);
+      const event = await this.#kept.open((opened) => this.#conclude(opened, chosen, ended));
+      // A daily cron has no more than a day's visits the next time, either: what it left each day would be lost.
+      if (event.status === 'completed' && !this.#isStopped)
+        this.#rest = Math.min(chosen.kept, chosen.room - ended.summary.pages);
+      return event;
     } catch (error) {
       // The plan has given pages away that nobody will tell it of.
       this.#kept.book = null;
@@ -121,12 +149,22 @@ class ProjectWatch implements Watch {
     }
   }
 
+  /** By the store's ids. */
+  #dueOf({ leftOvers, pages }: Choice): number[] {
+    return [...leftOvers, ...pages.map((page) => this.#kept.book!.pageIdOf(page))];
+  }
+
+  stop(): void {
+    this.#isStopped = true;
+    this.handle?.stop();
+  }
+
   close(): Promise<void> {
     return this.#kept.leave();
   }
 
   /** What to visit now, charged to the budget, or why nothing. */
-  async #choose(opened: Opened): Promise<Chosen | TickEvent> {
+  async #choose(opened: Opened, rest: number | null): Promise<Chosen | TickEvent> {
     const { store, side, now } = opened;
     const { config, settings, project } = this.#request;
     const kept = this.#kept;
@@ -142,9 +180,10 @@ class ProjectWatch implements Watch {
     if (isUnfinished(found.last)) return this.#goOn(opened, found.last);
     const isFirst = kept.state.budget === null;
     const account = await this.#openAccount(opened, found.last);
+    if (rest === null) account.budget.look(now);
     const book = kept.book!;
     const choice = await choosePages({
-      ...{ side, project, config, settings, book, now, isFirst },
+      ...{ side, project, config, settings, book, now, isFirst, rest },
       budget: account.budget,
       state: kept.state,
       hasLooked: this.#hasLooked,
@@ -181,7 +220,7 @@ class ProjectWatch implements Watch {
     if (account.budget.visits() < 1 && !(await isReadToEnd(side, project))) return this.#idle(now, 'budget');
     const hostPages = (id: number) => account.budget.hostVisits(id);
     const hasMoreLeftOvers = state.hasLeftOvers;
-    const nothing = { pages: [], leftOvers: [], seeks: false };
+    const nothing = { pages: [], leftOvers: [], kept: 0, seeks: false };
     return { ...nothing, hasMoreLeftOvers, room, looks: true, isIdle: false, hostPages };
   }
 
@@ -202,7 +241,6 @@ class ProjectWatch implements Watch {
     await this.#refresh(opened);
     const crawledAt = last.finished_at === null ? now : Date.parse(last.finished_at);
     kept.account ??= VisitAccount.afterCrawl(settings, state, crawledAt);
-    kept.account.budget.look(now);
     return kept.account;
   }
 
@@ -251,6 +289,7 @@ class ProjectWatch implements Watch {
       listeners,
     });
     this.handle = handle;
+    if (this.#isStopped) handle.stop();
     const cancel = stopAfterHours(handle, this.#clock, this.#request.settings.hours);
     try {
       const summary = await handle.finished;
@@ -282,8 +321,10 @@ class ProjectWatch implements Watch {
     const isFull = isAtLimit || summary.pages >= chosen.room;
     const isCutOff = summary.status === 'interrupted' || isFull;
     await book.findSilent(side, waiting, summary.run, now);
+    const paused = new Set(waiting.size === 0 ? [] : await side.blockedHosts(now));
     for (const page of waiting) {
-      if (isCutOff) book.plan.release(page);
+      // A host that asked to be left alone is asked when that is over: its pages need no pause of their own.
+      if (isCutOff || paused.has(book.hostIdOf(book.plan.hostOf(page)))) book.plan.release(page);
       else book.giveUp(page, now);
     }
     const look = await lastLook(side, this.#request.project, now);
@@ -299,6 +340,7 @@ class ProjectWatch implements Watch {
     const { Unreachable = 0, RateLimited = 0 } = summary.by_state;
     if (Unreachable + RateLimited > 0) await book.addGivenUp(side, this.#request.project, summary.run, now);
     await kept.save(store, now);
+    this.unanswered = summary.status === 'failed' ? await findUnanswered(side, this.#dueOf(chosen)) : null;
     return {
       ...this.#idle(now, null),
       run: summary.run,

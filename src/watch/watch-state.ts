@@ -5,6 +5,7 @@
  */
 import type { RevisitKind, SavedPlan } from '../change/revisit/revisit-plan.ts';
 import type { SavedOutboxes } from './outbox.ts';
+import type { LearnedPart } from './plan-book.ts';
 import type { SavedSilence } from './silent-hosts.ts';
 import type { SavedBudget } from './visit-budget.ts';
 
@@ -35,6 +36,8 @@ export interface WatchState {
   hostIds: number[];
   /** Those that did not answer when they were last asked. */
   silentHosts: SavedSilence;
+  /** Of a run that was cut off, what the plan has learned from; null where there is none. */
+  learnedPart?: LearnedPart | null;
   /** When the dates of sitemaps were last put before the plan, and when it last learned from all pages at once. */
   signalsReadAt: number;
   relearnedAt: number;

@@ -71,6 +71,16 @@ describe('sumi watch', () => {
     expect(web.log.length).toBe(before);
   });
 
+  it('--once says of a look that nobody answered what was asked for', async () => {
+    const { web, run, crawl } = await setUp();
+    await crawl();
+    // The last that was opened is the web.
+    await closing.pop()!();
+    const { code, stderr } = await run('watch', '--once', '--breaker-failures', '1', '--breaker-probes', '0');
+    expect(stderr).toContain(`No page that was due gave any HTTP answer; the first, ${web.url('/')}`);
+    expect(code).toBe(1);
+  });
+
   it('crawls a site of which only the sitemap was listed, and looks at one that was crawled before that', async () => {
     const { web, run } = await setUp();
     const list = () => run('sitemap', web.url('/'), '--fresh', '--delay', '0');

@@ -28,13 +28,16 @@ async function setUp(budgets: { budget: string; hostBudget?: string; hours?: str
   closing.push(() => server.dropDatabase(store));
   const sql = connect(store, { max: 1, applicationName: 'test' });
   closing.push(() => disconnect(sql));
-  const state = { version: 0, links: ['/a', '/b'], onHome: async () => {} };
+  const state = { version: 0, links: ['/a', '/b'], isBusy: false, onHome: async () => {} };
   const web = await startFakeWeb({
     pages: {
       '/': (exchange: Exchange) =>
         void state.onHome().then(() => answer(exchange, { body: page('home', ...state.links) })),
       '/a': (exchange: Exchange) => answer(exchange, { body: page(`A in version ${state.version}`) }),
-      '/b': page('B'),
+      '/b': (exchange: Exchange) =>
+        state.isBusy
+          ? answer(exchange, { status: 429, headers: { 'retry-after': '3600' }, body: '' })
+          : answer(exchange, { body: page('B') }),
     },
   });
   closing.push(() => web.close());
@@ -186,6 +189,25 @@ it('visits what is due, tells what changed, keeps its plan and its budget, and i
   expect(await next.tick()).toMatchObject({ skipped: 'budget' });
   await next.close();
   expect(web.log.length).toBe(before + 3);
+});
+
+it('waits for no pause of an hour that its host asks for, and leaves it out until that is over', async () => {
+  const { sql, state, web, config, open } = await setUp({ budget: '1000/day' });
+  const crawl = await startCrawl({ config: { ...config, project: 'watched' }, startUrls: [web.url('/')] });
+  await crawl.finished;
+  const watch = open();
+  await sql.unsafe(LONG_AGO);
+  state.isBusy = true;
+  // One that waited would outlast the test.
+  expect(await watch.tick()).toMatchObject({ status: 'completed', due: 3, failed: 0 });
+  const before = web.log.length;
+  expect(await watch.tick()).toMatchObject({ skipped: 'nothing due' });
+  expect(web.log.length).toBe(before);
+  state.isBusy = false;
+  await sql.unsafe('UPDATE host SET blocked_until = 0');
+  expect(await watch.tick()).toMatchObject({ status: 'completed' });
+  expect(web.log.slice(before).map(({ path }) => path)).toContain('/b');
+  await watch.close();
 });
 
 it('visits nothing while somebody crawls by hand, and takes nothing from that', async () => {

@@ -80,6 +80,32 @@ it('ends after one look when that is all it is for', async () => {
   expect(ticks().length).toBe(1);
 });
 
+it('visits nothing where it is told to stop before its run has begun, and goes on with that the next time', async () => {
+  const { abort, end, asked, open } = await live({ isOnce: true });
+  abort.abort();
+  expect(await end).toBe('interrupted');
+  expect(asked()).toEqual([]);
+  const next = await open();
+  expect(await next.prepare()).toMatchObject({ run: 1, status: 'completed', pages: 2 });
+  await next.close();
+});
+
+it('visits nothing of a look where it is told to stop while pages are chosen', async () => {
+  const { crawl, clock, asked, open } = await bench({ pages: SITE }, { budget: '48/day' });
+  await crawl();
+  clock.advance(DAY_MS);
+  asked();
+  const watch = await open();
+  const looked = watch.tick();
+  watch.stop();
+  expect(await looked).toMatchObject({ run: 2, status: 'interrupted', due: 2 });
+  expect(asked()).toEqual([]);
+  await watch.close();
+  const next = await open();
+  expect(await next.tick()).toMatchObject({ run: 2, status: 'completed', unchanged: 2 });
+  await next.close();
+});
+
 it('says after its only look that nobody answered', async () => {
   let isDown = false;
   const home = (exchange: Exchange) => {
@@ -129,8 +155,9 @@ it('misses looks while the database is away, but ends where it never was there',
   const away = sumiError('store-unreachable', { store: 'postgres://db', reason: 'connect ECONNREFUSED' });
   const outcomes = [null, away, away, null];
   const watch: Watch = {
-    ...{ isPrepared: true, handle: null },
+    ...{ isPrepared: true, handle: null, unanswered: null },
     prepare: async () => null,
+    stop: () => {},
     async tick() {
       const error = outcomes.shift();
       if (error) throw error;

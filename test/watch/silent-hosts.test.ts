@@ -213,6 +213,24 @@ it('visits a page that was given up before its first visit, though another one w
   await watch.close();
 });
 
+it('names a page of the silent host where nobody else was asked in a look', async () => {
+  const { state, pages } = twoHosts(1);
+  const { crawl, open, clock, web } = await bench(
+    { pages, hosts: 2 },
+    { ...OPTIONS, breakerProbes: 0, robotsRetries: 0, budget: '1/day' },
+  );
+  await crawl();
+  state.isDead = true;
+  const watch = await open();
+  for (let status: string | null = null; status !== 'failed'; ) {
+    expect(watch.unanswered).toBeNull();
+    clock.advance(DAY_MS);
+    ({ status } = await watch.tick());
+  }
+  expect(watch.unanswered).toMatchObject({ page: 'page that was due', url: web.url('/p0', 1) });
+  await watch.close();
+});
+
 it('gives others their visits though many pages of a silent host were found, none of which was ever visited', async () => {
   const { state, pages } = twoHosts(20);
   const home = (exchange: Exchange) => {

@@ -67,6 +67,9 @@ export async function visitPage(host: ActiveHost, turn: PageTurn, around: VisitS
   if (around.onStart !== null && claim.depth === 0 && DECIDED.has(answer.kind))
     around.onStart(claim, startAnswer(claim, answer, exchange, around));
   let settlement = settlementOf(claim, isHead ? decidedByHead(answer, exchange) : answer, exchange, around);
+  // Given up: whoever waits for it would ask for it once more, as it may be a feed.
+  if (claim.depth === 0 && !DECIDED.has(answer.kind) && settlement.requeue === null)
+    around.onStart?.(claim, 'other');
   let unkept: { error: unknown } | null = null;
   // From parsing to settling nothing is awaited, unless copies are made: other pages are parsed into the same buffers.
   if (!isComplete(settlement)) {

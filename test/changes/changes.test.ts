@@ -34,7 +34,8 @@ const SITE: Record<string, (version: number) => FixedAnswer | null> = {
       data(v === 2 ? '12' : '10'),
     ),
   }),
-  '/b': () => ({ body: page('Pens', '<p>Pens never change.</p>', data('1')) }),
+  // Where a word may be broken nobody sees.
+  '/b': (v) => ({ body: page('Pens', `<p>Pens ne${v === 2 ? '&shy;' : ''}ver change.</p>`, data('1')) }),
   '/old': (v) => (v === 1 ? { body: page('Old', '<p>Soon gone.</p>') } : null),
   '/new': (v) => (v === 1 ? null : { body: page('Fresh & <new>', '<p>Quite new.</p>') }),
   '/moved': (v) =>

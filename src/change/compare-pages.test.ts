@@ -36,7 +36,11 @@ describe('a page compared with itself', () => {
   });
 
   it('did not change when only the places are others where words may be broken', () => {
-    const other = { title: 'I\u00adnk', h1: 'All about\u200b ink', text: PAGE.text!.replaceAll('in', 'i\u00adn') };
+    const other = {
+      title: 'I\u00adnk',
+      h1: 'All about\u200b ink',
+      text: PAGE.text!.replaceAll('in', 'i\u00adn'),
+    };
     expect(other.text).not.toBe(PAGE.text);
     expect(compare({}, other)).toBeNull();
     expect(compare(other, {})).toBeNull();

@@ -161,7 +161,11 @@ function compareLinks(change: PageChange, past: readonly string[], found: readon
 
 function compareText(change: PageChange, past: string | null, found: string | null): void {
   if (past === null || found === null) return;
-  const { pieces, wordsAdded, wordsRemoved } = diffWords(withoutBreaks(past), withoutBreaks(found), SHOWN_OF_OUTER);
+  const { pieces, wordsAdded, wordsRemoved } = diffWords(
+    withoutBreaks(past),
+    withoutBreaks(found),
+    SHOWN_OF_OUTER,
+  );
   if (wordsAdded === 0 && wordsRemoved === 0) return;
   addPart(change, 'text');
   change.text = cutPieces(pieces);

@@ -47,6 +47,7 @@ export function compareCommand(): Command {
       command,
       async (reading) => {
         const { side, limit } = reading;
+        const output = outputOf(flags, reading.config, command);
         const given = [
           await findRun(reading, one, 'sumi compare'),
           await findRun(reading, other, 'sumi compare'),
@@ -64,7 +65,7 @@ export function compareCommand(): Command {
             list: () => listOf([first, second], told, limit),
             summary: { project: project.project, runs: [first.run, second.run], ...told.counts },
           },
-          outputOf(flags, reading.config),
+          output,
         );
       },
       ['format'],

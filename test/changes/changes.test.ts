@@ -201,6 +201,9 @@ describe('sumi changes', () => {
       /^# Changes of shop, run 2\n[\s\S]*```diff\n {2}- title: Ink\n/,
     );
     expect((await write('changes.csv')).split('\n')[0]).toMatch(/^url,outcome,known_by,parts,/);
+    // Such names promise nothing.
+    for (const name of ['changes', 'changes.2026'])
+      expect(await write(name)).toMatch(/^Changes of shop, run 2\n/);
     const lines = (await write('changes.jsonl')).trim().split('\n');
     expect(lines.map((line) => JSON.parse(line))).toEqual(await rowsOf('--run', '2'));
   });
@@ -213,6 +216,13 @@ describe('sumi changes', () => {
     [['changes', '--run', 'x'], 2, '"x" is not the number of a run'],
     [['changes', '--project', 'other'], 2, 'other'],
     [['changes', '--format', 'xml'], 2, 'xml'],
+    [
+      ['changes', '--out', 'changes.docx'],
+      2,
+      '--out cannot be changes.docx; expected a file that ends in .txt',
+    ],
+    [['changes', '/b'], 2, 'The URL "/b" names no host'],
+    [['why', '/b'], 2, 'The URL "/b" names no host'],
     [['changes', 'http://nowhere.example/'], 1, 'is not known'],
     [['compare', '1', '99'], 2, 'There is no run 99'],
     [['compare', '2', '2'], 2, 'run 2 is given twice'],

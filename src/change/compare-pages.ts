@@ -70,7 +70,8 @@ export function comparePages(past: ComparedPage, found: ComparedPage): PageChang
       for (const { before, after } of data) change.fields.push({ name: 'structured-data', before, after });
     }
   }
-  if (change.parts.length === 0) return null;
+  // A type that was refused and is wanted now is no change; what was read of it then is kept all the same.
+  if (change.parts.length === 0) return change.gained === undefined ? null : change;
   change.parts = inOrder(change.parts);
   return change;
 }

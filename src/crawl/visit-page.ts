@@ -161,6 +161,8 @@ function nextTurn(
 ): PageTurn | null {
   const { claim, method, check } = turn;
   if (method === 'HEAD' && leavesItToGet(answer, outcome.head, around)) return { ...turn, method: 'GET' };
+  // To a reader no condition fails: a server that says so cannot deal with them, and would say it at every visit.
+  if (outcome.head?.status === 412 && isConditional) return { ...turn, method: 'GET', check: 'unasked' };
   if (answer.kind !== 'not-modified' || check !== undefined || !wasRead(claim.last)) return null;
   // A 304 that nobody asked for may be a cache's mistake; one that was asked for is checked now and then.
   if (!isConditional) return { ...turn, method: 'GET', check: 'unasked' };

@@ -35,6 +35,17 @@ describe('a page compared with itself', () => {
     expect(compare({ description: '' }, { description: null })).toBeNull();
   });
 
+  it('did not change when only the places are others where words may be broken', () => {
+    const other = {
+      title: 'I\u00adnk',
+      h1: 'All about\u200b ink',
+      text: PAGE.text!.replaceAll('in', 'i\u00adn'),
+    };
+    expect(other.text).not.toBe(PAGE.text);
+    expect(compare({}, other)).toBeNull();
+    expect(compare(other, {})).toBeNull();
+  });
+
   it('did not change when its links stand in another order, or more than once', () => {
     expect(compare({}, { links: [...PAGE.links].reverse().flatMap((url) => [url, url]) })).toBeNull();
   });

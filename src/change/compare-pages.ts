@@ -5,6 +5,7 @@
  */
 import { compareLinkedData } from './compare-linked-data.ts';
 import { cutValues } from './cut-values.ts';
+import { withoutBreaks } from './fingerprint.ts';
 import { comparable, hostOf, sharedToken } from './query-tokens.ts';
 import {
   CHANGE_PARTS,
@@ -69,7 +70,8 @@ export function comparePages(past: ComparedPage, found: ComparedPage): PageChang
       for (const { before, after } of data) change.fields.push({ name: 'structured-data', before, after });
     }
   }
-  if (change.parts.length === 0) return null;
+  // A type that was refused and is wanted now is no change; what was read of it then is kept all the same.
+  if (change.parts.length === 0) return change.gained === undefined ? null : change;
   change.parts = inOrder(change.parts);
   return change;
 }
@@ -113,9 +115,9 @@ function addPart(change: PageChange, name: ChangePart): void {
 const isSameAddress = (past: string | null, found: string | null) =>
   comparable(past ?? '') === comparable(found ?? '');
 
-/** White space means nothing, and an empty value is none. */
+/** White space and breaks that are not shown mean nothing, and an empty value is none. */
 function foldValue(value: string | null): string | null {
-  const folded = value?.replace(/\s+/g, ' ').trim() ?? '';
+  const folded = value === null ? '' : withoutBreaks(value).replace(/\s+/g, ' ').trim();
   return folded === '' ? null : folded;
 }
 
@@ -160,7 +162,11 @@ function compareLinks(change: PageChange, past: readonly string[], found: readon
 
 function compareText(change: PageChange, past: string | null, found: string | null): void {
   if (past === null || found === null) return;
-  const { pieces, wordsAdded, wordsRemoved } = diffWords(past, found, SHOWN_OF_OUTER);
+  const { pieces, wordsAdded, wordsRemoved } = diffWords(
+    withoutBreaks(past),
+    withoutBreaks(found),
+    SHOWN_OF_OUTER,
+  );
   if (wordsAdded === 0 && wordsRemoved === 0) return;
   addPart(change, 'text');
   change.text = cutPieces(pieces);

@@ -10,6 +10,7 @@ import {
   redirectHash,
   simhashDistance,
   simhashInteger,
+  textHash,
 } from './fingerprint.ts';
 
 const bytes = (text: string) => new TextEncoder().encode(text);
@@ -32,6 +33,16 @@ describe('the hash of a body', () => {
     expect(isSameHash(hash, contentHash(bytes('b')))).toBe(false);
     expect(isSameHash(hash, null)).toBe(false);
     expect(isSameHash(null, null)).toBe(false);
+  });
+});
+
+describe('the hash of a text', () => {
+  it('is SHA-256 of its bytes, but for the places where words may be broken', () => {
+    const plain = bytes('Donaudampfschiff auf dem Fluß');
+    expect(textHash(plain)).toEqual(contentHash(plain));
+    expect(textHash(bytes('Donau\u00addampf\u200bschiff auf dem Fluß'))).toEqual(contentHash(plain));
+    expect(textHash(bytes('Donau-dampf schiff auf dem Fluß'))).not.toEqual(contentHash(plain));
+    expect(textHash(bytes('xx\u00adyy').subarray(1, 5))).toEqual(contentHash(bytes('xy')));
   });
 });
 

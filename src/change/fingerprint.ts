@@ -5,10 +5,26 @@
 import * as crypto from 'node:crypto';
 import type { LinkList } from '../parse/parsed-page.ts';
 
-/** SHA-256 of the body as it came after decoding, or of its main text. */
+/** SHA-256 of the body as it came after decoding. */
 export function contentHash(bytes: Uint8Array): Uint8Array {
   // In one call: createHash makes a stream for every page.
   return crypto.hash('sha256', bytes, 'buffer');
+}
+
+/** Where a word may be broken: nobody sees whether they are there. */
+const BREAKS = /[\u00ad\u200b]/g;
+const BREAK_BYTES = ['\u00ad', '\u200b'].map((mark) => Buffer.from(mark));
+
+export function withoutBreaks(text: string): string {
+  return text.replace(BREAKS, '');
+}
+
+/** SHA-256 of the main text. */
+export function textHash(text: Uint8Array): Uint8Array {
+  const bytes = Buffer.from(text.buffer, text.byteOffset, text.byteLength);
+  // Strings are made of the few texts only that have some.
+  const hasBreaks = BREAK_BYTES.some((mark) => bytes.includes(mark));
+  return crypto.hash('sha256', hasBreaks ? withoutBreaks(bytes.toString()) : bytes, 'buffer');
 }
 
 export function isSameHash(a: Uint8Array | null, b: Uint8Array | null): boolean {

@@ -58,9 +58,10 @@ export function changesCommand(): Command {
     withReadSide(
       command,
       async (reading) => {
+        const output = outputOf(flags, reading.config, command);
         const changes =
           url === undefined ? await changesOfRuns(reading, flags) : await historyOf(reading, url, flags);
-        await writeChanges(changes, outputOf(flags, reading.config));
+        await writeChanges(changes, output);
       },
       ['format'],
     ),

@@ -47,6 +47,7 @@ export function compareCommand(): Command {
       command,
       async (reading) => {
         const { side, limit } = reading;
+        const output = outputOf(flags, reading.config, command);
         const given = [
           await findRun(reading, one, 'sumi compare'),
           await findRun(reading, other, 'sumi compare'),
@@ -64,7 +65,7 @@ export function compareCommand(): Command {
             list: () => listOf([first, second], told, limit),
             summary: { project: project.project, runs: [first.run, second.run], ...told.counts },
           },
-          outputOf(flags, reading.config),
+          output,
         );
       },
       ['format'],
@@ -101,13 +102,16 @@ async function tellDifferences(
   [first, second]: [RunRow, RunRow],
   { differences, unchanged, unvisited }: RunComparison,
 ): Promise<ToldDifferences> {
-  /** Null when nothing is left of its changes. */
-  async function tellPage({ pageId, difference, steps }: PageDifference): Promise<ToldChange | null> {
+  async function rowsOf(pageId: number, outcomes: readonly VisitOutcome[]): Promise<ChangeRow[]> {
     const rows: ChangeRow[] = [];
     const [fromRun, toRun] = [first.run + 1, second.run];
-    const outcomes = TOLD_BY[difference];
     for await (const row of side.changes({ fromRun, toRun, projectId: project.id, pageId, outcomes }))
       rows.push(row);
+    return rows;
+  }
+  /** Null when nothing is left of its changes. */
+  async function tellPage({ pageId, difference, steps }: PageDifference): Promise<ToldChange | null> {
+    const rows = await rowsOf(pageId, TOLD_BY[difference]);
     const last = rows.at(-1);
     if (last === undefined) return null;
     // Of a page that came, went or failed, all that was in between says nothing.
@@ -116,7 +120,10 @@ async function tellDifferences(
     if (steps === 1 && last.outcome === 'changed' && last.change?.lost === undefined)
       return { ...toldChange(last, project.project), text_steps: [] };
     const history = await side.history(pageId);
-    const changes = rows.flatMap(({ run, change }) => (change === null ? [] : [{ run, change }]));
+    // What came later where nothing changed: of a type that was refused at first.
+    const isLost = rows.some(({ change }) => change?.lost !== undefined);
+    const all = isLost ? await rowsOf(pageId, [...TOLD_BY.changed, 'unchanged']) : rows;
+    const changes = all.flatMap(({ run, change }) => (change === null ? [] : [{ run, change }]));
     const merged = mergeChanges(changes, pageAfter(history, first.run), pageAfter(history, second.run));
     return merged === null ? null : toldDifference(last, difference, merged, project.project);
   }

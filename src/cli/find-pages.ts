@@ -1,4 +1,5 @@
 /** Finds a page by any spelling of its URL: each project's own normalization says what its identity is. */
+import { sumiError } from '../errors.ts';
 import type { PageRow, ReadSide } from '../store/read-side.ts';
 import { createNormalizer, type Normalizer } from '../url/normalize.ts';
 import { configOfRun } from './stored-config.ts';
@@ -9,6 +10,8 @@ export async function findPages(
   text: string,
   project: string | undefined,
 ): Promise<PageRow[]> {
+  // With a scheme before it, its first part would be taken for a host.
+  if (/^\s*\/(?!\/)/.test(text)) throw sumiError('url-no-host', { url: text.trim() });
   const found: PageRow[] = [];
   for (const row of await side.projects()) {
     if (project !== undefined && row.project !== project) continue;

@@ -2,6 +2,7 @@
 import { extname } from 'node:path';
 import { type Command, Option } from 'commander';
 import type { Config } from '../config/load-config.ts';
+import { sumiError } from '../errors.ts';
 import { renderChangesPage } from '../report/changes-page.ts';
 import { renderChanges } from '../report/render-changes.ts';
 import { renderChangesMarkdown } from '../report/render-changes-markdown.ts';
@@ -28,6 +29,7 @@ export function addOutputFlags(command: Command): Command {
 
 const ENDINGS: Record<string, ChangeFormat> = {
   '.txt': 'text',
+  '.log': 'text',
   '.json': 'json',
   '.jsonl': 'jsonl',
   '.csv': 'csv',
@@ -41,11 +43,20 @@ const ENDINGS: Record<string, ChangeFormat> = {
 export function outputOf(
   flags: { format?: ChangeFormat; out?: string },
   { format, sources }: Pick<Config, 'format' | 'sources'>,
+  command: Command,
 ): ChangeOutput {
   const file = flags.out === undefined || flags.out === '-' ? null : flags.out;
-  const byFile = file === null ? undefined : ENDINGS[extname(file).toLowerCase()];
-  const byConfig = sources.format.from === 'default' ? 'text' : format;
-  return { file, format: flags.format ?? byFile ?? byConfig };
+  const ending = file === null ? '' : extname(file).toLowerCase();
+  const chosen = flags.format ?? ENDINGS[ending] ?? (sources.format.from === 'default' ? undefined : format);
+  // A name like that promises what is not written; a date or a number at its end promises nothing.
+  if (chosen === undefined && /^\.[a-z]/.test(ending))
+    throw sumiError('bad-flag', {
+      flag: '--out',
+      value: file!,
+      expected: `a file that ends in ${Object.keys(ENDINGS).join(', ')}, or --format beside it`,
+      command: `sumi ${command.name()}`,
+    });
+  return { file, format: chosen ?? 'text' };
 }
 
 /** Programs get rows in their order; people get them in sections. */

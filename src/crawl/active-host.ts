@@ -44,7 +44,7 @@ export interface PageTurn {
   method: 'HEAD' | 'GET';
   /** When it was claimed, its date was what the sitemaps of this run say. */
   isDated: boolean;
-  /** Asked once more, in full, because of a 304: one that nobody asked for, or one that is checked. */
+  /** Asked once more, in full: because of a 304 that nobody asked for, or a 412 that conditions cannot get; or to check a 304. */
   check?: 'unasked' | 'spot';
 }
 

@@ -141,12 +141,12 @@ export async function compareWithStored(
   const last = claim.last!;
   const past = await store.past(claim.pageId, mayHaveOtherLinks(settlement));
   const change = past === null ? null : findChange(past, found, facts, last);
-  if (change === null) {
+  settlement.change = change;
+  if (change === null || change.parts.length === 0) {
     settlement.visit!.outcome = past === null ? 'new' : 'unchanged';
     settlement.visit!.knownBy = past === null ? 'content' : knownUnchangedBy(settlement);
     return;
   }
-  settlement.change = change;
   countChange(settlement, last);
 }
 

@@ -296,7 +296,9 @@ export function createSitemapDiscovery(
           hits++;
           seen.read.add(found.url);
         }
-        if (!isPage) note(found, seen);
+        // That a page which may be one does not answer is no trouble of the sitemaps.
+        const isGuess = isUnread && found.kind === null && !known?.sitemaps.includes(found.url);
+        if (!isPage && !isGuess) note(found, seen);
       },
       isGiven: !isSite,
     });

@@ -27,6 +27,8 @@ export interface HostDesk {
   readonly size: number;
   /** A lease is on its way back; what was queued for its host meanwhile can only be leased after that. */
   readonly isReleasing: boolean;
+  /** A host is being leased for a lookup: its pages come with it, and nobody else finds them meanwhile. */
+  readonly isHolding: boolean;
   /** Leases hosts with pages waiting, enough for so many requests; false when there are none to have. */
   leaseMore(free: number): Promise<boolean>;
   /** Others may have queued pages or given hosts back. */
@@ -95,6 +97,7 @@ export function createHostDesk(parts: CrawlParts, around: DeskSurroundings): Hos
   let mayHaveMore = true;
   let isStopped = false;
   let releasing = 0;
+  let holding = 0;
   let cancelSwap: (() => void) | null = null;
   const keeper = keepLeases({
     store,
@@ -261,8 +264,12 @@ export function createHostDesk(parts: CrawlParts, around: DeskSurroundings): Hos
       if (isStopped) return null;
       const held = hosts.get(name);
       if (held !== undefined) return held;
+      holding++;
       const lease = await store.leaseHost(owner, name, clock.now(), leaseMs);
+      holding--;
       if (lease !== null) return hosts.get(name) ?? activate(lease);
+      // Whoever waited for the answer before calling the run over.
+      onChange();
       // Refused because the loop took it meanwhile: then it is ours.
       if (!hosts.has(name)) await pause(pauseMs);
     }
@@ -409,6 +416,9 @@ export function createHostDesk(parts: CrawlParts, around: DeskSurroundings): Hos
     },
     get isReleasing() {
       return releasing > 0;
+    },
+    get isHolding() {
+      return holding > 0;
     },
     leaseMore,
     lookAgain,

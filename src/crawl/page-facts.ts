@@ -1,6 +1,6 @@
 /** What a visit found, as the store keeps it: first what the answer's head says, then what the page itself says. */
 
-import { contentHash, facetHash, linkDigest, simhashInteger } from '../change/fingerprint.ts';
+import { facetHash, linkDigest, simhashInteger, textHash } from '../change/fingerprint.ts';
 import { atArrival } from '../change/freshness.ts';
 import type { Outcome, ResponseHead } from '../fetch/fetcher.ts';
 import { parseHttpDate } from '../parse/http-date.ts';
@@ -25,7 +25,7 @@ export function fillFacts(facts: PageFacts, page: ParsedPage, baseUrl: string, l
   facts.wordCount = page.wordCount;
   facts.simhash = simhashInteger(page.simhashHigh, page.simhashLow);
   facts.structuredData = page.structuredData;
-  facts.textHash = contentHash(page.text);
+  facts.textHash = textHash(page.text);
   const mark = page.robots.nofollow ? ~linkRules : linkRules;
   facts.facetHash = facetHash(facts, linkDigest(page.links, page.baseHref, mark));
 }

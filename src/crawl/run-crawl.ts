@@ -381,7 +381,7 @@ export function createCrawlLoop(parts: CrawlParts, discoverer: { isResumed: bool
 
   function isOverForPages(): boolean {
     if (budget.isSpent) return true;
-    if (!schedule.isEmpty || desk.isReleasing) return false;
+    if (!schedule.isEmpty || desk.isReleasing || desk.isHolding) return false;
     for (const host of desk.all())
       if (host.isWaiting || host.gates.size > 0 || host.errands.length > 0) return false;
     return true;

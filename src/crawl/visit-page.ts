@@ -67,6 +67,9 @@ export async function visitPage(host: ActiveHost, turn: PageTurn, around: VisitS
   if (around.onStart !== null && claim.depth === 0 && DECIDED.has(answer.kind))
     around.onStart(claim, startAnswer(claim, answer, exchange, around));
   let settlement = settlementOf(claim, isHead ? decidedByHead(answer, exchange) : answer, exchange, around);
+  // Given up: whoever waits for it would ask for it once more, as it may be a feed.
+  if (claim.depth === 0 && !DECIDED.has(answer.kind) && settlement.requeue === null)
+    around.onStart?.(claim, 'other');
   let unkept: { error: unknown } | null = null;
   // From parsing to settling nothing is awaited, unless copies are made: other pages are parsed into the same buffers.
   if (!isComplete(settlement)) {
@@ -158,6 +161,8 @@ function nextTurn(
 ): PageTurn | null {
   const { claim, method, check } = turn;
   if (method === 'HEAD' && leavesItToGet(answer, outcome.head, around)) return { ...turn, method: 'GET' };
+  // To a reader no condition fails: a server that says so cannot deal with them, and would say it at every visit.
+  if (outcome.head?.status === 412 && isConditional) return { ...turn, method: 'GET', check: 'unasked' };
   if (answer.kind !== 'not-modified' || check !== undefined || !wasRead(claim.last)) return null;
   // A 304 that nobody asked for may be a cache's mistake; one that was asked for is checked now and then.
   if (!isConditional) return { ...turn, method: 'GET', check: 'unasked' };

@@ -34,7 +34,8 @@ const SITE: Record<string, (version: number) => FixedAnswer | null> = {
       data(v === 2 ? '12' : '10'),
     ),
   }),
-  '/b': () => ({ body: page('Pens', '<p>Pens never change.</p>', data('1')) }),
+  // Where a word may be broken nobody sees.
+  '/b': (v) => ({ body: page('Pens', `<p>Pens ne${v === 2 ? '&shy;' : ''}ver change.</p>`, data('1')) }),
   '/old': (v) => (v === 1 ? { body: page('Old', '<p>Soon gone.</p>') } : null),
   '/new': (v) => (v === 1 ? null : { body: page('Fresh & <new>', '<p>Quite new.</p>') }),
   '/moved': (v) =>
@@ -200,6 +201,9 @@ describe('sumi changes', () => {
       /^# Changes of shop, run 2\n[\s\S]*```diff\n {2}- title: Ink\n/,
     );
     expect((await write('changes.csv')).split('\n')[0]).toMatch(/^url,outcome,known_by,parts,/);
+    // Such names promise nothing.
+    for (const name of ['changes', 'changes.2026'])
+      expect(await write(name)).toMatch(/^Changes of shop, run 2\n/);
     const lines = (await write('changes.jsonl')).trim().split('\n');
     expect(lines.map((line) => JSON.parse(line))).toEqual(await rowsOf('--run', '2'));
   });
@@ -212,6 +216,13 @@ describe('sumi changes', () => {
     [['changes', '--run', 'x'], 2, '"x" is not the number of a run'],
     [['changes', '--project', 'other'], 2, 'other'],
     [['changes', '--format', 'xml'], 2, 'xml'],
+    [
+      ['changes', '--out', 'changes.docx'],
+      2,
+      '--out cannot be changes.docx; expected a file that ends in .txt',
+    ],
+    [['changes', '/b'], 2, 'The URL "/b" names no host'],
+    [['why', '/b'], 2, 'The URL "/b" names no host'],
     [['changes', 'http://nowhere.example/'], 1, 'is not known'],
     [['compare', '1', '99'], 2, 'There is no run 99'],
     [['compare', '2', '2'], 2, 'run 2 is given twice'],

@@ -10,6 +10,7 @@ const page = (head: string, links: string[] = []): FixedAnswer => ({
 });
 const MOVED: FixedAnswer = { status: 301, headers: { location: '/end' } };
 const PDF: FixedAnswer = { headers: { 'content-type': 'application/pdf' }, body: '%PDF-1.7' };
+const UNLISTED: FixedAnswer = { ...PDF, headers: { ...PDF.headers, 'x-robots-tag': 'noindex' } };
 const ROBOTS = '<meta name="robots" content="noindex">';
 
 /** What a run gets. */
@@ -24,7 +25,7 @@ const SITE: Record<string, (run: number) => FixedAnswer> = {
   '/back': (n) => (n === 2 ? MOVED : page('<title>Same</title>', ['/'])),
   '/file': (n) => (n === 2 ? PDF : page(`<title>File ${n}</title>`, ['/only'])),
   '/left': (n) => (n === 1 ? page('<title>Left</title>') : n === 2 ? MOVED : PDF),
-  '/wanted': (n) => (n < 3 ? page('<title>Wanted</title>') : PDF),
+  '/wanted': (n) => (n < 3 ? page('<title>Wanted</title>') : UNLISTED),
   '/only': () => page('<title>Only</title>'),
   '/end': () => page('<title>End</title>'),
 };
@@ -100,7 +101,11 @@ describe.each(['SQLite', 'PostgreSQL'])('on %s', (kind) => {
   it('a page whose new type is read from some run on is told by all that it lost', async () => {
     expect((await told('compare', '2', '3'))['/wanted'].parts).toEqual(['type']);
     expect(await told('compare', '3', '4')).not.toHaveProperty('/wanted');
-    expect((await told('compare', '2', '4'))['/wanted'].parts).toEqual(['title', 'text', 'type']);
+    const { parts, fields } = (await told('compare', '2', '4'))['/wanted'];
+    expect(parts).toEqual(['title', 'robots', 'text', 'type']);
+    expect(fields).toContainEqual({ name: 'robots', before: 'index, follow', after: 'noindex, follow' });
+    expect((await told('changes', '--run', '4', '--all'))['/wanted'].outcome).toBe('unchanged');
+    expect(await told('changes', '--run', '4')).not.toHaveProperty('/wanted');
   });
 
   it('each step is told by status and target alone', async () => {

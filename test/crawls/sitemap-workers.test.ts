@@ -11,7 +11,7 @@ import { connect, disconnect } from '../../src/store/postgres/connection.ts';
 import { sharedPostgres } from '../servers/shared-postgres.ts';
 import { answer, type Exchange } from '../web/fake-web.ts';
 import { indexOf, robotsNaming, sitemapOf } from '../web/sitemap-pages.ts';
-import { asked, page, useBench } from './crawl-site.ts';
+import { asked, type CrawlOptions, page, useBench } from './crawl-site.ts';
 
 const bench = useBench();
 const open: CrawlHandle[] = [];
@@ -22,7 +22,7 @@ afterEach(async () => {
   for (const drop of drops.splice(0)) await drop();
 });
 
-async function useStore() {
+async function useStore(more: CrawlOptions = {}) {
   const server = await sharedPostgres();
   const store = await server.newDatabase();
   const sql = connect(store, { max: 1, applicationName: 'test' });
@@ -30,7 +30,7 @@ async function useStore() {
     await disconnect(sql);
     await server.dropDatabase(store);
   });
-  const options = { store, delay: 0, adaptiveDelay: false, leaseSeconds: 5 };
+  const options = { store, delay: 0, adaptiveDelay: false, leaseSeconds: 5, ...more };
   const config = await loadConfig({ env: {}, options: { ...options, discover: ['sitemap', 'links'] } });
   return {
     rows: async (text: string) => [...(await sql.unsafe(text))] as Record<string, unknown>[],
@@ -87,6 +87,60 @@ describe('a store that takes its time', () => {
     await bench.crawl(file, web.origin, { discover: ['sitemap', 'links'] }, { store: own });
     expect(asked(web)).toEqual(['/', '/sitemap.xml']);
   });
+});
+
+describe('a start page on a shared store', () => {
+  it('is asked for once, also where the store takes its time to lease its host', async () => {
+    const web = await bench.web({
+      robots: robotsNaming(['/a.xml']),
+      pages: { '/start': page('start'), '/a.xml': sitemapOf('/named'), '/named': page('named') },
+    });
+    const store = await useStore();
+    const held: { now?: () => void } = {};
+    const isHeld = new Promise<void>((resolve) => {
+      held.now = resolve;
+    });
+    const first = await store.beginWith(web.url('/start'), (own) => ({
+      lease: async (...request) => isHeld.then(() => own.lease(...request)),
+      async leaseHost(...request) {
+        const lease = await own.leaseHost(...request);
+        held.now!();
+        // The loop looks for hosts, and finds that there are none.
+        await turns(5_000);
+        return lease;
+      },
+    }));
+    expect((await first.finished).status).toBe('completed');
+    expect(asked(web).filter((path) => path === '/start')).toHaveLength(1);
+    expect(asked(web)).toContain('/named');
+  });
+
+  it.each(['alone', 'with another worker, who asks for it'])(
+    'that does not answer is no trouble of the sitemaps, and is given up as any page: %s',
+    async (who) => {
+      const isAlone = who === 'alone';
+      const web = await bench.web({
+        robots: robotsNaming(['/a.xml']),
+        pages: {
+          '/start': (exchange) => answer(exchange, { status: 503 }),
+          '/a.xml': sitemapOf('/named'),
+          '/named': page('named'),
+        },
+      });
+      const store = await useStore({ retries: 0 });
+      const isAsked = isAlone ? Promise.resolve() : web.asked('/start');
+      const first = await store.beginWith(web.url('/start'), (own) => ({
+        lease: async (...request) => isAsked.then(() => own.lease(...request)),
+        leaseHost: async (...request) => isAsked.then(() => own.leaseHost(...request)),
+      }));
+      const second = isAlone ? null : await store.join(first.runId);
+      await Promise.all([first.finished, second?.finished]);
+      if (isAlone) expect(asked(web).filter((path) => path === '/start')).toHaveLength(1);
+      expect(await store.rows('SELECT method, entries, trouble FROM discovery_status')).toEqual([
+        { method: 'sitemap', entries: 1, trouble: null },
+      ]);
+    },
+  );
 });
 
 /** Of the event loop. */

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { createChangingPages, type PageLife } from '../web/changing-pages.ts';
-import type { FakeWeb } from '../web/fake-web.ts';
+import { answer, type FakeWeb } from '../web/fake-web.ts';
 import { asked, type CrawlOptions, useBench } from './crawl-site.ts';
 import { outcomes, visitsOf } from './history-rows.ts';
 
@@ -143,6 +143,38 @@ describe('a 304 that nobody asked for', () => {
     await bench.crawl(file, web.url('/'), INCREMENTAL);
     expect(statuses(web, '/a')).toEqual([200, 304, 200]);
     expect(outcomes(file)['/a']).toBe('changed content');
+  });
+});
+
+describe('a server that fails conditions with 412', () => {
+  it('is asked for the page without them', async () => {
+    const now = { text: 'words' };
+    const web = await bench.web({
+      pages: {
+        '/': (exchange) => {
+          const isAsked = exchange.request.headers['if-none-match'] !== undefined;
+          const body = `<title>home</title><main>${now.text}</main>`;
+          answer(exchange, isAsked ? { status: 412 } : { body, headers: { etag: `"${now.text}"` } });
+        },
+      },
+    });
+    const file = bench.file();
+    await bench.crawl(file, web.url('/'));
+    expect((await bench.crawl(file, web.url('/'), INCREMENTAL)).summary).toMatchObject({ unchanged: 1 });
+    expect(statuses(web, '/')).toEqual([200, 412, 200]);
+    expect(outcomes(file)).toEqual({ '/': 'unchanged hash' });
+    now.text = 'other';
+    expect((await bench.crawl(file, web.url('/'), INCREMENTAL)).summary).toMatchObject({ changed: 1 });
+    expect(file.page('/')).toMatchObject({ state: 'Processed', status_code: 200, etag: '"other"' });
+  });
+
+  it('says nothing else where nobody set any', async () => {
+    const web = await bench.web({ pages: { '/': (exchange) => answer(exchange, { status: 412 }) } });
+    const file = bench.file();
+    await bench.crawl(file, web.url('/'));
+    await bench.crawl(file, web.url('/'), INCREMENTAL);
+    expect(statuses(web, '/')).toEqual([412, 412]);
+    expect(outcomes(file)).toEqual({ '/': 'failed status' });
   });
 });
 

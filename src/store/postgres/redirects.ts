@@ -47,10 +47,10 @@ export interface RedirectResult {
   failed: FailedSource[];
 }
 
-const { Queued, Fetching, Processed, Failed, DeadLink, Gone } = PAGE_STATES;
+const { Queued, Fetching, Processed, Failed } = PAGE_STATES;
 
-/** What it led to while it was there is kept, and leads nowhere. */
-const isVanished = ({ state }: Place) => state === DeadLink || state === Gone;
+/** Of others what they led to when they answered is kept, and leads nowhere. */
+const isWell = ({ state }: Place) => state === Processed;
 
 // UNION, not UNION ALL: a loop ends the walk.
 const READ_PLACES = `
@@ -164,10 +164,7 @@ export async function openRedirectBook(
         return fail(chain, `redirect: loop at ${target.fetchUrl ?? target.url}`, page);
       if (chain.some(([, hops]) => hops > maxHops))
         return fail(chain, `redirect: more than ${maxHops} hops`, page);
-      if (target.state === Failed && target.redirectTo !== null)
-        return fail(chain, target.reason ?? 'redirect: leads nowhere', page);
-      const isOpen = target.state === Queued || target.state === Fetching;
-      if (isOpen || isVanished(target) || target.redirectTo === null || walked > maxHops) break;
+      if (!isWell(target) || target.redirectTo === null || walked > maxHops) break;
       target = places.get(target.redirectTo)!;
       for (const link of chain) link[1]++;
     }
@@ -179,7 +176,7 @@ export async function openRedirectBook(
     const url = target.fetchUrl ?? target.url;
     const refusal = refusalOf(url, target.state, target.reason);
     if (refusal !== null) return fail(chain, refusal, page);
-    end(chain, isVanished(target) ? url : (target.finalUrl ?? url));
+    end(chain, isWell(target) ? (target.finalUrl ?? url) : url);
     return { state: Processed, reason: null, failed: [] };
   }
 

@@ -32,12 +32,12 @@ export interface RedirectResult {
 }
 
 const NONE: readonly FailedSource[] = [];
-const { Queued, Fetching, Processed, Failed, DeadLink, Gone } = PAGE_STATES;
+const { Queued, Fetching, Processed, Failed } = PAGE_STATES;
 export type Redirects = ReturnType<typeof createRedirects>;
 
-/** What it led to while it was there is kept, and leads nowhere. */
-function isVanished({ state }: TargetRow): boolean {
-  return state === DeadLink || state === Gone;
+/** Of others what they led to when they answered is kept, and leads nowhere. */
+function isWell({ state }: TargetRow): boolean {
+  return state === Processed;
 }
 
 /** `hurry` puts a waiting page at the head of its host's queue. */
@@ -119,16 +119,7 @@ export function createRedirects(db: Database, hurry: (hostId: number, pageId: nu
           return fail(chain, `redirect: loop at ${target.fetch_url ?? target.url}`, pageId);
         if (chain.some(([, hops]) => hops > maxHops))
           return fail(chain, `redirect: more than ${maxHops} hops`, pageId);
-        if (target.state === Failed && target.redirect_to !== null)
-          return fail(chain, target.reason ?? 'redirect: leads nowhere', pageId);
-        if (
-          target.state === Queued ||
-          target.state === Fetching ||
-          isVanished(target) ||
-          target.redirect_to === null ||
-          walked > maxHops
-        )
-          break;
+        if (!isWell(target) || target.redirect_to === null || walked > maxHops) break;
         target = rowOf(target.redirect_to);
         for (const link of chain) link[1]++;
       }
@@ -141,7 +132,7 @@ export function createRedirects(db: Database, hurry: (hostId: number, pageId: nu
       const url = target.fetch_url ?? target.url;
       const refusal = refusalOf(url, target.state, target.reason);
       if (refusal !== null) return fail(chain, refusal, pageId);
-      end(chain, isVanished(target) ? url : (target.final_url ?? url), 0);
+      end(chain, isWell(target) ? (target.final_url ?? url) : url, 0);
       return { state: Processed, reason: null, failed: NONE };
     },
 

@@ -14,6 +14,7 @@ import {
   redirecting,
   refused,
   type StoreHarness,
+  touch,
   url,
 } from './harness.ts';
 
@@ -117,6 +118,32 @@ export function describeRedirects(harness: () => StoreHarness): void {
       expect(a).toMatchObject({ final_url: url('c', 'b.test'), redirect_count: 2 });
       expect(b).toMatchObject({ final_url: url('c', 'b.test'), redirect_count: 1 });
     });
+
+    it.each([
+      ['Failed', 'http: 500'],
+      ['Unreachable', 'network: refused'],
+    ] as const)(
+      'to a page that was a redirect and is %s now end there, whoever is asked first',
+      async (state, reason) => {
+        const run = await beginRun(harness());
+        const [b] = await run.store.offer([candidate('b')]);
+        const held = await run.lease();
+        await run.store.settle(held, redirecting(await run.claim(held), candidate('c')));
+        await run.visit(held);
+        await run.store.requeue([b], 5);
+        const failed = { facts: null, touch: touch({ statusCode: null, error: reason }), reason };
+        await run.visit(held, { ...failed, state: PAGE_STATES[state] });
+        await run.store.offer([candidate('a')]);
+        const settled = await run.store.settle(held, redirecting(await run.claim(held), candidate('b')));
+        expect(settled).toMatchObject({ state: PAGE_STATES.Processed, reason: null });
+        await run.store.flush();
+        expect((await pagesOf(harness())).a).toMatchObject({
+          state: 'Processed',
+          final_url: url('b'),
+          redirect_count: 1,
+        });
+      },
+    );
 
     it('make a waiting target the next page of its host', async () => {
       const run = await beginRun(harness());

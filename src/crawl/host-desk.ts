@@ -120,8 +120,7 @@ export function createHostDesk(parts: CrawlParts, around: DeskSurroundings): Hos
     hosts.delete(host.lease.host);
     schedule.remove(host);
     parts.fetcher.forgetHost(host.lease.host);
-    host.turns.length = 0;
-    host.parked.length = 0;
+    host.takeClaims();
     for (const errand of host.errands.splice(0)) errand.done(abortedOutcome());
     for (const lookup of host.lookups.splice(0)) lookup.done('moved');
     report.host({
@@ -195,13 +194,13 @@ export function createHostDesk(parts: CrawlParts, around: DeskSurroundings): Hos
     }
   }
 
+  async function unclaimAll(host: ActiveHost): Promise<void> {
+    const claims = host.takeClaims();
+    if (claims.length > 0) await store.unclaim(host.lease, claims);
+  }
+
   async function close(host: ActiveHost, state: PageState, reason: string): Promise<void> {
-    const waiting = [...host.parked.splice(0), ...host.turns.splice(0)];
-    if (waiting.length > 0)
-      await store.unclaim(
-        host.lease,
-        waiting.map(({ claim }) => claim),
-      );
+    await unclaimAll(host);
     const closed = await store.closeHost(host.lease, PAGE_STATES[state], reason);
     report.host({
       host: host.lease.host,
@@ -222,11 +221,7 @@ export function createHostDesk(parts: CrawlParts, around: DeskSurroundings): Hos
     hosts.delete(host.lease.host);
     parts.fetcher.forgetHost(host.lease.host);
     releasing++;
-    if (host.turns.length > 0)
-      await store.unclaim(
-        host.lease,
-        host.turns.splice(0).map(({ claim }) => claim),
-      );
+    await unclaimAll(host);
     await store.release(host.lease);
     releasing--;
     for (const lookup of host.lookups.splice(0)) lookup.done('moved');
@@ -423,12 +418,7 @@ export function createHostDesk(parts: CrawlParts, around: DeskSurroundings): Hos
     },
     async releaseAll() {
       for (const host of hosts.values()) {
-        const waiting = [...host.parked, ...host.turns];
-        if (waiting.length > 0)
-          await store.unclaim(
-            host.lease,
-            waiting.map(({ claim }) => claim),
-          );
+        await unclaimAll(host);
         await store.release(host.lease);
       }
       hosts.clear();

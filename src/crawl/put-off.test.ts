@@ -24,7 +24,7 @@ function someHosts(count: number) {
     },
     onStart: null,
     wakeHost: (host: string) => void woken.push(host),
-    hosts: () => hosts,
+    desk: { all: () => hosts },
     onChange() {},
     onFailure(error: unknown) {
       throw error;

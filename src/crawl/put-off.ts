@@ -5,13 +5,14 @@
  */
 import type { Claim } from '../frontier/candidate.ts';
 import type { ActiveHost } from './active-host.ts';
+import type { HostDesk } from './host-desk.ts';
 import type { VisitSurroundings } from './visit-page.ts';
 
 /** So many are held in memory, over all hosts. */
 const MOST_ASIDE = 4096;
 
 export interface PutOffSurroundings extends Pick<VisitSurroundings, 'store' | 'onStart' | 'wakeHost'> {
-  hosts: () => Iterable<ActiveHost>;
+  desk: Pick<HostDesk, 'all'>;
   /** Something may be possible that was not. */
   onChange: () => void;
   onFailure: (error: unknown) => void;
@@ -28,7 +29,7 @@ export function createPutOff(around: PutOffSurroundings): PutOff {
   function isFull(): boolean {
     if (atMost < MOST_ASIDE) return false;
     atMost = 0;
-    for (const { undated } of around.hosts()) atMost += undated.length;
+    for (const { undated } of around.desk.all()) atMost += undated.length;
     return atMost >= MOST_ASIDE;
   }
 

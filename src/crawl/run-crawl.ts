@@ -97,12 +97,7 @@ export function createCrawlLoop(parts: CrawlParts, discoverer: { isResumed: bool
     closeHost: (host, state, reason) => desk.close(host, state, reason),
     onStart: sitemaps === null ? null : sitemaps.seeStart,
   };
-  const putOff = createPutOff({
-    ...around,
-    hosts: () => desk.all(),
-    onChange: () => wake(),
-    onFailure: fail,
-  });
+  const putOff = createPutOff({ ...around, ...hears });
   const depths = createDepthPasser({ store, clock, wakeHost: (host) => desk.wake(host), onTime: wake });
   const others = watchOthers(store, clock, look);
   let [inFlight, lookupsInFlight, isStopped] = [0, 0, false];

@@ -1,5 +1,5 @@
 /**
- * Entries on their way to the store, each page once: of one that is named twice the newer date counts. A batch is full by the
+ * Entries of one sitemap on their way to the store, each page once: of one that is named twice the newer date counts. A batch is full by the
  * number of its entries or by what they say: few that say much would fill the memory as many do.
  */
 import type { Candidate } from '../frontier/candidate.ts';
@@ -13,6 +13,7 @@ export class FindingBatch {
   readonly #most: number;
   #findings = new Map<string, SitemapFinding>();
   #letters = 0;
+  #sitemap: string | null = null;
 
   constructor(most: number) {
     this.#most = most;
@@ -22,6 +23,11 @@ export class FindingBatch {
     return this.#findings.size >= this.#most || this.#letters >= MOST_LETTERS;
   }
 
+  /** What another sitemap says comes after it: of a page that both name, each has its own words. */
+  isOf(sitemap: string): boolean {
+    return this.#sitemap === null || this.#sitemap === sitemap;
+  }
+
   /** `url`: the identity of its page. */
   add({ entry, sitemap, kind }: FoundEntry, url: string, judge: () => Candidate): void {
     const earlier = this.#findings.get(url);
@@ -29,6 +35,7 @@ export class FindingBatch {
       keepNewerDate(earlier, entry);
       return;
     }
+    this.#sitemap = sitemap;
     const { lastmodAt: lastmod, changefreq, priority } = entry;
     const words = wordsOf(entry, kind, url);
     this.#letters += (words.details?.length ?? 0) + (words.lastmodText?.length ?? 0);
@@ -40,6 +47,7 @@ export class FindingBatch {
     const taken = [...this.#findings.values()];
     this.#findings = new Map();
     this.#letters = 0;
+    this.#sitemap = null;
     return taken;
   }
 }

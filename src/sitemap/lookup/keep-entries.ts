@@ -145,8 +145,8 @@ export async function openKeeper(config: Config, parts: CrawlParts, given: Start
 
     async keep(found) {
       for (const one of found) {
+        if (batch.isFull || !batch.isOf(one.sitemap)) await flush();
         add(one);
-        if (batch.isFull) await flush();
       }
     },
 

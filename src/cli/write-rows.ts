@@ -102,6 +102,11 @@ async function* joined(
     for (const row of listOf(some)) {
       text += textOf(row);
       count++;
+      // Few rows may be as long as all the others.
+      if (text.length < CHARS_A_WRITE) continue;
+      yield text;
+      text = '';
+      count = 0;
     }
     if (count < ROWS_A_PIECE) continue;
     yield text;

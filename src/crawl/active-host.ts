@@ -78,7 +78,9 @@ export class ActiveHost implements Schedulable {
   isClaiming = false;
   /** Its first robots.txt, or that of too many pages, must come first. */
   isGated = false;
-  /** Its sitemaps are being read, whose dates decide about the next page: none is claimed until then. */
+  /** Pages that would be spared, set aside while its sitemaps are being read, whose dates decide about them. */
+  readonly undated: Claim[] = [];
+  /** No more can be set aside: no page is claimed until its sitemaps are read. */
   awaitsDates = false;
   /** No page waits in the store, as far as is known. */
   isDrained = false;
@@ -144,9 +146,16 @@ export class ActiveHost implements Schedulable {
     return this.lookups.splice(at, 1)[0];
   }
 
+  /** Everything that was claimed and has no turn now, taken out. */
+  takeClaims(): Claim[] {
+    const turns = [...this.parked.splice(0), ...this.turns.splice(0)];
+    return [...turns.map(({ claim }) => claim), ...this.undated.splice(0)];
+  }
+
   /** Nothing is left to do here: the lease can be given back. */
   get isIdle(): boolean {
-    return this.isDrained && this.isResting && this.turns.length === 0 && this.users === 0;
+    const hasClaims = this.turns.length + this.undated.length > 0;
+    return this.isDrained && this.isResting && !hasClaims && this.users === 0;
   }
 
   /** Nothing is under way: given back now, the host loses nothing but its place. */

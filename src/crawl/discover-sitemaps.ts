@@ -8,7 +8,6 @@
  */
 import type { Candidate } from '../frontier/candidate.ts';
 import { PAGE_STATES } from '../frontier/page-state.ts';
-import { keepNewerDate, wordsOf } from '../sitemap/entry-words.ts';
 import {
   type FoundEntry,
   findEntries,
@@ -17,9 +16,10 @@ import {
   type SitemapWeb,
 } from '../sitemap/find-entries.ts';
 import { sitemapLinks } from '../sitemap/sitemap-links.ts';
-import type { HostDiscovery, SitemapFinding } from '../store/port.ts';
+import type { HostDiscovery } from '../store/port.ts';
 import { createAwaited } from './awaited.ts';
 import { isFresh, isOfAnotherPort, isPageUrl, isSearched, LookRecord, placeOf } from './discovery-record.ts';
+import { FindingBatch } from './finding-batch.ts';
 import type { HostDesk } from './host-desk.ts';
 import type { CrawlParts, StartUrl } from './parts.ts';
 import { createSitemapWeb } from './sitemap-web.ts';
@@ -101,8 +101,8 @@ interface Seen {
   reading: Map<string, Promise<void>>;
   /** What start pages name that were asked for once more, by address. */
   links: Map<string, readonly string[]>;
-  /** Not offered yet, by identity: one that is named twice counts once, where both are in hand. */
-  batch: Map<string, SitemapFinding>;
+  /** Not offered yet. */
+  batch: FindingBatch;
 }
 
 /** Start URLs that are offered once it is known what they are: a sitemap is no page, and a bare host needs a scheme. */
@@ -184,7 +184,7 @@ export function createSitemapDiscovery(
       read: new Set(),
       reading: new Map(),
       links: new Map(),
-      batch: new Map(),
+      batch: new FindingBatch(ENTRIES_AT_ONCE),
     };
     // Beside the looks: what comes is read while it comes.
     if (sitemaps !== null) for (const start of startPagesOf(host)) awaitFeed(start, seen);
@@ -304,8 +304,10 @@ export function createSitemapDiscovery(
     });
     for await (const batch of entries) {
       if (isStopped) break;
-      for (const found of batch) add(found, seen);
-      if (seen.batch.size >= ENTRIES_AT_ONCE) await save(seen);
+      for (const found of batch) {
+        add(found, seen);
+        if (seen.batch.isFull) await save(seen);
+      }
     }
     if (!isStopped) await save(seen);
     // From here on what its sitemaps say is of today; a single one that was given says nothing of the others.
@@ -327,31 +329,19 @@ export function createSitemapDiscovery(
     return links;
   }
 
-  function add({ entry, sitemap, kind }: FoundEntry, { batch }: Seen): void {
-    const found = parts.normalizer.normalize(entry.url);
-    if (found === null) return;
-    const earlier = batch.get(found.url);
-    if (earlier !== undefined) {
-      keepNewerDate(earlier, entry);
-      return;
-    }
-    const { lastmodAt: lastmod, changefreq, priority } = entry;
-    const candidate = parts.discovery.judge(found, 1, 'sitemap', false, parts.isStartUrl(found.url));
-    // What was only linked in a way that is not followed is opened: here is another way to it.
-    batch.set(found.url, {
-      candidate: { ...candidate, reopens: true },
-      lastmod,
-      changefreq,
-      priority,
-      sitemap,
-      ...wordsOf(entry, kind, found.url),
-    });
+  function add(found: FoundEntry, { batch }: Seen): void {
+    const page = parts.normalizer.normalize(found.entry.url);
+    if (page === null) return;
+    batch.add(found, page.url, () => ({
+      ...parts.discovery.judge(page, 1, 'sitemap', false, parts.isStartUrl(page.url)),
+      // What was only linked in a way that is not followed is opened: here is another way to it.
+      reopens: true,
+    }));
   }
 
   async function save(seen: Seen): Promise<void> {
-    if (seen.batch.size === 0) return;
-    const findings = [...seen.batch.values()];
-    seen.batch.clear();
+    const findings = seen.batch.take();
+    if (findings.length === 0) return;
     seen.record.count(await store.saveEntries(findings, seen.record.now));
     wakeHosts(findings.map(({ candidate }) => candidate));
   }

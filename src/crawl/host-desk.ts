@@ -1,16 +1,16 @@
 /**
- * The leased hosts: takes leases from the store while there is room, opens each host's robots.txt gate, runs errands
- * and lookups on any host's next slot, gives leases back. The loop asks it for nothing but "is there more?".
+ * The leased hosts: takes leases from the store while there is room, has their robots.txt learned (learn-robots.ts), runs errands
+ * and lookups (ask-hosts.ts) on any host's next slot, gives leases back. The loop asks it for nothing but "is there more?".
  */
 import type { Outcome } from '../fetch/fetcher.ts';
 import type { HostSchedule } from '../frontier/host-schedule.ts';
 import { PAGE_STATES, type PageState, pageStateName } from '../frontier/page-state.ts';
 import { HostPace } from '../politeness/host-pace.ts';
-import { openRobotsGate, type RobotsAnswer } from '../politeness/robots-gate.ts';
-import { parseRobotsTxt, type RobotsRules, rulesFor } from '../politeness/robots-txt.ts';
 import type { HostLease } from '../store/port.ts';
-import { ActiveHost, type LookupRequest, type PageTurn } from './active-host.ts';
+import { ActiveHost, type PageTurn } from './active-host.ts';
+import { createHostQuestions, type HostQuestions, type Refused } from './ask-hosts.ts';
 import { keepLeases } from './keep-leases.ts';
+import { createRobotsLearner } from './learn-robots.ts';
 import type { CrawlParts } from './parts.ts';
 
 const LEASES_AT_ONCE = 256;
@@ -23,12 +23,10 @@ const FIRST_LEASE_PAUSE_MS = 20;
 /** Hosts change places with those in the store at most so often. */
 const SWAP_EVERY_MS = 1_000;
 
-export interface HostDesk {
+export interface HostDesk extends HostQuestions {
   readonly size: number;
-  /** A lease is on its way back; what was queued for its host meanwhile can only be leased after that. */
-  readonly isReleasing: boolean;
-  /** A host is being leased for a lookup: its pages come with it, and nobody else finds them meanwhile. */
-  readonly isHolding: boolean;
+  /** A lease is on its way, back or here for a lookup: until then nobody finds the pages that wait for its host. */
+  readonly isExchanging: boolean;
   /** Leases hosts with pages waiting, enough for so many requests; false when there are none to have. */
   leaseMore(free: number): Promise<boolean>;
   /** Others may have queued pages or given hosts back. */
@@ -39,12 +37,6 @@ export interface HostDesk {
   wake(host: string): void;
   /** Gets the host's robots.txt; pages wait until it is here. */
   openGate(host: ActiveHost, turn: PageTurn, origin: string): void;
-  /** What the robots.txt of the URL's origin says. */
-  rulesOf(url: string): Promise<RobotsRules | Refused>;
-  /** Asks for a sitemap on a slot of its host, wherever that host is now, if its robots.txt lets us. */
-  lookUp(request: LookupRequest): Promise<Outcome | Refused>;
-  /** Whether anybody answers at the URL's origin; asked once, for robots.txt or, where that is not asked for, by HEAD. */
-  answers(url: string): Promise<boolean>;
   /** Ends at once when the desk is stopped. */
   pause(delayMs: number): Promise<void>;
   close(host: ActiveHost, state: PageState, reason: string): Promise<void>;
@@ -63,12 +55,6 @@ export interface HostDesk {
   releaseAll(): Promise<void>;
 }
 
-export interface Refused {
-  refused: string;
-  /** Another time there may be an answer. */
-  mayPass?: boolean;
-}
-
 export interface DeskSurroundings {
   schedule: HostSchedule<ActiveHost>;
   /** No page may be asked of this host now. */
@@ -85,19 +71,17 @@ const PAUSED: Refused = {
   refused: 'rate-limit: the host is to be left alone for longer than is waited',
   mayPass: true,
 };
-/** Of whoever asks for no robots.txt. */
-const NO_RULES = rulesFor(parseRobotsTxt(''), '');
 
 export function createHostDesk(parts: CrawlParts, around: DeskSurroundings): HostDesk {
   const { schedule, isOutOfBudget, onChange, onFailure } = around;
-  const { store, clock, owner, policy, report } = parts;
+  const { store, clock, owner, report } = parts;
   const { leaseMs, maxHosts } = parts.limits;
   const hosts = new Map<string, ActiveHost>();
   const pauses = new Set<() => void>();
   let mayHaveMore = true;
   let isStopped = false;
-  let releasing = 0;
-  let holding = 0;
+  /** Leases on their way. */
+  let exchanging = 0;
   let cancelSwap: (() => void) | null = null;
   const keeper = keepLeases({
     store,
@@ -107,12 +91,13 @@ export function createHostDesk(parts: CrawlParts, around: DeskSurroundings): Hos
     hosts: () => hosts.values(),
     onGood(host) {
       host.isLapsed = false;
-      schedule.place(host);
-      onChange();
+      place(host);
     },
     onLost: leave,
     onFailure,
   });
+  const learnRobots = createRobotsLearner(parts, { ask: runErrand, pause, isPausedTooLong, onLearned });
+  const questions = createHostQuestions(parts, { withHost, learnRobots, isHere, place });
 
   function activate(lease: HostLease): ActiveHost {
     const isDoubted = parts.room?.isSilent?.(lease.hostId) === true;
@@ -131,8 +116,7 @@ export function createHostDesk(parts: CrawlParts, around: DeskSurroundings): Hos
     hosts.delete(host.lease.host);
     schedule.remove(host);
     parts.fetcher.forgetHost(host.lease.host);
-    host.turns.length = 0;
-    host.parked.length = 0;
+    host.takeClaims();
     for (const errand of host.errands.splice(0)) errand.done(abortedOutcome());
     for (const lookup of host.lookups.splice(0)) lookup.done('moved');
     report.host({
@@ -207,13 +191,13 @@ export function createHostDesk(parts: CrawlParts, around: DeskSurroundings): Hos
     }
   }
 
+  async function unclaimAll(host: ActiveHost): Promise<void> {
+    const claims = host.takeClaims();
+    if (claims.length > 0) await store.unclaim(host.lease, claims);
+  }
+
   async function close(host: ActiveHost, state: PageState, reason: string): Promise<void> {
-    const waiting = [...host.parked.splice(0), ...host.turns.splice(0)];
-    if (waiting.length > 0)
-      await store.unclaim(
-        host.lease,
-        waiting.map(({ claim }) => claim),
-      );
+    await unclaimAll(host);
     const closed = await store.closeHost(host.lease, PAGE_STATES[state], reason);
     report.host({
       host: host.lease.host,
@@ -244,14 +228,10 @@ export function createHostDesk(parts: CrawlParts, around: DeskSurroundings): Hos
   async function giveBack(host: ActiveHost): Promise<void> {
     hosts.delete(host.lease.host);
     parts.fetcher.forgetHost(host.lease.host);
-    releasing++;
-    if (host.turns.length > 0)
-      await store.unclaim(
-        host.lease,
-        host.turns.splice(0).map(({ claim }) => claim),
-      );
+    exchanging++;
+    await unclaimAll(host);
     await store.release(host.lease);
-    releasing--;
+    exchanging--;
     for (const lookup of host.lookups.splice(0)) lookup.done('moved');
     // Pages may have been queued while the lease was on its way back.
     lookAgain();
@@ -264,9 +244,9 @@ export function createHostDesk(parts: CrawlParts, around: DeskSurroundings): Hos
       if (isStopped) return null;
       const held = hosts.get(name);
       if (held !== undefined) return held;
-      holding++;
+      exchanging++;
       const lease = await store.leaseHost(owner, name, clock.now(), leaseMs);
-      holding--;
+      exchanging--;
       if (lease !== null) return hosts.get(name) ?? activate(lease);
       // Whoever waited for the answer before calling the run over.
       onChange();
@@ -281,9 +261,23 @@ export function createHostDesk(parts: CrawlParts, around: DeskSurroundings): Hos
     if (target === null) return abortedOutcome();
     return new Promise((done) => {
       target.errands.push({ url, maxBytes, done });
-      schedule.place(target);
-      onChange();
+      place(target);
     });
+  }
+
+  function place(host: ActiveHost): void {
+    schedule.place(host);
+    onChange();
+  }
+
+  function isHere(host: ActiveHost): boolean {
+    return !isStopped && hosts.get(host.lease.host) === host;
+  }
+
+  async function onLearned(host: ActiveHost): Promise<void> {
+    schedule.place(host);
+    await releaseIfIdle(host);
+    onChange();
   }
 
   function pause(delayMs: number): Promise<void> {
@@ -297,53 +291,6 @@ export function createHostDesk(parts: CrawlParts, around: DeskSurroundings): Hos
       const cancel = clock.after(delayMs, end);
       pauses.add(end);
     });
-  }
-
-  /** One question at a time for each origin, whoever wants to know. */
-  function learnRobots(host: ActiveHost, origin: string, isFirstTry = false): Promise<RobotsAnswer> {
-    let asking = host.gates.get(origin);
-    if (asking === undefined) {
-      asking = askRobots(host, origin, isFirstTry).finally(() => host.gates.delete(origin));
-      host.gates.set(origin, asking);
-    }
-    return asking;
-  }
-
-  async function askRobots(host: ActiveHost, origin: string, isFirstTry: boolean): Promise<RobotsAnswer> {
-    const { robots, retry, retryRefused } = policy;
-    const retries = isFirstTry || host.pace.isDoubted ? 0 : robots!.retries;
-    const answer = await openRobotsGate(origin, {
-      productToken: robots!.productToken,
-      whenUnreachable: robots!.whenUnreachable,
-      // Looked at after each answer, which may bring a pause.
-      get retries() {
-        return isPausedTooLong(host) ? 0 : retries;
-      },
-      connectRetries: retry.retries,
-      refusedRetries: retryRefused ? retry.retries : 0,
-      ttlMs: robots!.ttlMs,
-      clock,
-      load: (key) => store.robots(key, host.lease),
-      save: (stored) => store.saveRobots(host.lease.hostId, stored),
-      ask: runErrand,
-      pause,
-    });
-    host.isGated = false;
-    host.turns.unshift(...host.parked.splice(0));
-    if ('rules' in answer) {
-      host.robots.set(origin, answer);
-      host.pace.setRobotsDelay(longestDelay(host));
-    } else if ('unreachable' in answer && !isFirstTry) {
-      // Only this origin: another port of the host may be well.
-      const unreachable = `robots: unreachable ${answer.unreachable}`;
-      if (answer.failure === null) report.counters.answers++;
-      host.robots.set(origin, { unreachable });
-      report.host({ host: host.lease.host, what: 'robots', detail: `${origin} ${unreachable}`, until: null });
-    }
-    schedule.place(host);
-    await releaseIfIdle(host);
-    onChange();
-    return answer;
   }
 
   /** Does something with the URL's host, which is kept meanwhile; again with another lease where this one was given back. */
@@ -369,56 +316,12 @@ export function createHostDesk(parts: CrawlParts, around: DeskSurroundings): Hos
     }
   }
 
-  async function rulesOn(host: ActiveHost, url: string): Promise<RobotsRules | Refused | 'moved'> {
-    if (policy.robots === null) return NO_RULES;
-    const { origin } = new URL(url);
-    const known = host.robots.get(origin);
-    if (known !== undefined && 'unreachable' in known) return { refused: known.unreachable, mayPass: true };
-    if (known !== undefined && known.expiresAt > clock.now()) return known.rules;
-    const answer = await learnRobots(host, origin);
-    if ('rules' in answer) return answer.rules;
-    return 'unreachable' in answer
-      ? { refused: `robots: unreachable ${answer.unreachable}`, mayPass: true }
-      : 'moved';
-  }
-
-  const rulesOf = (url: string): Promise<RobotsRules | Refused> =>
-    withHost(url, (host) => rulesOn(host, url));
-
-  const lookUp = (request: LookupRequest): Promise<Outcome | Refused> =>
-    withHost<Outcome | Refused>(request.url, async (host) => {
-      const rules = await rulesOn(host, request.url);
-      if (rules === 'moved' || 'refused' in rules) return rules;
-      const { allowed, rule } = rules.decide(request.url);
-      if (!allowed) return { refused: `robots: ${rule}` };
-      if (isStopped || hosts.get(host.lease.host) !== host) return 'moved';
-      return new Promise((done) => {
-        host.lookups.push({ ...request, done });
-        schedule.place(host);
-        onChange();
-      });
-    });
-
-  async function answers(url: string): Promise<boolean> {
-    if (policy.robots === null) {
-      const outcome = await lookUp({ url, haste: 'now', maxBytes: 0, method: 'HEAD' });
-      // Stopped, nobody asks any more.
-      return 'refused' in outcome || outcome.head !== null;
-    }
-    const { origin } = new URL(url);
-    const answer = await withHost(url, (host) => learnRobots(host, origin, true));
-    return !('unreachable' in answer) || answer.failure === null;
-  }
-
   return {
     get size() {
       return hosts.size;
     },
-    get isReleasing() {
-      return releasing > 0;
-    },
-    get isHolding() {
-      return holding > 0;
+    get isExchanging() {
+      return exchanging > 0;
     },
     leaseMore,
     lookAgain,
@@ -439,9 +342,7 @@ export function createHostDesk(parts: CrawlParts, around: DeskSurroundings): Hos
       host.isGated = host.robots.size === 0 || host.parked.length >= MAX_PARKED;
       if (!host.gates.has(origin)) learnRobots(host, origin).catch(onFailure);
     },
-    rulesOf,
-    lookUp,
-    answers,
+    ...questions,
     pause,
     close,
     isPausedTooLong,
@@ -463,27 +364,12 @@ export function createHostDesk(parts: CrawlParts, around: DeskSurroundings): Hos
     },
     async releaseAll() {
       for (const host of hosts.values()) {
-        const waiting = [...host.parked, ...host.turns];
-        if (waiting.length > 0)
-          await store.unclaim(
-            host.lease,
-            waiting.map(({ claim }) => claim),
-          );
+        await unclaimAll(host);
         await store.release(host.lease);
       }
       hosts.clear();
     },
   };
-}
-
-/** Ports of a host share its clock: the most patient robots.txt decides. */
-function longestDelay(host: ActiveHost): number | null {
-  let seconds: number | null = null;
-  for (const robots of host.robots.values()) {
-    const own = 'rules' in robots ? robots.rules.delaySeconds : null;
-    if (own !== null && own > (seconds ?? 0)) seconds = own;
-  }
-  return seconds;
 }
 
 function abortedOutcome(): Outcome {

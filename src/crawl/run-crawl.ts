@@ -19,6 +19,7 @@ import { exchangeWith, logRequest } from './exchange.ts';
 import { createHostDesk } from './host-desk.ts';
 import type { CrawlParts } from './parts.ts';
 import { createDepthPasser } from './pass-on-depths.ts';
+import { createPutOff } from './put-off.ts';
 import { createHostRooms } from './run-room.ts';
 import { awaitsDates, isDated, sparedBy } from './spare-visit.ts';
 import { tellPage } from './tell-page.ts';
@@ -96,6 +97,7 @@ export function createCrawlLoop(parts: CrawlParts, discoverer: { isResumed: bool
     closeHost: (host, state, reason) => desk.close(host, state, reason),
     onStart: sitemaps === null ? null : sitemaps.seeStart,
   };
+  const putOff = createPutOff({ ...around, ...hears });
   const depths = createDepthPasser({ store, clock, wakeHost: (host) => desk.wake(host), onTime: wake });
   const others = watchOthers(store, clock, look);
   let [inFlight, lookupsInFlight, isStopped] = [0, 0, false];
@@ -310,8 +312,8 @@ export function createCrawlLoop(parts: CrawlParts, discoverer: { isResumed: bool
         if (knownBy === null) claims.push(claim);
         else await spareVisit(host, claim, knownBy, around);
       }
-      if (undated.length > 0) await putOff(host, undated, dates!, around, wake);
-      if (claims.length + undated.length > 0 || answer.claims.length === 0)
+      if (undated.length > 0) await putOff(host, undated, dates!);
+      if (claims.length > 0 || answer.claims.length === 0 || host.awaitsDates)
         return { ...answer, claims, readAt };
     }
   }
@@ -381,7 +383,7 @@ export function createCrawlLoop(parts: CrawlParts, discoverer: { isResumed: bool
 
   function isOverForPages(): boolean {
     if (budget.isSpent) return true;
-    if (!schedule.isEmpty || desk.isReleasing || desk.isHolding) return false;
+    if (!schedule.isEmpty || desk.isExchanging) return false;
     for (const host of desk.all())
       if (host.isWaiting || host.gates.size > 0 || host.errands.length > 0) return false;
     return true;
@@ -417,25 +419,6 @@ export function createCrawlLoop(parts: CrawlParts, discoverer: { isResumed: bool
       return { inFlight, hosts: desk.size, cooling: schedule.cooling };
     },
   };
-}
-
-/** They go back, to be claimed anew with the dates that their sitemaps give by then. */
-async function putOff(
-  host: ActiveHost,
-  claims: Claim[],
-  dates: Promise<void>,
-  { store, onStart, wakeHost }: VisitSurroundings,
-  wake: () => void,
-): Promise<void> {
-  // Whoever reads the sitemaps may wait for a start page: it is taken as it was, until they say otherwise.
-  for (const claim of claims) if (claim.depth === 0) onStart?.(claim, 'unchanged');
-  await store.unclaim(host.lease, claims);
-  host.awaitsDates = true;
-  dates.then(() => {
-    host.awaitsDates = false;
-    wakeHost(host.lease.host);
-    wake();
-  });
 }
 
 /** After so long, the next thing that happens ends the wait for others to go with. */

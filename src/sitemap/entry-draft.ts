@@ -17,10 +17,12 @@ import type { TagName } from './tag-name.ts';
 /** Images, videos and languages of one entry; a sitemap may have 1,000 images an entry. */
 const MOST_OF_EACH = 1000;
 /** Of everything an entry says beside the four fields of the protocol. */
-const MOST_LETTERS_BESIDE = 1024 * 1024;
+const MOST_LETTERS_BESIDE = 256 * 1024;
 /** Few different ones are used: each is read once. */
 const MOST_PRIORITIES = 64;
 const MOST_TIMES = 1024;
+/** A date is shorter: what else stands in its place is not kept to be known again. */
+const DATE_LETTERS = 64;
 const NOTHING: readonly never[] = [];
 
 const frequencies: ReadonlySet<string> = new Set(CHANGE_FREQUENCIES);
@@ -85,7 +87,7 @@ export class EntryDraft {
 
   private copyDate(lastmod: string): string {
     const copy = Buffer.from(lastmod, 'latin1').toString('latin1');
-    if (this.dates.size < MOST_TIMES) this.dates.set(copy, copy);
+    if (this.dates.size < MOST_TIMES && copy.length <= DATE_LETTERS) this.dates.set(copy, copy);
     return copy;
   }
 
@@ -131,7 +133,8 @@ export class EntryDraft {
     let read = this.priorities.get(text);
     if (read === undefined) {
       read = readPriority(text);
-      if (this.priorities.size < MOST_PRIORITIES) this.priorities.set(text, read);
+      if (this.priorities.size < MOST_PRIORITIES && text.length <= DATE_LETTERS)
+        this.priorities.set(text, read);
     }
     return read;
   }
@@ -140,7 +143,7 @@ export class EntryDraft {
     let read = this.times.get(text);
     if (read === undefined) {
       read = parseLastmod(text);
-      if (this.times.size < MOST_TIMES) this.times.set(text, read);
+      if (this.times.size < MOST_TIMES && text.length <= DATE_LETTERS) this.times.set(text, read);
     }
     return read;
   }

@@ -98,6 +98,47 @@ describe('findEntries', () => {
   });
 });
 
+describe('entries of other hosts', () => {
+  it('wait for the robots.txt of several hosts at once, each asked once and 32 in all', async () => {
+    const urls = Array.from({ length: 80 }, (_, i) => `http://h${i % 40}.test/${i}`);
+    const body = `<urlset>${urls.map((url) => `<url><loc>${url}</loc></url>`).join('')}</urlset>`;
+    let [open, most] = [0, 0];
+    const asked: string[] = [];
+    const reports: SitemapReport[] = [];
+    const found = findEntries('http://a.test/s.xml', {
+      web: {
+        ...webOf([], async function* () {
+          yield Buffer.from(body);
+        }),
+        async robots(url) {
+          const { hostname } = new URL(url);
+          asked.push(hostname);
+          most = Math.max(most, ++open);
+          await new Promise((resolve) => setImmediate(resolve));
+          open--;
+          if (hostname === 'h3.test') return { refused: 'dead' };
+          return rulesFor(
+            parseRobotsTxt(hostname === 'h7.test' ? 'Sitemap: http://a.test/s.xml' : ''),
+            'sumi',
+          );
+        },
+      },
+      paths: [],
+      maxBytes: 1e6,
+      onSitemap: (report) => void reports.push(report),
+    });
+    const counted: string[] = [];
+    for await (const batch of found) counted.push(...batch.map(({ entry }) => entry.url));
+    expect(counted).toEqual(['http://h7.test/7', 'http://h7.test/47']);
+    expect(asked).toEqual(Array.from({ length: 32 }, (_, i) => `h${i}.test`));
+    expect(most).toBe(8);
+    const problem = expect.stringMatching(
+      /60 entries of hosts whose .* name it; .*2 entries .* be had; .*16 entries/,
+    );
+    expect(reports).toMatchObject([{ foreign: 78, trouble: 'passing', problem }]);
+  });
+});
+
 /** Everything answers the same. */
 function webOf(asked: string[], pieces: () => AsyncGenerator<Uint8Array>): SitemapWeb {
   return {

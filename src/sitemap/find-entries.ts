@@ -8,7 +8,13 @@
  * caller's, who holds the hosts and their clocks.
  */
 import type { RobotsRules } from '../politeness/robots-txt.ts';
-import { createForeignCheck, FOREIGN_REASONS, type ForeignReason, siteOf } from './foreign-hosts.ts';
+import {
+  createForeignCheck,
+  FOREIGN_REASONS,
+  type ForeignCheck,
+  type ForeignReason,
+  siteOf,
+} from './foreign-hosts.ts';
 import { isGzip, readSitemap } from './read-sitemap.ts';
 import { HEAD_BYTES, sitemapLinks } from './sitemap-links.ts';
 import type { SitemapEntry, SitemapKind, SitemapOutcome } from './sitemap-outcome.ts';
@@ -180,12 +186,12 @@ class SitemapWalk {
   /** The last one that was read is no sitemap but a page. */
   wasPage = false;
   readonly #options: FindOptions;
-  readonly #foreignReason: ReturnType<typeof createForeignCheck>;
+  readonly #foreign: ForeignCheck;
   readonly #seen = new Set<string>();
 
   constructor(options: FindOptions) {
     this.#options = options;
-    this.#foreignReason = createForeignCheck((url) => options.web.robots(url));
+    this.#foreign = createForeignCheck((url) => options.web.robots(url));
   }
 
   tell(
@@ -349,9 +355,11 @@ class SitemapWalk {
     const origin = names[1].slice(0, names[1].indexOf('/', names[1].indexOf('//') + 2) + 1);
     const isOwn = ({ entry }: FoundEntry) => entry.url.startsWith(origin) || sites.has(siteOf(entry.url));
     if (batch.every(isOwn)) return batch;
+    const strangers = new Set(batch.filter((found) => !isOwn(found)));
+    await this.#foreign.ask([...strangers].map(({ entry }) => entry.url));
     const counted: FoundEntry[] = [];
     for (const found of batch) {
-      const reason = isOwn(found) ? null : await this.#foreignReason(found.entry.url, names);
+      const reason = strangers.has(found) ? this.#foreign.reasonOf(found.entry.url, names) : null;
       if (reason === null) counted.push(found);
       else foreign.set(reason, (foreign.get(reason) ?? 0) + 1);
     }

@@ -5,6 +5,8 @@
 import type { RobotsRules } from '../politeness/robots-txt.ts';
 
 const MOST_FOREIGN_ORIGINS = 32;
+/** One that does not answer takes many seconds, and where one is dead there are more. */
+const AT_ONCE = 8;
 
 /** The host of an absolute URL without a leading www., which is the same site (docs/decisions/0011). */
 export function siteOf(url: string): string {
@@ -24,27 +26,51 @@ export const FOREIGN_REASONS = {
 } as const;
 export type ForeignReason = keyof typeof FOREIGN_REASONS;
 
-/**
- * Answers null where the host vouches. `names`: the addresses under which the sitemap, or the index it came from, is
- * known.
- */
+export interface ForeignCheck {
+  /** Asks the hosts of these that were not asked before. */
+  ask(urls: Iterable<string>): Promise<void>;
+  /**
+   * Null where the host vouches, which has been asked. `names`: the addresses under which the sitemap, or the index it came
+   * from, is known.
+   */
+  reasonOf(url: string, names: readonly string[]): ForeignReason | null;
+}
+
 export function createForeignCheck(
   robotsOf: (url: string) => Promise<RobotsRules | { refused: string }>,
-): (url: string, names: readonly string[]) => Promise<ForeignReason | null> {
+): ForeignCheck {
+  /** Null: its robots.txt could not be had. */
   const named = new Map<string, ReadonlySet<string> | null>();
-  return async (url, names) => {
-    const origin = url.slice(0, url.indexOf('/', url.indexOf('://') + 3));
-    let sitemaps = named.get(origin);
-    if (sitemaps === undefined) {
-      if (named.size >= MOST_FOREIGN_ORIGINS) return 'unasked';
-      const robots = await robotsOf(url);
-      sitemaps = 'refused' in robots ? null : new Set(namedBy(robots, origin));
-      named.set(origin, sitemaps);
-    }
-    if (sitemaps === null) return 'unread';
-    const found = sitemaps;
-    return names.some((name) => found.has(name)) ? null : 'unnamed';
+  return {
+    async ask(urls) {
+      const origins: string[] = [];
+      for (const url of urls) {
+        const origin = originOf(url);
+        if (named.has(origin) || named.size >= MOST_FOREIGN_ORIGINS) continue;
+        named.set(origin, null);
+        origins.push(origin);
+      }
+      const work = async () => {
+        for (let origin = origins.shift(); origin !== undefined; origin = origins.shift()) {
+          const robots = await robotsOf(`${origin}/`);
+          if (!('refused' in robots)) named.set(origin, new Set(namedBy(robots, origin)));
+        }
+      };
+      // Nobody asks any more when one has failed.
+      for (const end of await Promise.allSettled(Array.from({ length: AT_ONCE }, work)))
+        if (end.status === 'rejected') throw end.reason;
+    },
+    reasonOf(url, names) {
+      const sitemaps = named.get(originOf(url));
+      if (sitemaps === undefined) return 'unasked';
+      if (sitemaps === null) return 'unread';
+      return names.some((name) => sitemaps.has(name)) ? null : 'unnamed';
+    },
   };
+}
+
+function originOf(url: string): string {
+  return url.slice(0, url.indexOf('/', url.indexOf('://') + 3));
 }
 
 function namedBy({ sitemaps }: RobotsRules, origin: string): string[] {

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import Sqlite from 'better-sqlite3';
 import { describe, expect, it } from 'vitest';
 import { answer } from '../web/fake-web.ts';
-import { indexOf, robotsNaming, sitemapOf } from '../web/sitemap-pages.ts';
+import { indexOf, type Named, robotsNaming, sitemapOf } from '../web/sitemap-pages.ts';
 import { type Row, rowsIn, useSitemapBench } from './sitemap-bench.ts';
 
 const start = useSitemapBench();
@@ -140,7 +140,7 @@ describe('what sumi sitemap remembers', () => {
 });
 
 describe('one sitemap of several', () => {
-  const site = (b: string[]) =>
+  const site = (b: (string | Named)[]) =>
     start({
       robots: robotsNaming(['/a.xml', '/index.xml']),
       pages: {
@@ -173,11 +173,22 @@ describe('one sitemap of several', () => {
   });
 
   it('is read again where another names one of its pages, too: the store tells a page by one of them', async () => {
-    const { web, run } = await site(['/two', '/three']);
+    const { web, run } = await site([{ path: '/two', lastmod: '2024-05-06' }, '/three']);
     await run(web.origin, ...DB);
-    const { stdout } = await run(web.url('/b.xml'), ...DB, ...JSON_ROWS);
-    expect(urlsIn(stdout)).toEqual(['/two', '/three']);
-    expect(web.requestsTo('/b.xml')).toHaveLength(2);
+    const listed = async (path: string) => {
+      const { stdout } = await run(web.url(path), ...DB, ...JSON_ROWS);
+      return rowsIn(stdout).map(({ url, lastmod }) => [new URL(String(url)).pathname, lastmod]);
+    };
+    // In its own words.
+    expect(await listed('/a.xml')).toEqual([
+      ['/one', null],
+      ['/two', null],
+    ]);
+    expect(await listed('/b.xml')).toEqual([
+      ['/two', '2024-05-06'],
+      ['/three', null],
+    ]);
+    expect(['/a.xml', '/b.xml'].map((path) => web.requestsTo(path).length)).toEqual([2, 2]);
   });
 });
 

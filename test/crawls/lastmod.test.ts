@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { createChangingPages, type PageLife } from '../web/changing-pages.ts';
-import { answer } from '../web/fake-web.ts';
+import { answer, type Handler } from '../web/fake-web.ts';
 import { type CrawlOptions, fastClock, useBench } from './crawl-site.ts';
 import { outcomes, visitsOf } from './history-rows.ts';
 
@@ -176,6 +176,58 @@ describe('the dates of a sitemap', () => {
       expect(asked.filter((path) => path.startsWith('/p')).sort()).toEqual(announced.sort());
     },
   );
+
+  it('keep only those pages waiting that they may spare: the others are asked for while a sitemap does not come', async () => {
+    const [fresh, stale] = [
+      ['/f0', '/f1', '/f2'],
+      ['/s0', '/s1', '/s2'],
+    ];
+    const site = createChangingPages({
+      '/': { links: fresh, cacheControl: 'max-age=86400' },
+      ...Object.fromEntries(fresh.map((path) => [path, { cacheControl: 'max-age=86400', links: stale }])),
+      ...Object.fromEntries(stale.map((path) => [path, {}])),
+    });
+    let changedAt = Date.now() - 48 * HOUR;
+    let send: (() => void) | null = null;
+    const missing = new Set<string>();
+    const sendWhenDue = () => {
+      if (missing.size > 0) return;
+      send?.();
+      send = null;
+    };
+    const web = await bench.web({
+      pages: {
+        ...site.pages,
+        // It comes when all pages were asked for that need not wait for it.
+        '/sitemap.xml': (exchange) => {
+          const date = new Date(changedAt).toISOString();
+          const body = `<urlset><url><loc>${exchange.url('/f1')}</loc><lastmod>${date}</lastmod></url></urlset>`;
+          send = () => answer(exchange, { headers: { 'content-type': 'application/xml' }, body });
+          sendWhenDue();
+        },
+        ...Object.fromEntries(
+          stale.map((path) => [
+            path,
+            (exchange) => {
+              missing.delete(path);
+              (site.pages[path] as Handler)(exchange);
+              sendWhenDue();
+            },
+          ]),
+        ),
+      },
+    });
+    const file = bench.file();
+    const options = { discover: ['sitemap', 'links'], sitemapCacheHours: 0, spotCheck: 0, retries: 0 };
+    await bench.crawl(file, web.url('/'), options);
+    site.change('/f1');
+    changedAt = Date.now() + HOUR / 2;
+    for (const path of stale) missing.add(path);
+    const clock = { ...fastClock(1), now: () => Date.now() + HOUR };
+    const again: CrawlOptions = { ...options, mode: 'incremental', headersTimeout: 2 };
+    await bench.crawl(file, web.url('/'), again, { clock });
+    expect(outcomes(file)).toMatchObject({ '/f0': 'unchanged freshness', '/f1': 'changed content' });
+  });
 
   it('spare pages also where robots.txt does not name the sitemap: one that was read before is no guess', async () => {
     const { file, run, change } = await datedSite({}, undefined, false);

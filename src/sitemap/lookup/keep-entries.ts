@@ -13,14 +13,15 @@ import {
   LookRecord,
   placeOf,
 } from '../../crawl/discovery-record.ts';
+import { FindingBatch } from '../../crawl/finding-batch.ts';
 import type { CrawlParts, StartUrl } from '../../crawl/parts.ts';
 import { projectOf, storedOptions } from '../../crawl/prepare-run.ts';
 import { PAGE_STATES } from '../../frontier/page-state.ts';
 import { openReadSide } from '../../store/open-store.ts';
-import type { HostDiscovery, SitemapFinding } from '../../store/port.ts';
+import type { HostDiscovery } from '../../store/port.ts';
 import type { DiscoveryRow, ReadSide, SitemapEntryRow, StoredRun } from '../../store/read-side.ts';
 import { isUnfinished, LOOKUP_NOTES } from '../../store/unfinished-run.ts';
-import { keepNewerDate, type ListedEntry, listedEntry, wordsOf } from '../entry-words.ts';
+import { type ListedEntry, listedEntry } from '../entry-words.ts';
 import type { FoundEntry, SitemapReport, Trouble } from '../find-entries.ts';
 import { siteOf } from '../foreign-hosts.ts';
 
@@ -53,24 +54,17 @@ export async function openKeeper(config: Config, parts: CrawlParts, given: Start
   const side = await openReadSide(config.storeAddress);
   const now = clock.now();
   const cacheMs = config.sitemapCacheHours * 3_600_000;
-  let batch = new Map<string, SitemapFinding>();
+  const batch = new FindingBatch(ENTRIES_AT_ONCE);
   /** From `begin` on. */
   let record: LookRecord | null = null;
   let isGivenOne = false;
   let unfinished: StoredRun | null = null;
 
-  function add({ entry, sitemap, kind }: FoundEntry): void {
-    const found = normalizer.normalize(entry.url);
-    if (found === null) return;
-    const earlier = batch.get(found.url);
-    if (earlier !== undefined) {
-      keepNewerDate(earlier, entry);
-      return;
-    }
-    const { lastmodAt: lastmod, changefreq, priority } = entry;
-    const { url, fetchUrl, host } = found;
-    const { lastmodText, details } = wordsOf(entry, kind, url);
-    const candidate = {
+  function add(found: FoundEntry): void {
+    const page = normalizer.normalize(found.entry.url);
+    if (page === null) return;
+    const { url, fetchUrl, host } = page;
+    batch.add(found, url, () => ({
       url,
       fetchUrl,
       host,
@@ -79,13 +73,12 @@ export async function openKeeper(config: Config, parts: CrawlParts, given: Start
       state: PAGE_STATES.Discovered,
       reason: REASON,
       onlyNofollow: false,
-    };
-    batch.set(url, { candidate, lastmod, changefreq, priority, sitemap, lastmodText, details });
+    }));
   }
 
   async function flush(): Promise<void> {
-    if (batch.size > 0) record!.count(await store.saveEntries([...batch.values()], now));
-    batch = new Map();
+    const findings = batch.take();
+    if (findings.length > 0) record!.count(await store.saveEntries(findings, now));
   }
 
   async function remember(): Promise<void> {
@@ -152,8 +145,8 @@ export async function openKeeper(config: Config, parts: CrawlParts, given: Start
 
     async keep(found) {
       for (const one of found) {
+        if (batch.isFull || !batch.isOf(one.sitemap)) await flush();
         add(one);
-        if (batch.size >= ENTRIES_AT_ONCE) await flush();
       }
     },
 

@@ -1,7 +1,7 @@
 /**
  * Asks the web for sitemaps outside of a crawl, under the promises of one: a host is leased from the store before
  * anything is asked of it, every request (robots.txt, redirect hop, sitemap) takes the host's next slot, robots.txt is
- * obeyed, blocks are waited out. Requests go one after another. What the hosts' clocks learned goes back to the store.
+ * obeyed, blocks are waited out. Requests go one after another, but for the robots.txt of other hosts. What the hosts' clocks learned goes back to the store.
  */
 import { ActiveHost } from '../../crawl/active-host.ts';
 import { exchangeWith, logRequest } from '../../crawl/exchange.ts';
@@ -15,6 +15,7 @@ import { parseRobotsTxt, type RobotsRules, rulesFor } from '../../politeness/rob
 import type { SitemapWeb } from '../find-entries.ts';
 
 const LEASE_PAUSE_MS = 1000;
+const LONGEST_PAUSE_MS = 1000;
 
 export interface PoliteWeb extends SitemapWeb {
   /**
@@ -45,6 +46,8 @@ export function openPoliteWeb(parts: CrawlParts, options: PoliteWebOptions): Pol
   const { leaseMs } = parts.limits;
   const around = { ...parts, placed() {} };
   const hosts = new Map<string, ActiveHost>();
+  /** Hosts that are being leased: two who ask at once have one lease. */
+  const leasing = new Map<string, Promise<ActiveHost>>();
   const robots = new Map<string, RobotsAnswer>();
   const keeper = keepLeases({
     store,
@@ -74,8 +77,14 @@ export function openPoliteWeb(parts: CrawlParts, options: PoliteWebOptions): Pol
     signal.throwIfAborted();
   }
 
-  async function hold(url: string): Promise<ActiveHost> {
+  function hold(url: string): Promise<ActiveHost> {
     const name = parts.normalizer.normalize(url)?.host ?? new URL(url).hostname;
+    const held = leasing.get(name) ?? lease(name).finally(() => leasing.delete(name));
+    leasing.set(name, held);
+    return held;
+  }
+
+  async function lease(name: string): Promise<ActiveHost> {
     let isTold = false;
     for (;;) {
       const held = hosts.get(name);
@@ -112,7 +121,8 @@ export function openPoliteWeb(parts: CrawlParts, options: PoliteWebOptions): Pol
         // A block or the end of the lease came in the last moment.
         if (exchange.outcome.failure !== 'not-sent') return exchange.outcome;
       }
-      await pause(Math.max(waitMs, 1));
+      // While another request is on its way to the host, nobody knows how long.
+      await pause(Math.min(Math.max(waitMs, 1), LONGEST_PAUSE_MS));
     }
   }
 

@@ -21,7 +21,7 @@ import {
   type Session,
   transaction,
 } from './session.ts';
-import type { WaitingPage } from './waiting-pages.ts';
+import type { EntryDate, WaitingPage } from './waiting-pages.ts';
 import { LATE_MS, MARK_GAPS, PUT_BACK } from './workers.ts';
 
 const COLUMNS = `h.id, h.name, h.not_before, h.blocked_until, h.consecutive_429, h.adaptive_ms, h.average_ms, h.samples,
@@ -303,14 +303,18 @@ async function repairCount(session: Session, { lease }: Holding): Promise<void> 
   });
 }
 
+const NO_DATES: readonly EntryDate[] = [];
+
 export function unclaim(session: Session, lease: HostLease, claims: Claim[]): void {
   const holding = holds(session, lease);
   if (holding === null) return;
   for (const { pageId, url, fetchUrl, depth, priority, attempts, hops, last } of claims) {
+    const dates = holding.inFlight.get(pageId)?.dates ?? NO_DATES;
     holding.inFlight.delete(pageId);
     session.window.group.unclaimed.push({ pageId, lease });
     const page = { pageId, url, fetchUrl: fetchUrl === url ? null : fetchUrl, depth, attempts, hops, last };
     holding.waiting.queue({ ...page, priority, rank: priority });
+    for (const found of dates) holding.waiting.date(pageId, found);
   }
   session.waiting += claims.length;
   session.window.touch();

@@ -5,14 +5,14 @@ import type { CommitWindow } from './commit-window.ts';
 import type { DatabaseClock } from './database-clock.ts';
 import type { KnownUrls } from './known-urls.ts';
 import type { HeadReader } from './read-heads.ts';
-import { WaitingPages } from './waiting-pages.ts';
+import { type EntryDate, WaitingPages } from './waiting-pages.ts';
 
 /** A host leased here: the head of its queue, and what was taken from it. */
 export interface Holding {
   readonly lease: HostLease;
   readonly waiting: WaitingPages;
-  /** Pages claimed and not settled: whether the database has been told. */
-  readonly inFlight: Map<number, { isTold: boolean }>;
+  /** Pages claimed and not settled: whether the database has been told, and what sitemaps said of them since. */
+  readonly inFlight: Map<number, { isTold: boolean; dates?: EntryDate[] }>;
   /** Pages settled in a group that is not committed yet, by the group's number: the database may think that they wait. */
   readonly unwritten: Map<number, number>;
   /** Of the host's origins, as they were when the lease was taken. */

@@ -86,7 +86,12 @@ async function saveBatch(
     const { id, hostId } = resolved[i];
     const date = finding.lastmod === null ? null : Math.round(finding.lastmod);
     const isDay = (finding.lastmodText?.length ?? 0) >= LEAST_DAY_LETTERS;
-    session.held.get(hostId)?.waiting.date(id, { date, isDay, seenAt: Math.round(now) });
+    const holding = session.held.get(hostId);
+    const found = { date, isDay, seenAt: Math.round(now) };
+    holding?.waiting.date(id, found);
+    const claimed = holding?.inFlight.get(id);
+    // One that is given back unvisited is claimed anew with it.
+    if (claimed !== undefined) claimed.dates = [...(claimed.dates ?? []), found];
   }
   const places = new Map([...byUrl.keys()].map((url, i) => [url, i]));
   return findings.map(({ candidate, lastmod, sitemap }) => {

@@ -25,7 +25,7 @@ const GROWTH = 4;
 const LASTS_MS = 20_000;
 
 /** What a sitemap that was read at `seenAt` says of when a page was modified. */
-interface EntryDate {
+export interface EntryDate {
   date: number | null;
   /** To the day at least, as it is written. */
   isDay: boolean;

@@ -55,6 +55,23 @@ export function describeSitemaps(harness: () => StoreHarness): void {
       expect([2 * DAY, null]).toContain((await next.claim(held)).last!.sitemapDate);
     });
 
+    it('gives them to a page that was claimed meanwhile, and is given back unvisited', async () => {
+      const first = await beginRun(harness());
+      await first.store.saveEntries([finding('a', DAY), finding('b', DAY)], now());
+      const leased = await first.lease();
+      for (const _ of 'ab') await first.visit(leased);
+      await first.store.release(leased);
+      harness().clock.advance(DAY);
+      const next = await nextRun(harness(), first);
+      const held = await next.lease();
+      const claims = [await next.claim(held), await next.claim(held)];
+      await next.store.saveEntries([finding('a', 5 * DAY), finding('b', 7 * DAY)], now());
+      await next.store.saveEntries([finding('a', 6 * DAY), finding('b', 3 * DAY)], now());
+      await next.store.unclaim(held, claims);
+      for (const date of [6 * DAY, 7 * DAY])
+        expect((await next.claim(held)).last).toMatchObject({ sitemapDate: date, sitemapSeenAt: now() });
+    });
+
     it('says what named a page last: the same sitemap, another, or none that still does', async () => {
       const run = await beginRun(harness());
       const other = { sitemap: url('other.xml') };

@@ -1,0 +1,73 @@
+/** The robots.txt of a host's origins: asked for once by whoever wants to know first, and what becomes of the host by what it says. */
+import { openRobotsGate, type RobotsAnswer, type RobotsGateOptions } from '../politeness/robots-gate.ts';
+import type { ActiveHost } from './active-host.ts';
+import type { CrawlParts } from './parts.ts';
+
+/** `isFirstTry`: asked to see whether anybody is there, once, and what does not answer is not held against the host. */
+export type LearnRobots = (host: ActiveHost, origin: string, isFirstTry?: boolean) => Promise<RobotsAnswer>;
+
+export interface LearnerSurroundings extends Pick<RobotsGateOptions, 'ask' | 'pause'> {
+  /** The host is to be left alone for longer than the run waits. */
+  isPausedTooLong: (host: ActiveHost) => boolean;
+  /** Its pages may go on, or have been refused. */
+  onLearned: (host: ActiveHost) => Promise<void>;
+}
+
+export function createRobotsLearner(
+  { store, clock, policy, report }: CrawlParts,
+  { ask, pause, isPausedTooLong, onLearned }: LearnerSurroundings,
+): LearnRobots {
+  async function askRobots(host: ActiveHost, origin: string, isFirstTry: boolean): Promise<RobotsAnswer> {
+    const { robots, retry, retryRefused } = policy;
+    const retries = isFirstTry || host.pace.isDoubted ? 0 : robots!.retries;
+    const answer = await openRobotsGate(origin, {
+      productToken: robots!.productToken,
+      whenUnreachable: robots!.whenUnreachable,
+      // Looked at after each answer, which may bring a pause.
+      get retries() {
+        return isPausedTooLong(host) ? 0 : retries;
+      },
+      connectRetries: retry.retries,
+      refusedRetries: retryRefused ? retry.retries : 0,
+      ttlMs: robots!.ttlMs,
+      clock,
+      load: (key) => store.robots(key, host.lease),
+      save: (stored) => store.saveRobots(host.lease.hostId, stored),
+      ask,
+      pause,
+    });
+    host.isGated = false;
+    host.turns.unshift(...host.parked.splice(0));
+    if ('rules' in answer) {
+      host.robots.set(origin, answer);
+      host.pace.setRobotsDelay(longestDelay(host));
+    } else if ('unreachable' in answer && !isFirstTry) {
+      // Only this origin: another port of the host may be well.
+      const unreachable = `robots: unreachable ${answer.unreachable}`;
+      if (answer.failure === null) report.counters.answers++;
+      host.robots.set(origin, { unreachable });
+      report.host({ host: host.lease.host, what: 'robots', detail: `${origin} ${unreachable}`, until: null });
+    }
+    await onLearned(host);
+    return answer;
+  }
+
+  return (host, origin, isFirstTry = false) => {
+    let asking = host.gates.get(origin);
+    if (asking === undefined) {
+      asking = askRobots(host, origin, isFirstTry).finally(() => host.gates.delete(origin));
+      host.gates.set(origin, asking);
+    }
+    return asking;
+  };
+}
+
+/** Ports of a host share its clock: the most patient robots.txt decides. */
+function longestDelay(host: ActiveHost): number | null {
+  let seconds: number | null = null;
+  for (const robots of host.robots.values()) {
+    const own = 'rules' in robots ? robots.rules.delaySeconds : null;
+    if (own !== null && own > (seconds ?? 0)) seconds = own;
+  }
+  return seconds;
+}

@@ -13,7 +13,8 @@ export function contentHash(bytes: Uint8Array): Uint8Array {
 
 /** Where a word may be broken: nobody sees whether they are there. */
 const BREAKS = /[\u00ad\u200b]/g;
-const BREAK_BYTES = ['\u00ad', '\u200b'].map((mark) => Buffer.from(mark));
+const SOFT_HYPHEN = Buffer.from('\u00ad');
+const ZERO_WIDTH_SPACE = Buffer.from('\u200b');
 
 export function withoutBreaks(text: string): string {
   return text.replace(BREAKS, '');
@@ -23,8 +24,13 @@ export function withoutBreaks(text: string): string {
 export function textHash(text: Uint8Array): Uint8Array {
   const bytes = Buffer.from(text.buffer, text.byteOffset, text.byteLength);
   // Strings are made of the few texts only that have some.
-  const hasBreaks = BREAK_BYTES.some((mark) => bytes.includes(mark));
-  return crypto.hash('sha256', hasBreaks ? withoutBreaks(bytes.toString()) : bytes, 'buffer');
+  return crypto.hash('sha256', hasBreaks(bytes) ? withoutBreaks(bytes.toString()) : bytes, 'buffer');
+}
+
+function hasBreaks(bytes: Buffer): boolean {
+  // Their last byte first: most texts have none such, and it is found out in a third of the time.
+  if (bytes.indexOf(0xad) !== -1 && bytes.includes(SOFT_HYPHEN)) return true;
+  return bytes.indexOf(0x8b) !== -1 && bytes.includes(ZERO_WIDTH_SPACE);
 }
 
 export function isSameHash(a: Uint8Array | null, b: Uint8Array | null): boolean {

@@ -46,6 +46,8 @@ export interface PageTurn {
   isDated: boolean;
   /** Asked once more, in full: because of a 304 that nobody asked for, or a 412 that conditions cannot get; or to check a 304. */
   check?: 'unasked' | 'spot';
+  /** Where it was asked before, and redirected to its own address in another spelling. */
+  spellings?: readonly string[];
 }
 
 /** What an origin's robots.txt said, until when (wall time), or why it could not be had in this run. */

@@ -4,6 +4,8 @@ import type { ComparedPage } from '../change/visit-record.ts';
 import { type Candidate, type Claim, REDIRECT_PRIORITY } from '../frontier/candidate.ts';
 import { PAGE_STATES } from '../frontier/page-state.ts';
 import type { LinkTargets, PageFacts } from '../store/port.ts';
+import { refusalOf } from '../store/redirect-end.ts';
+import type { PageTurn } from './active-host.ts';
 import { compareHashes, touchOf, visitOf } from './compare-visit.ts';
 import { bareSettlement, type PageSettlement, wasRead } from './page-settlement.ts';
 import type { CrawlParts } from './parts.ts';
@@ -32,6 +34,35 @@ export const NO_CONTENT: Readonly<ComparedPage> = {
   content: 'none',
 };
 
+const FOR_GOOD = new Set([301, 308]);
+
+/**
+ * The turn that asks for the page in the spelling that it redirects to: `/docs/` for `/docs`, which is the same page and has one row.
+ * It takes a slot of its own, under the robots.txt of its origin. Null where another page is meant, or the way there has no end.
+ */
+export function respelled(
+  turn: PageTurn,
+  location: string,
+  status: number,
+  around: CrawlParts,
+): PageTurn | null {
+  const { claim, spellings = [] } = turn;
+  const found = around.normalizer.normalize(location, claim.fetchUrl);
+  if (found === null || found.url !== claim.url) return null;
+  const before = [...spellings, claim.fetchUrl];
+  if (before.includes(found.fetchUrl) || before.length > around.limits.maxRedirects) return null;
+  const { state } = around.discovery.judge(
+    found,
+    claim.depth,
+    'redirect',
+    false,
+    around.isStartUrl(claim.url),
+  );
+  if (state !== PAGE_STATES.Queued) return null;
+  const isMoved = FOR_GOOD.has(status) && (spellings.length === 0 || claim.isMoved === true);
+  return { ...turn, claim: { ...claim, fetchUrl: found.fetchUrl, isMoved }, spellings: before };
+}
+
 export function redirected(
   claim: Claim,
   location: string,
@@ -45,11 +76,14 @@ export function redirected(
       facts,
       `redirect: to ${JSON.stringify(location.slice(0, 200))}, which is no web address`,
     );
-  if (found.url === claim.url && found.fetchUrl === claim.fetchUrl)
-    return leadsNowhere(claim, facts, `redirect: loop at ${claim.fetchUrl}`);
   const { maxRedirects } = around.limits;
   // The target of a start URL's redirect is as welcome as the start URL, patterns and all, on an allowed host.
   const target = around.discovery.judge(found, claim.depth, 'redirect', false, around.isStartUrl(claim.url));
+  // To itself, and all spellings were asked that may be.
+  if (found.url === claim.url) {
+    const refusal = refusalOf(found.fetchUrl, target.state, target.reason);
+    return leadsNowhere(claim, facts, refusal ?? `redirect: loop at ${found.fetchUrl}`);
+  }
   facts.facetHash = redirectHash(facts.statusCode ?? 0, found.url);
   const settlement: PageSettlement = {
     ...bareSettlement(claim, 'Processed', null),

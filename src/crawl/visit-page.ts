@@ -13,6 +13,7 @@ import type { ActiveHost, PageTurn } from './active-host.ts';
 import { compareWithStored } from './compare-visit.ts';
 import type { SitemapDiscovery, StartAnswer } from './discover-sitemaps.ts';
 import { type Exchange, type ExchangeSurroundings, exchangeWith, logRequest } from './exchange.ts';
+import { respelled } from './follow-redirect.ts';
 import { type Answer, judgeAnswer } from './judge-answer.ts';
 import { detachFromBuffers, isClosing } from './keep-body.ts';
 import { bareSettlement, type PageSettlement, queuedAgain, wasRead } from './page-settlement.ts';
@@ -163,6 +164,7 @@ function nextTurn(
   if (method === 'HEAD' && leavesItToGet(answer, outcome.head, around)) return { ...turn, method: 'GET' };
   // To a reader no condition fails: a server that says so cannot deal with them, and would say it at every visit.
   if (outcome.head?.status === 412 && isConditional) return { ...turn, method: 'GET', check: 'unasked' };
+  if (answer.kind === 'redirect') return respelled(turn, answer.location, outcome.head!.status, around);
   if (answer.kind !== 'not-modified' || check !== undefined || !wasRead(claim.last)) return null;
   // A 304 that nobody asked for may be a cache's mistake; one that was asked for is checked now and then.
   if (!isConditional) return { ...turn, method: 'GET', check: 'unasked' };

@@ -84,4 +84,6 @@ export interface Claim {
   /** How many redirect hops led here, at most; 0 when none did. */
   hops: number;
   last: LastVisit | null;
+  /** `fetchUrl` is not the stored one: the page has moved there for good, and is to be asked there from now on. */
+  isMoved?: boolean;
 }

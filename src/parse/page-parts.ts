@@ -91,8 +91,8 @@ interface NamedPart {
 }
 
 const PLACES =
-  'site global top bottom inner outer wrapper wrap container mobile desktop fixed sticky bar nav menu logo';
-const AROUND = `${PLACES} page main left right primary secondary area widget widgets links copyright legal`;
+  'site global region top bottom inner outer wrapper wrap container mobile desktop fixed sticky bar nav menu logo';
+const AROUND = `${PLACES} page main left right first second third primary secondary area widget widgets links copyright legal`;
 const NOTICES =
   'banner bar notice consent popup modal overlay message warning alert law info dialog box container wrapper wrap sdk';
 
@@ -105,6 +105,13 @@ const NAMED_PARTS: NamedPart[] = [
   named('header masthead', PLACES, 1),
   named('footer colophon', AROUND, 2),
   named('sidebar', AROUND, 4),
+  named('navbar topbar', PLACES, 4),
+  named('copyright', `${PLACES} notice text info area line`, 2),
+  named(
+    'advertisement',
+    `${PLACES} banner block box slot unit area left right label`,
+    Number.POSITIVE_INFINITY,
+  ),
   { ...named('cookie cookies gdpr onetrust', NOTICES, Number.POSITIVE_INFINITY), needsBeside: true },
   named('cookiebanner cookiebar cookieconsent cookienotice', NOTICES, Number.POSITIVE_INFINITY),
   named(

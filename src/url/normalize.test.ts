@@ -79,6 +79,24 @@ describe('standard (specification 001)', () => {
     const options: NormalizeOptions = { preset: 'standard', dropQuery: ['sid', 'pk_*'] };
     expect(identity('https://example.com/?SID=1&pk_kwd=2&q=3', options)).toBe('https://example.com/?q=3');
   });
+
+  it('drops them from the path, too, and only what is requested keeps them', () => {
+    const options: NormalizeOptions = { preset: 'standard', dropQuery: ['jsessionid', 'x*'] };
+    for (const [input, expected] of [
+      ['/a;jsessionid=1A.b', '/a'],
+      ['/a;JSESSIONID=1?b=;jsessionid=2', '/a?b=;jsessionid=2'],
+      ['/a/;jsessionid=1', '/a'],
+      ['/;jsessionid=1', '/'],
+      ['/a;v=1;jsessionid=2;xy/b;xz=/c', '/a;v=1/b/c'],
+      ['/a;jsessionids=1', '/a;jsessionids=1'],
+    ]) {
+      const found = identity(`https://example.com${input}`, options);
+      expect(found).toBe(`https://example.com${expected}`);
+      expect(identity(found!, options)).toBe(found);
+    }
+    const kept = createNormalizer(options).normalize('https://example.com/a;jsessionid=1');
+    expect(kept!.fetchUrl).toBe('https://example.com/a;jsessionid=1');
+  });
 });
 
 describe('terrain (specification 004 section 3.1)', () => {

@@ -6,7 +6,7 @@
  * Never touches the network and keeps nothing but a bounded memory of authorities. Before it: the parser's hrefs.
  * After it: scope/.
  */
-import { createQueryRule, type QueryRule } from './query-rule.ts';
+import { createPathRule, createQueryRule, type QueryRule } from './query-rule.ts';
 import { createResolver } from './resolve.ts';
 
 export type NormalizePreset = 'standard' | 'terrain' | 'path';
@@ -15,7 +15,7 @@ export interface NormalizeOptions {
   readonly preset: NormalizePreset;
   /** Preset path: the query parameters that are part of the identity. */
   readonly keepQuery?: readonly string[];
-  /** Parameters that are never part of the identity; `name*` means every name that begins so. */
+  /** Parameters of query and path (`;jsessionid=…`) that are never part of the identity; `name*` means every name that begins so. */
   readonly dropQuery?: readonly string[];
 }
 
@@ -43,6 +43,7 @@ export function createNormalizer(options: NormalizeOptions): Normalizer {
     dropped: [...(options.preset === 'terrain' ? TRACKING_PARAMETERS : []), ...(options.dropQuery ?? [])],
     kept: options.preset === 'path' ? (options.keepQuery ?? []) : null,
   });
+  const pathRule = createPathRule(options.dropQuery ?? []);
   const identify = options.preset === 'terrain' ? terrainIdentity : standardIdentity;
   const isLowerCased = options.preset === 'path';
   return {
@@ -50,7 +51,8 @@ export function createNormalizer(options: NormalizeOptions): Normalizer {
     normalize(input, base) {
       const found = resolve(input, base);
       if (found === null) return null;
-      const identity = identify(found.href, found.authorityEnd, found.host, queryRule);
+      const href = pathRule === null ? found.href : pathRule(found.href, found.authorityEnd);
+      const identity = identify(href, found.authorityEnd, found.host, queryRule);
       return {
         url: isLowerCased ? identity.url.toLowerCase() : identity.url,
         fetchUrl: found.href,

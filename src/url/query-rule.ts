@@ -29,6 +29,28 @@ export function createQueryRule({ dropped, kept: keptNames }: QueryLists): Query
   };
 }
 
+/**
+ * Drops parameters that stand in the path, as sessions do: `/a;jsessionid=1/b` is `/a/b`. Takes a URL and where its path begins;
+ * null when none is to be dropped.
+ */
+export function createPathRule(
+  dropped: readonly string[],
+): ((href: string, pathStart: number) => string) | null {
+  if (dropped.length === 0) return null;
+  const isDropped = nameMatcher(dropped);
+  return (href, pathStart) => {
+    if (!href.includes(';', pathStart)) return href;
+    const queryAt = href.indexOf('?', pathStart);
+    const pathEnd = queryAt === -1 ? href.length : queryAt;
+    const path = href
+      .slice(pathStart, pathEnd)
+      .replace(/;[^;/]*/g, (parameter) =>
+        isDropped(nameOf(parameter.slice(1)).toLowerCase()) ? '' : parameter,
+      );
+    return href.slice(0, pathStart) + path + href.slice(pathEnd);
+  };
+}
+
 function nameOf(parameter: string): string {
   const equals = parameter.indexOf('=');
   return equals === -1 ? parameter : parameter.slice(0, equals);

@@ -145,6 +145,59 @@ describe('a redirect', () => {
     }
   });
 
+  it('to the same page in another spelling reads it there, and asks there from then on if it moved for good', async () => {
+    const pages = {
+      '/': page('Home', '/docs', '/now', '/to-docs'),
+      '/docs': to('/docs/', 301),
+      '/docs/': page('Docs', 'first'),
+      '/docs/first': page('First'),
+      '/now': to('/now/', 302),
+      '/now/': page('Now'),
+      '/to-docs': to('/docs', 301),
+    };
+    const web = await bench.web({ pages });
+    const file = bench.file();
+    const { summary } = await bench.crawl(file, web.url('/'), { perHost: 1 });
+    expect(summary).toMatchObject({ new: 5, failed: 0 });
+    const shown = { state: 'Processed', status_code: 200, redirect_count: 0 };
+    expect(file.page('/docs/')).toMatchObject({ ...shown, title: 'Docs', url: web.url('/docs') });
+    expect(file.page('/now')).toMatchObject({ ...shown, title: 'Now', url: web.url('/now') });
+    expect(file.page('/docs/first').title).toBe('First');
+    expect(file.page('/to-docs').final_url).toBe(web.url('/docs/'));
+    expect(asked(web)).toHaveLength(7);
+    await bench.crawl(file, web.url('/'), { mode: 'incremental' });
+    expect(asked(web).slice(7).sort()).toEqual(['/', '/docs/', '/docs/first', '/now', '/now/', '/to-docs']);
+    const told = new Set(Object.values(outcomes(file)));
+    expect(told).toEqual(new Set(['unchanged hash', 'unchanged status']));
+  });
+
+  it('between spellings of one page is a loop when it comes back, and refused where the other one is', async () => {
+    const pages = {
+      '/': page('Home', '/round', '/shut', '/long?s=0'),
+      '/round': to('/round/', 301),
+      '/round/': to('/round', 301),
+      '/shut': to('/shut/'),
+      '/shut/': page('Shut'),
+      '/long': ((exchange) =>
+        answer(
+          exchange,
+          to(`/long?s=${Number(new URL(exchange.request.url!, 'http://x').searchParams.get('s')) + 1}`),
+        )) as Handler,
+    };
+    const web = await bench.web({ pages });
+    const file = bench.file();
+    await bench.crawl(file, web.url('/'), { exclude: ['/shut/$'], dropQuery: ['s'], maxRedirects: 3 });
+    expect(file.page('/round')).toMatchObject({
+      state: 'Failed',
+      reason: `redirect: loop at ${web.url('/round')}`,
+      fetch_url: web.url('/round'),
+    });
+    expect(file.page('/shut').reason).toMatch(/^redirect: to .*\/shut\/ refused, exclude: /);
+    expect(web.requestsTo('/shut/')).toEqual([]);
+    expect(file.rows("SELECT state FROM pages WHERE url LIKE '%/long%'")).toEqual([{ state: 'Failed' }]);
+    expect(asked(web).filter((path) => path.startsWith('/long'))).toHaveLength(4);
+  });
+
   it('to a page that loops or leads nowhere fails like that page, whichever was asked first', async () => {
     const pages = {
       '/': page('Home', '/to-self', '/to-none', '/self', '/none', '/late'),

@@ -114,7 +114,7 @@ export const scopeOptions = {
     type: 'list',
     default: [],
     placeholder: 'LIST',
-    doc: 'Query parameters dropped besides those that normalize drops; a star at the end stands for any ending.',
+    doc: 'Query parameters dropped besides those that normalize drops, also from paths (;jsessionid=…); a star at the end stands for any ending.',
   },
   'allow-http': {
     type: 'boolean',

@@ -38,7 +38,7 @@ import {
 } from './write-rows.ts';
 import { writePageChanges, writeTouches, writeVisits } from './write-visits.ts';
 
-const { Queued } = PAGE_STATES;
+const { Queued, Processed } = PAGE_STATES;
 
 export async function writeGroup(session: Session, group: Group): Promise<void> {
   if (isWritten(group)) return;
@@ -235,6 +235,19 @@ FROM ${unpacked(1, PAGES, 'r')}
 WHERE u.id = r.i AND u.host_id = r.h
 RETURNING u.id, u.host_id AS "hostId", u.depth, u.hops`;
 
+const SET_ADDRESSES = `
+UPDATE url u SET fetch_url = r.f FROM ${recordset(1, 'i int, h int, f text', 'r')} WHERE u.id = r.i AND u.host_id = r.h`;
+
+const hasMoved = ({ claim, state }: PendingSettlement) => claim.isMoved === true && state === Processed;
+
+/** Of pages that have moved to another spelling of their address. */
+async function setAddresses(tx: TransactionSql, settlements: readonly PendingSettlement[]): Promise<void> {
+  const rows = settlements
+    .filter(hasMoved)
+    .map(({ claim, lease }) => ({ i: claim.pageId, h: lease.hostId, f: claim.fetchUrl }));
+  await ask(tx, SET_ADDRESSES, [rowsJson(rows)]);
+}
+
 /** States of the pages themselves, and of the redirects that led to them. */
 async function settlePages(
   tx: TransactionSql,
@@ -248,6 +261,8 @@ async function settlePages(
   settlements.forEach((pending) => {
     pending.settled = answerOf(pending, pageOf);
   });
+  // Before chains are ended with the addresses of their pages.
+  if (settlements.some(hasMoved)) await setAddresses(tx, settlements);
   if (settlements.some(isOfChain)) await lowered;
   await settleChains(tx, settlements, pageOf, effects);
   const written = await ask<SettledRow>(tx, SET_PAGES, packed(tx, PAGES, settlements.map(pageRow)));

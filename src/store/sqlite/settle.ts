@@ -18,7 +18,7 @@ import { addWaiting, type Session, writtenWithCommit } from './session.ts';
 import type { WaitingPages } from './waiting-pages.ts';
 import { createVisitWriter } from './write-visits.ts';
 
-const { Queued, Fetching } = PAGE_STATES;
+const { Queued, Fetching, Processed } = PAGE_STATES;
 interface OldLinks {
   run_id: number;
   targets: string;
@@ -42,6 +42,7 @@ export function createSettling(
     `UPDATE url SET state = 1, reason = NULL, attempts = ?, retry_at = ?, priority = COALESCE(?, priority)
      WHERE id = ? AND state = 2`,
   );
+  const setAddress = db.prepare('UPDATE url SET fetch_url = ? WHERE id = ?');
   const stateOf = db.prepare('SELECT state FROM url WHERE id = ?').pluck();
   const putText = db.prepare('INSERT OR REPLACE INTO page_text VALUES (?, CAST(? AS TEXT))');
   const dropText = db.prepare('DELETE FROM page_text WHERE page_id = ?');
@@ -107,6 +108,7 @@ export function createSettling(
     giveState(settlement);
     const { claim, facts, candidates, redirect } = settlement;
     const { pageId } = claim;
+    if (claim.isMoved && settlement.state === Processed) setAddress.run(claim.fetchUrl, pageId);
     const candidateIds = offers.offerAll(candidates, pageId);
     write(settlement);
     if (settlement.text !== null) putText.run(pageId, bufferOf(settlement.text));

@@ -54,6 +54,26 @@ export function describeRedirects(harness: () => StoreHarness): void {
       expect(c).toMatchObject({ state: 'Processed', status_code: 200, final_url: null, redirect_count: 0 });
     });
 
+    it('to another spelling of the page, where it was read, give it that address, and the end of its chains', async () => {
+      const run = await beginRun(harness());
+      const held = await run.lease();
+      const last = await redirectAlong(run, held, ['a', 'b']);
+      const moved = { ...last, fetchUrl: url('b/'), isMoved: true };
+      await run.store.settle(held, processed(moved));
+      await run.store.offer([candidate('c')]);
+      const failed = { ...(await run.claim(held)), fetchUrl: url('c/'), isMoved: true };
+      await run.store.settle(held, {
+        ...processed(failed),
+        state: PAGE_STATES.DeadLink,
+        reason: 'http: 404',
+      });
+      await run.store.flush();
+      const { a, b, c } = await pagesOf(harness());
+      expect(a).toMatchObject({ final_url: url('b/'), redirect_count: 1 });
+      expect(b).toMatchObject({ url: url('b'), fetch_url: url('b/') });
+      expect(c).toMatchObject({ url: url('c'), fetch_url: url('c') });
+    });
+
     it('go through a crash in the middle of a chain', async () => {
       const run = await beginRun(harness());
       const held = await run.lease();

@@ -325,7 +325,7 @@ export function createCrawlLoop(parts: CrawlParts, discoverer: { isResumed: bool
       const origin = originOf(claim.fetchUrl);
       const robots = host.robots.get(origin);
       if (robots !== undefined && 'unreachable' in robots)
-        return { state: 'Unreachable', reason: robots.unreachable, closesHost: false };
+        return { state: robots.state, reason: robots.unreachable, closesHost: false };
       if (robots === undefined || robots.expiresAt <= clock.now()) {
         desk.openGate(host, turn, origin);
         return 'wait';

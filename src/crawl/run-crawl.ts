@@ -300,6 +300,8 @@ export function createCrawlLoop(parts: CrawlParts, discoverer: { isResumed: bool
       // Before: a claim may be older than what sitemaps say while it is on its way.
       const readAt = parts.readSitemaps.get(host.lease.host);
       const answer = await store.claim(host.lease, count, clock.now());
+      // Sitemaps that were being read may have more to say: whoever goes on with the run judges these pages.
+      if (isStopped) return { ...answer, readAt };
       const dates = sitemaps?.datesOf(host.lease.host) ?? null;
       const claims: Claim[] = [];
       const undated: Claim[] = [];

@@ -281,7 +281,8 @@ export function createCrawlLoop(parts: CrawlParts, discoverer: { isResumed: bool
     host.isClaiming = false;
     if (claims.length === 0) {
       if (host.awaitsDates) host.isDrained = false;
-      else if (nextRetryAt !== null) {
+      // Who queued a page meanwhile has it claimed now: it does not wait for the time of another.
+      else if (nextRetryAt !== null && host.isDrained) {
         host.isDrained = false;
         host.retryAt = clock.monotonic() + Math.max(0, nextRetryAt - clock.now());
       }

@@ -53,8 +53,7 @@ export function createRobotsLearner(
     } else if ('unreachable' in answer && !isFirstTry) {
       // Only this origin: another port of the host may be well.
       const unreachable = `robots: unreachable ${answer.unreachable}`;
-      // Who leads to another host has answered.
-      if (answer.failure === null || isRefused) report.counters.answers++;
+      if (answer.failure === null) report.counters.answers++;
       host.robots.set(origin, { unreachable, state: isRefused ? 'RateLimited' : 'Unreachable' });
       report.host({ host: host.lease.host, what: 'robots', detail: `${origin} ${unreachable}`, until: null });
     }

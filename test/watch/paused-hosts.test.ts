@@ -157,7 +157,7 @@ it('waits for no pause of an hour of the host that a robots.txt leads to', async
     if (exchange.host === 1) return answer(exchange, { body: '' });
     answer(exchange, { status: 301, headers: { location: exchange.url('/robots.txt', 1) }, body: '' });
   };
-  const { open, clock, crawl, web, asked } = await bench(
+  const { open, clock, crawl, web, asked, read } = await bench(
     { pages: { ...pages, '/robots.txt': robots }, hosts: 2 },
     { budget: '4000/day', allowedHosts: ['any'], every: 900, robotsTtl: 60, perHost: 1 },
   );
@@ -170,11 +170,19 @@ it('waits for no pause of an hour of the host that a robots.txt leads to', async
   await watch.tick();
   expect(web.log.filter(({ host, path }) => host === 1 && state.isBusy(path)).length).toBeGreaterThan(5);
   asked();
+  const statesOfFirst = () =>
+    read(async (side) => {
+      const found = new Set<string>();
+      for await (const { host, state } of side.pages({ project: 'watched' }))
+        if (host === '127.0.0.1') found.add(state);
+      return [...found];
+    });
   for (let quarter = 0; quarter < 3; quarter++) {
     clock.advance(QUARTER_MS);
     // Its pages may not be asked for: nobody knows what its robots.txt says.
     expect((await watch.tick()).status).not.toBe('failed');
     expect(asked()).toEqual([]);
+    expect(await statesOfFirst()).toEqual(['RateLimited']);
   }
   state.isBusy = () => false;
   const found = new Set<string>();
@@ -190,9 +198,10 @@ it('waits for no pause of an hour of the host that a robots.txt leads to', async
 });
 
 it.each([
-  ['is to be asked for again', 503],
-  ['comes while the host is paused, before the sitemap that it allows', 200],
-])('waits for no pause of an hour with a robots.txt of another port that %s', async (_, status) => {
+  ['is to be asked for again', 503, 2],
+  ['waits for its turn', 503, 1],
+  ['comes while the host is paused, before the sitemap that it allows', 200, 2],
+])('waits for no pause of an hour with a robots.txt of another port that %s', async (_, status, perHost) => {
   const links: string[] = [];
   const state = { isBusy: false };
   const later: Record<'page' | 'robots', (() => void)[]> = { page: [], robots: [] };
@@ -204,12 +213,12 @@ it.each([
   const naming = (exchange: Exchange) =>
     answer(exchange, {
       headers: { 'content-type': 'text/plain' },
-      body: `Sitemap: ${links.at(-1)!.replace('/p', '/s.xml')}`,
+      body: `Sitemap: ${links[0].replace('/p', '/s.xml')}`,
     });
   const { open, clock, crawl, web } = await bench(
     { pages: { '/': serve, '/last': serve, '/robots.txt': naming } },
     {
-      ...{ budget: '4000/day', allowedHosts: ['any'], every: 900, robotsTtl: 60, perHost: 2 },
+      ...{ budget: '4000/day', allowedHosts: ['any'], every: 900, robotsTtl: 60, perHost },
       ...(status === 200 && { discover: ['sitemap', 'links'], sitemapCacheHours: 0.1 }),
     },
   );
@@ -220,7 +229,9 @@ it.each([
     else say();
   };
   const other = await startFakeWeb({ clock, pages: { '/robots.txt': robots, '/p': page('p') } });
-  links.push(web.url('/last'), other.url('/p'));
+  links.push(other.url('/p'), web.url('/last'));
+  // The plan asks for the last that was found first.
+  if (perHost === 1) links.reverse();
   await crawl();
   const watch = await open();
   clock.advance(QUARTER_MS);
@@ -230,6 +241,9 @@ it.each([
     over.is = true;
   });
   await Promise.all([other.asked('/robots.txt', 2), web.asked('/last', 2)]);
+  await turns(100);
+  // Its time comes while the only request that may be under way is.
+  if (perHost === 1) clock.advance(2000);
   await turns(100);
   for (const answers of [later.page, later.robots]) {
     for (const say of answers) say();

@@ -10,11 +10,18 @@ import type { RobotsAnswer } from '../politeness/robots-gate.ts';
 import type { RobotsRules } from '../politeness/robots-txt.ts';
 import type { HostLease } from '../store/port.ts';
 
+/** Why nothing was asked. */
+export interface Refused {
+  refused: string;
+  /** Another time there may be an answer. */
+  mayPass?: boolean;
+}
+
 /** A request that is not a page: it takes the host's next slot before any page does. */
 export interface Errand {
   url: string;
   maxBytes: number;
-  done: (outcome: Outcome) => void;
+  done: (answer: Outcome | Refused) => void;
 }
 
 /**
@@ -35,7 +42,7 @@ export interface LookupRequest {
 /** A request for a sitemap. */
 export interface Lookup extends LookupRequest {
   /** `moved`: the host was given back before it could be asked. */
-  done: (answer: Outcome | { refused: string; mayPass?: boolean } | 'moved') => void;
+  done: (answer: Outcome | Refused | 'moved') => void;
 }
 
 /** A page on its way: HEAD first, where wanted, then GET, each with a slot of its own. */
@@ -50,8 +57,10 @@ export interface PageTurn {
   spellings?: readonly string[];
 }
 
-/** What an origin's robots.txt said, until when (wall time), or why it could not be had in this run. */
-export type OriginRobots = { rules: RobotsRules; expiresAt: number } | { unreachable: string };
+/** What an origin's robots.txt said, until when (wall time), or why it could not be had in this run, and what its pages are then. */
+export type OriginRobots =
+  | { rules: RobotsRules; expiresAt: number }
+  | { unreachable: string; state: 'Unreachable' | 'RateLimited' };
 
 export class ActiveHost implements Schedulable {
   place: 'out' | 'ring' | 'heap' = 'out';

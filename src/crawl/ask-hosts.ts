@@ -1,15 +1,9 @@
 /** What others than pages ask of a host, on its next slot and wherever it is leased now: what its robots.txt says, sitemaps, whether anybody is there. */
 import type { Outcome } from '../fetch/fetcher.ts';
 import { parseRobotsTxt, type RobotsRules, rulesFor } from '../politeness/robots-txt.ts';
-import type { ActiveHost, LookupRequest } from './active-host.ts';
+import type { ActiveHost, LookupRequest, Refused } from './active-host.ts';
 import type { LearnRobots } from './learn-robots.ts';
 import type { CrawlParts } from './parts.ts';
-
-export interface Refused {
-  refused: string;
-  /** Another time there may be an answer. */
-  mayPass?: boolean;
-}
 
 export interface HostQuestions {
   /** What the robots.txt of the URL's origin says. */
@@ -24,7 +18,7 @@ interface QuestionSurroundings {
   /** Does something with the URL's host, which is kept meanwhile; again with another lease where this one was given back. */
   withHost<T>(url: string, work: (host: ActiveHost) => Promise<T | 'moved'>): Promise<T | Refused>;
   learnRobots: LearnRobots;
-  /** The host has not been given back, and is not about to be. */
+  /** The host has not been given back, is not about to be, and may be asked before long. */
   isHere: (host: ActiveHost) => boolean;
   /** It has something more to ask. */
   place: (host: ActiveHost) => void;

@@ -7,10 +7,10 @@ import type { HostSchedule } from '../frontier/host-schedule.ts';
 import { PAGE_STATES, type PageState, pageStateName } from '../frontier/page-state.ts';
 import { HostPace } from '../politeness/host-pace.ts';
 import type { HostLease } from '../store/port.ts';
-import { ActiveHost, type PageTurn } from './active-host.ts';
-import { createHostQuestions, type HostQuestions, type Refused } from './ask-hosts.ts';
+import { ActiveHost, type PageTurn, type Refused } from './active-host.ts';
+import { createHostQuestions, type HostQuestions } from './ask-hosts.ts';
 import { keepLeases } from './keep-leases.ts';
-import { createRobotsLearner } from './learn-robots.ts';
+import { createRobotsLearner, unaskedOutcome } from './learn-robots.ts';
 import type { CrawlParts } from './parts.ts';
 
 const LEASES_AT_ONCE = 256;
@@ -117,7 +117,7 @@ export function createHostDesk(parts: CrawlParts, around: DeskSurroundings): Hos
     schedule.remove(host);
     parts.fetcher.forgetHost(host.lease.host);
     host.takeClaims();
-    for (const errand of host.errands.splice(0)) errand.done(abortedOutcome());
+    for (const errand of host.errands.splice(0)) errand.done(unaskedOutcome('aborted', null));
     for (const lookup of host.lookups.splice(0)) lookup.done('moved');
     report.host({
       host: host.lease.host,
@@ -216,8 +216,20 @@ export function createHostDesk(parts: CrawlParts, around: DeskSurroundings): Hos
 
   async function closePaused(host: ActiveHost): Promise<void> {
     schedule.remove(host);
-    for (const lookup of host.lookups.splice(0)) lookup.done(PAUSED);
+    for (const asked of [...host.errands.splice(0), ...host.lookups.splice(0)]) asked.done(PAUSED);
+    // Its silence brings a pause, too, which it did not ask for.
+    if (host.pace.isBreakerOpen)
+      return close(host, 'Unreachable', `network: no answer from ${host.lease.host}`);
+    // To ask for a pause is to answer, though it may have been another day.
+    report.counters.answers++;
     await close(host, 'RateLimited', PAUSED.refused);
+  }
+
+  /** Nothing is asked of it: the pages that wait for it are given up on its next turn, and it goes back. */
+  async function passOver(host: ActiveHost): Promise<Refused> {
+    place(host);
+    await releaseIfIdle(host);
+    return PAUSED;
   }
 
   async function releaseIfIdle(host: ActiveHost): Promise<void> {
@@ -256,9 +268,10 @@ export function createHostDesk(parts: CrawlParts, around: DeskSurroundings): Hos
   }
 
   /** A request on the next slot of the URL's host, whoever's page asked for it. */
-  async function runErrand(url: string, maxBytes: number): Promise<Outcome> {
+  async function runErrand(url: string, maxBytes: number): Promise<Outcome | Refused> {
     const target = await hold(url);
-    if (target === null) return abortedOutcome();
+    if (target === null) return unaskedOutcome('aborted', null);
+    if (isPausedTooLong(target)) return passOver(target);
     return new Promise((done) => {
       target.errands.push({ url, maxBytes, done });
       place(target);
@@ -271,7 +284,7 @@ export function createHostDesk(parts: CrawlParts, around: DeskSurroundings): Hos
   }
 
   function isHere(host: ActiveHost): boolean {
-    return !isStopped && hosts.get(host.lease.host) === host;
+    return !isStopped && hosts.get(host.lease.host) === host && !isPausedTooLong(host);
   }
 
   async function onLearned(host: ActiveHost): Promise<void> {
@@ -301,10 +314,7 @@ export function createHostDesk(parts: CrawlParts, around: DeskSurroundings): Hos
     for (;;) {
       const host = await hold(url);
       if (host === null) return STOPPED;
-      if (isPausedTooLong(host)) {
-        await releaseIfIdle(host);
-        return PAUSED;
-      }
+      if (isPausedTooLong(host)) return passOver(host);
       host.users++;
       try {
         const answer = await work(host);
@@ -354,7 +364,7 @@ export function createHostDesk(parts: CrawlParts, around: DeskSurroundings): Hos
       isStopped = true;
       for (const end of [...pauses]) end();
       for (const host of hosts.values()) {
-        for (const errand of host.errands.splice(0)) errand.done(abortedOutcome());
+        for (const errand of host.errands.splice(0)) errand.done(unaskedOutcome('aborted', null));
         for (const lookup of host.lookups.splice(0)) lookup.done(STOPPED);
       }
     },
@@ -369,18 +379,5 @@ export function createHostDesk(parts: CrawlParts, around: DeskSurroundings): Hos
       }
       hosts.clear();
     },
-  };
-}
-
-function abortedOutcome(): Outcome {
-  return {
-    head: null,
-    body: null,
-    bodyRefused: false,
-    failure: 'aborted',
-    message: null,
-    sentAt: null,
-    responseMs: null,
-    wireBytes: 0,
   };
 }

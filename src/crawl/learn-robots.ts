@@ -1,12 +1,15 @@
 /** The robots.txt of a host's origins: asked for once by whoever wants to know first, and what becomes of the host by what it says. */
+import type { Outcome } from '../fetch/fetcher.ts';
 import { openRobotsGate, type RobotsAnswer, type RobotsGateOptions } from '../politeness/robots-gate.ts';
-import type { ActiveHost } from './active-host.ts';
+import type { ActiveHost, Refused } from './active-host.ts';
 import type { CrawlParts } from './parts.ts';
 
 /** `isFirstTry`: asked to see whether anybody is there, once, and what does not answer is not held against the host. */
 export type LearnRobots = (host: ActiveHost, origin: string, isFirstTry?: boolean) => Promise<RobotsAnswer>;
 
-export interface LearnerSurroundings extends Pick<RobotsGateOptions, 'ask' | 'pause'> {
+export interface LearnerSurroundings extends Pick<RobotsGateOptions, 'pause'> {
+  /** Asks with the next slot of the URL's host, unless that is to be left alone for too long. */
+  ask: (url: string, maxBytes: number) => Promise<Outcome | Refused>;
   /** The host is to be left alone for longer than the run waits. */
   isPausedTooLong: (host: ActiveHost) => boolean;
   /** Its pages may go on, or have been refused. */
@@ -20,12 +23,14 @@ export function createRobotsLearner(
   async function askRobots(host: ActiveHost, origin: string, isFirstTry: boolean): Promise<RobotsAnswer> {
     const { robots, retry, retryRefused } = policy;
     const retries = isFirstTry || host.pace.isDoubted ? 0 : robots!.retries;
+    /** A redirect may lead to a host that is paused while this one is well. */
+    let isRefused = false;
     const answer = await openRobotsGate(origin, {
       productToken: robots!.productToken,
       whenUnreachable: robots!.whenUnreachable,
       // Looked at after each answer, which may bring a pause.
       get retries() {
-        return isPausedTooLong(host) ? 0 : retries;
+        return isRefused || isPausedTooLong(host) ? 0 : retries;
       },
       connectRetries: retry.retries,
       refusedRetries: retryRefused ? retry.retries : 0,
@@ -33,7 +38,11 @@ export function createRobotsLearner(
       clock,
       load: (key) => store.robots(key, host.lease),
       save: (stored) => store.saveRobots(host.lease.hostId, stored),
-      ask,
+      async ask(url, maxBytes) {
+        const outcome = await ask(url, maxBytes);
+        isRefused = 'refused' in outcome;
+        return 'refused' in outcome ? unaskedOutcome('not-sent', outcome.refused) : outcome;
+      },
       pause,
     });
     host.isGated = false;
@@ -45,7 +54,7 @@ export function createRobotsLearner(
       // Only this origin: another port of the host may be well.
       const unreachable = `robots: unreachable ${answer.unreachable}`;
       if (answer.failure === null) report.counters.answers++;
-      host.robots.set(origin, { unreachable });
+      host.robots.set(origin, { unreachable, state: isRefused ? 'RateLimited' : 'Unreachable' });
       report.host({ host: host.lease.host, what: 'robots', detail: `${origin} ${unreachable}`, until: null });
     }
     await onLearned(host);
@@ -70,4 +79,12 @@ function longestDelay(host: ActiveHost): number | null {
     if (own !== null && own > (seconds ?? 0)) seconds = own;
   }
   return seconds;
+}
+
+/** Of a request that was never made. */
+export function unaskedOutcome(failure: 'aborted' | 'not-sent', message: string | null): Outcome {
+  return {
+    ...{ head: null, body: null, bodyRefused: false, failure, message },
+    ...{ sentAt: null, responseMs: null, wireBytes: 0 },
+  };
 }

@@ -281,7 +281,8 @@ export function createCrawlLoop(parts: CrawlParts, discoverer: { isResumed: bool
     host.isClaiming = false;
     if (claims.length === 0) {
       if (host.awaitsDates) host.isDrained = false;
-      else if (nextRetryAt !== null) {
+      // Who queued a page meanwhile has it claimed now: it does not wait for the time of another.
+      else if (nextRetryAt !== null && host.isDrained) {
         host.isDrained = false;
         host.retryAt = clock.monotonic() + Math.max(0, nextRetryAt - clock.now());
       }
@@ -300,6 +301,8 @@ export function createCrawlLoop(parts: CrawlParts, discoverer: { isResumed: bool
       // Before: a claim may be older than what sitemaps say while it is on its way.
       const readAt = parts.readSitemaps.get(host.lease.host);
       const answer = await store.claim(host.lease, count, clock.now());
+      // Sitemaps that were being read may have more to say: whoever goes on with the run judges these pages.
+      if (isStopped) return { ...answer, readAt };
       const dates = sitemaps?.datesOf(host.lease.host) ?? null;
       const claims: Claim[] = [];
       const undated: Claim[] = [];
@@ -325,7 +328,7 @@ export function createCrawlLoop(parts: CrawlParts, discoverer: { isResumed: bool
       const origin = originOf(claim.fetchUrl);
       const robots = host.robots.get(origin);
       if (robots !== undefined && 'unreachable' in robots)
-        return { state: 'Unreachable', reason: robots.unreachable, closesHost: false };
+        return { state: robots.state, reason: robots.unreachable, closesHost: false };
       if (robots === undefined || robots.expiresAt <= clock.now()) {
         desk.openGate(host, turn, origin);
         return 'wait';

@@ -220,6 +220,9 @@ describe('a robots.txt that cannot be had', () => {
     const gate = open([{ failure: 'not-sent' }, { status: 200, body: DENY }], { connectRetries: 0 });
     expect(await allows(gate, '/private/x')).toBe(false);
     expect(gate.saved).toMatchObject([{ status: 200 }]);
+    const refused = open([{ failure: 'not-sent' }], { retries: 0 });
+    expect(await refused.answer()).toMatchObject({ failure: 'not-sent' });
+    expect(refused.saved).toEqual([]);
   });
 
   it('says nothing when the crawl is being stopped', async () => {

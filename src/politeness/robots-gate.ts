@@ -67,7 +67,8 @@ export async function openRobotsGate(origin: string, options: RobotsGateOptions)
     const until = Math.max(expiresAt, fetchedAt + LEAST_USE_MS);
     const read = rulesOf((isReachable ? body : null) ?? NO_RULES, until, options);
     const { delaySeconds } = read.rules;
-    await options.save({ origin, status, body, fetchedAt, expiresAt, delaySeconds });
+    if (answer.failure !== 'not-sent')
+      await options.save({ origin, status, body, fetchedAt, expiresAt, delaySeconds });
     if (isReachable || options.whenUnreachable === 'allow') return read;
     if (attempt >= triesAfter(answer, options)) {
       return {

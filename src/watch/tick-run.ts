@@ -1,7 +1,7 @@
 /** What makes a run of a project a tick of its watch: how it is configured, and what it has to look at besides the plan. */
 import type { Config } from '../config/load-config.ts';
 import { isSharedStore } from '../primitives/store-address.ts';
-import type { PageRow, ReadSide, StoredRun, VisitRowBrief } from '../store/read-side.ts';
+import type { DiscoveryRow, PageRow, ReadSide, StoredRun, VisitRowBrief } from '../store/read-side.ts';
 import { ALONE_NOTE, isUnfinished, PAUSING_NOTE, pausesAtLimit } from '../store/unfinished-run.ts';
 import type { TickEvent } from './watch-event.ts';
 
@@ -122,13 +122,16 @@ export async function findLeftOvers(
 /** `read`: there are some that may name pages. `seek`: where none were when they were last looked for. */
 export type SitemapLook = 'read' | 'seek';
 
-/** What is to be done where sitemaps and feeds have not been read for as long as what they said is kept. `isFirst`: nor tried. */
+/**
+ * What is to be done where sitemaps and feeds have not been read for as long as what they said is kept. `isFirst`: nor
+ * tried. `blocked`: hosts that are to be left alone now.
+ */
 export async function findLook(
   side: ReadSide,
   project: string,
   config: Config,
   now: number,
-  isFirst: boolean,
+  { isFirst, blocked }: { isFirst: boolean; blocked: ReadonlySet<number> },
 ): Promise<SitemapLook | null> {
   if (!config.discover.includes('sitemap')) return null;
   const hasFeeds = config.feed.length > 0;
@@ -136,7 +139,12 @@ export async function findLook(
   if (looks.length === 0) return isFirst ? (hasFeeds ? 'read' : 'seek') : null;
   const cacheMs = config.sitemapCacheHours * 3_600_000;
   const isFresh = (readAt: number) => readAt <= now && now < readAt + cacheMs;
-  const old = looks.filter(({ checked_at }) => !isFresh(Date.parse(checked_at)));
+  const old: DiscoveryRow[] = [];
+  for (const look of looks) {
+    if (isFresh(Date.parse(look.checked_at))) continue;
+    const hostId = blocked.size === 0 || hasFeeds ? null : await side.hostId(look.host);
+    if (hostId === null || !blocked.has(hostId)) old.push(look);
+  }
   if (old.length === 0) return null;
   return hasFeeds || old.some(({ method }) => method === 'sitemap') ? 'read' : 'seek';
 }

@@ -1,7 +1,10 @@
 import { describe, expect, it } from 'vitest';
+import { systemClock } from '../../src/primitives/clock.ts';
+import { openStore } from '../../src/store/open-store.ts';
+import type { Store } from '../../src/store/port.ts';
 import { createChangingPages, type PageLife } from '../web/changing-pages.ts';
 import { answer, type Handler } from '../web/fake-web.ts';
-import { type CrawlOptions, fastClock, useBench } from './crawl-site.ts';
+import { type Begun, type CrawlOptions, fastClock, type More, useBench } from './crawl-site.ts';
 import { outcomes, visitsOf } from './history-rows.ts';
 
 const bench = useBench();
@@ -48,18 +51,20 @@ async function datedSite(
   return {
     paths,
     file,
-    async run(options: CrawlOptions = {}) {
+    async run(options: CrawlOptions = {}, more: More = {}, seeHandle: (handle: Begun) => void = () => {}) {
       const shift = runs++ * HOUR;
       const from = web.log.length;
       const clock = { ...fastClock(1), now: () => Date.now() + shift };
       const discover = ['sitemap', 'links'];
       const given = { discover, sitemapCacheHours: 0, perHost: 1, concurrency: 1, spotCheck: 0 };
-      const { summary } = await bench.crawl(
+      const handle = await bench.begin(
         file,
         web.url('/'),
         { ...given, mode: 'incremental', ...options },
-        { clock },
+        { clock, ...more },
       );
+      seeHandle(handle);
+      const summary = await handle.finished;
       return { summary, asked: web.log.slice(from).map(({ path }) => path) };
     },
     change(path: string, isAnnounced: boolean) {
@@ -227,6 +232,26 @@ describe('the dates of a sitemap', () => {
     const again: CrawlOptions = { ...options, mode: 'incremental', headersTimeout: 2 };
     await bench.crawl(file, web.url('/'), again, { clock });
     expect(outcomes(file)).toMatchObject({ '/f0': 'unchanged freshness', '/f1': 'changed content' });
+  });
+
+  it('are heard before pages are spared that were being claimed when the run was stopped', async () => {
+    const { paths, file, run, change } = await datedSite({ cacheControl: 'max-age=86400' });
+    await run();
+    for (const path of paths) change(path, true);
+    const own = await openStore({ address: file.path, clock: systemClock, onFailure: () => {} });
+    let stop = () => {};
+    const claim: Store['claim'] = async (...request) => {
+      const claimed = await own.claim(...request);
+      if (claimed.claims.some(({ depth }) => depth > 0)) stop();
+      return claimed;
+    };
+    const stopped = await run({ perHost: 8, concurrency: 8 }, { store: { ...own, claim } }, (handle) => {
+      stop = () => handle.stop();
+    });
+    expect(stopped.summary.status).toBe('interrupted');
+    await run();
+    const found = outcomes(file);
+    for (const path of paths) expect(found[path]).toBe('changed content');
   });
 
   it('spare pages also where robots.txt does not name the sitemap: one that was read before is no guess', async () => {

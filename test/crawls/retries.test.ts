@@ -1,6 +1,9 @@
 import type { AddressInfo } from 'node:net';
 import { createServer } from 'node:net';
 import { describe, expect, it } from 'vitest';
+import { openStore } from '../../src/store/open-store.ts';
+import type { Store } from '../../src/store/port.ts';
+import { FakeClock } from '../fake-clock.ts';
 import { answer, type FakeWebOptions } from '../web/fake-web.ts';
 import { misbehaviours } from '../web/misbehaviours.ts';
 import { asked, fastClock, page, seenAs, useBench } from './crawl-site.ts';
@@ -29,6 +32,47 @@ describe('retries', () => {
       retry_count: 2,
     });
     expect(summary.pages).toBe(1);
+  });
+
+  it('hold up no page that is queued while the store is asked for what waits', async () => {
+    const clock = new FakeClock();
+    const web = await bench.web({
+      hosts: 2,
+      clock,
+      pages: {
+        '0:/': (exchange) =>
+          answer(exchange, { body: page('home', exchange.url('/a'), exchange.url('/x', 1)) }),
+        '0:/a': { status: 500 },
+        '0:/b': page('b'),
+        '1:/x': (exchange) => answer(exchange, { body: page('x', exchange.url('/b', 0)) }),
+      },
+    });
+    const file = bench.file();
+    const own = await openStore({ address: file.path, clock, onFailure: () => {} });
+    let tell = () => {};
+    const isFound = new Promise<void>((resolve) => {
+      tell = resolve;
+    });
+    const store: Store = {
+      ...own,
+      async claim(...request) {
+        const claimed = await own.claim(...request);
+        // Nothing waits but the page that failed; then another is found, before the answer is here.
+        if (claimed.nextRetryAt !== null) await isFound;
+        return claimed;
+      },
+      async settle(lease, settlement) {
+        const settled = await own.settle(lease, settlement);
+        if (lease.host === '127.0.0.2') setImmediate(tell);
+        return settled;
+      },
+    };
+    const options = { allowedHosts: ['any'], retryDelay: 600, perHost: 1 };
+    const handle = await bench.begin(file, web.url('/'), options, { clock, store });
+    // The clock stands still: nobody waits for the retry.
+    await web.asked('/b');
+    handle.stop();
+    await handle.finished;
   });
 
   it('end, and the page is Failed with the last answer', async () => {

@@ -1,4 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { openStore } from '../../src/store/open-store.ts';
+import type { Store } from '../../src/store/port.ts';
 import { createChangingPages, type PageLife } from '../web/changing-pages.ts';
 import { answer, type Handler } from '../web/fake-web.ts';
 import { type CrawlOptions, fastClock, useBench } from './crawl-site.ts';
@@ -48,17 +50,18 @@ async function datedSite(
   return {
     paths,
     file,
-    async run(options: CrawlOptions = {}) {
+    async run(options: CrawlOptions = {}, verbs?: (own: Store) => Partial<Store>) {
       const shift = runs++ * HOUR;
       const from = web.log.length;
       const clock = { ...fastClock(1), now: () => Date.now() + shift };
+      const own = verbs && (await openStore({ address: file.path, clock, onFailure: () => {} }));
       const discover = ['sitemap', 'links'];
       const given = { discover, sitemapCacheHours: 0, perHost: 1, concurrency: 1, spotCheck: 0 };
       const { summary } = await bench.crawl(
         file,
         web.url('/'),
         { ...given, mode: 'incremental', ...options },
-        { clock },
+        { clock, ...(own && { store: { ...own, ...verbs?.(own) } }) },
       );
       return { summary, asked: web.log.slice(from).map(({ path }) => path) };
     },
@@ -177,6 +180,38 @@ describe('the dates of a sitemap', () => {
     },
   );
 
+  it.each([
+    ['Cache-Control', { cacheControl: 'max-age=86400' }, 'freshness'],
+    ['their own dates', {}, 'lastmod'],
+  ])(
+    'are heard before pages are spared by %s, also where they come while a page is being claimed',
+    async (_, life, knownBy) => {
+      const { file, run, change } = await datedSite(life);
+      await run();
+      change('/p0', true);
+      const { promise: isLooked, resolve: onLooked } = newPromise();
+      await run({ trustLastmod: 'always', perHost: 8, concurrency: 8 }, (own) => ({
+        async saveDiscovery(...found) {
+          await own.saveDiscovery(...found);
+          // Once whoever looks has heard of it, too.
+          setImmediate(onLooked);
+        },
+        // As a store on another machine does, it takes its time.
+        async claim(...request) {
+          const claimed = await own.claim(...request);
+          if (claimed.claims.some(({ url }) => url.includes('/p'))) await isLooked;
+          return claimed;
+        },
+      }));
+      const found = outcomes(file);
+      expect(Object.keys(found).filter((path) => found[path] !== `unchanged ${knownBy}`)).toEqual([
+        '/',
+        '/p0',
+      ]);
+      expect(found['/p0']).toBe('changed content');
+    },
+  );
+
   it('keep only those pages waiting that they may spare: the others are asked for while a sitemap does not come', async () => {
     const [fresh, stale] = [
       ['/f0', '/f1', '/f2'],
@@ -281,3 +316,11 @@ describe('the dates of a sitemap', () => {
     expect(outcomes(file)['/p59']).toBe('changed content');
   });
 });
+
+function newPromise(): { promise: Promise<void>; resolve: () => void } {
+  let resolve = () => {};
+  const promise = new Promise<void>((done) => {
+    resolve = done;
+  });
+  return { promise, resolve };
+}

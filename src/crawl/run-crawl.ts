@@ -298,12 +298,12 @@ export function createCrawlLoop(parts: CrawlParts, discoverer: { isResumed: bool
   /** Pages that need no request are settled on the way: they take no slot, and no turn. */
   async function claimToAsk(host: ActiveHost, count: number): Promise<ClaimAnswer & { readAt?: number }> {
     for (;;) {
-      // Before: a claim may be older than what sitemaps say while it is on its way.
+      // Both before: a claim may be older than what sitemaps say while it is on its way.
       const readAt = parts.readSitemaps.get(host.lease.host);
+      const dates = sitemaps?.datesOf(host.lease.host) ?? null;
       const answer = await store.claim(host.lease, count, clock.now());
       // Sitemaps that were being read may have more to say: whoever goes on with the run judges these pages.
       if (isStopped) return { ...answer, readAt };
-      const dates = sitemaps?.datesOf(host.lease.host) ?? null;
       const claims: Claim[] = [];
       const undated: Claim[] = [];
       for (const claim of answer.claims) {

@@ -4,7 +4,8 @@
  *
  * It promises to drain when it is told to stop: what is in flight is settled or given back within the drain time,
  * leases are released, the runs stay running for whoever comes next. A run that it cannot work on (its options are
- * not understood, its bodies cannot be stored) is told and left alone for a while; a store that fails ends the worker.
+ * not understood, its bodies cannot be stored) is told and left alone for a while; a store that fails, or is away for longer
+ * than patience lasts, ends the worker.
  */
 import type { Config } from '../config/load-config.ts';
 import { SumiError } from '../errors.ts';
@@ -55,6 +56,8 @@ export function startWorker(request: WorkerRequest): Worker {
   let failure: { error: unknown } | null = null;
   let isStopped = false;
   let isIdle = false;
+  /** Since when (monotonic) the store lets us into no run. */
+  let shutOutAt: number | null = null;
   let wake: () => void = () => {};
   runs.onChange(() => wake());
 
@@ -99,7 +102,10 @@ export function startWorker(request: WorkerRequest): Worker {
         extensions: { clock },
         listeners: request.listenTo(runId),
       });
+      shutOutAt = null;
     } catch (error) {
+      // The next look tries again, as every question does that meets a restart of the server.
+      if (isAway(error) && isPatient()) return;
       if (isOfTheStore(error)) throw error;
       leftAlone.set(runId, clock.monotonic() + FORGIVE_AFTER_MS);
       request.onRefused(runId, error);
@@ -110,6 +116,11 @@ export function startWorker(request: WorkerRequest): Worker {
     request.onJoined(handle);
     const end = watch(runId, handle).finally(() => ends.delete(end));
     ends.add(end);
+  }
+
+  function isPatient(): boolean {
+    shutOutAt ??= clock.monotonic();
+    return clock.monotonic() - shutOutAt < worker.storePatience * 1000;
   }
 
   async function watch(runId: number, handle: CrawlHandle): Promise<void> {
@@ -149,6 +160,10 @@ export function startWorker(request: WorkerRequest): Worker {
       await Promise.all([...active.values()].map((handle) => handle.flush()));
     },
   };
+}
+
+function isAway(error: unknown): boolean {
+  return error instanceof SumiError && error.code === 'store-unreachable';
 }
 
 /** What no other run would fare better with. */

@@ -1,10 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { systemClock } from '../../src/primitives/clock.ts';
 import { openStore } from '../../src/store/open-store.ts';
 import type { Store } from '../../src/store/port.ts';
 import { createChangingPages, type PageLife } from '../web/changing-pages.ts';
 import { answer, type Handler } from '../web/fake-web.ts';
-import { type Begun, type CrawlOptions, fastClock, type More, useBench } from './crawl-site.ts';
+import { type Begun, type CrawlOptions, fastClock, useBench } from './crawl-site.ts';
 import { outcomes, visitsOf } from './history-rows.ts';
 
 const bench = useBench();
@@ -51,17 +50,22 @@ async function datedSite(
   return {
     paths,
     file,
-    async run(options: CrawlOptions = {}, more: More = {}, seeHandle: (handle: Begun) => void = () => {}) {
+    async run(
+      options: CrawlOptions = {},
+      verbs?: (own: Store) => Partial<Store>,
+      seeHandle: (handle: Begun) => void = () => {},
+    ) {
       const shift = runs++ * HOUR;
       const from = web.log.length;
       const clock = { ...fastClock(1), now: () => Date.now() + shift };
+      const own = verbs && (await openStore({ address: file.path, clock, onFailure: () => {} }));
       const discover = ['sitemap', 'links'];
       const given = { discover, sitemapCacheHours: 0, perHost: 1, concurrency: 1, spotCheck: 0 };
       const handle = await bench.begin(
         file,
         web.url('/'),
         { ...given, mode: 'incremental', ...options },
-        { clock, ...more },
+        { clock, ...(own && { store: { ...own, ...verbs?.(own) } }) },
       );
       seeHandle(handle);
       const summary = await handle.finished;
@@ -182,6 +186,38 @@ describe('the dates of a sitemap', () => {
     },
   );
 
+  it.each([
+    ['Cache-Control', { cacheControl: 'max-age=86400' }, 'freshness'],
+    ['their own dates', {}, 'lastmod'],
+  ])(
+    'are heard before pages are spared by %s, also where they come while a page is being claimed',
+    async (_, life, knownBy) => {
+      const { file, run, change } = await datedSite(life);
+      await run();
+      change('/p0', true);
+      const { promise: isLooked, resolve: onLooked } = newPromise();
+      await run({ trustLastmod: 'always', perHost: 8, concurrency: 8 }, (own) => ({
+        async saveDiscovery(...found) {
+          await own.saveDiscovery(...found);
+          // Once whoever looks has heard of it, too.
+          setImmediate(onLooked);
+        },
+        // As a store on another machine does, it takes its time.
+        async claim(...request) {
+          const claimed = await own.claim(...request);
+          if (claimed.claims.some(({ url }) => url.includes('/p'))) await isLooked;
+          return claimed;
+        },
+      }));
+      const found = outcomes(file);
+      expect(Object.keys(found).filter((path) => found[path] !== `unchanged ${knownBy}`)).toEqual([
+        '/',
+        '/p0',
+      ]);
+      expect(found['/p0']).toBe('changed content');
+    },
+  );
+
   it('keep only those pages waiting that they may spare: the others are asked for while a sitemap does not come', async () => {
     const [fresh, stale] = [
       ['/f0', '/f1', '/f2'],
@@ -238,14 +274,15 @@ describe('the dates of a sitemap', () => {
     const { paths, file, run, change } = await datedSite({ cacheControl: 'max-age=86400' });
     await run();
     for (const path of paths) change(path, true);
-    const own = await openStore({ address: file.path, clock: systemClock, onFailure: () => {} });
     let stop = () => {};
-    const claim: Store['claim'] = async (...request) => {
-      const claimed = await own.claim(...request);
-      if (claimed.claims.some(({ depth }) => depth > 0)) stop();
-      return claimed;
-    };
-    const stopped = await run({ perHost: 8, concurrency: 8 }, { store: { ...own, claim } }, (handle) => {
+    const verbs = (own: Store): Partial<Store> => ({
+      async claim(...request) {
+        const claimed = await own.claim(...request);
+        if (claimed.claims.some(({ depth }) => depth > 0)) stop();
+        return claimed;
+      },
+    });
+    const stopped = await run({ perHost: 8, concurrency: 8 }, verbs, (handle) => {
       stop = () => handle.stop();
     });
     expect(stopped.summary.status).toBe('interrupted');
@@ -306,3 +343,11 @@ describe('the dates of a sitemap', () => {
     expect(outcomes(file)['/p59']).toBe('changed content');
   });
 });
+
+function newPromise(): { promise: Promise<void>; resolve: () => void } {
+  let resolve = () => {};
+  const promise = new Promise<void>((done) => {
+    resolve = done;
+  });
+  return { promise, resolve };
+}

@@ -1,5 +1,7 @@
 // Several workers on one run, on a real PostgreSQL: nothing lost, nothing done twice, no limit exceeded, no host asked by
 // two. All are in this process, which makes no difference to the store: each has connections and an owner of its own.
+import { once } from 'node:events';
+import { type AddressInfo, connect as connectTo, createServer } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
 import { configOfRun } from '../../src/cli/stored-config.ts';
 import { loadConfig } from '../../src/config/load-config.ts';
@@ -79,6 +81,30 @@ async function useStore() {
       return Object.assign(started, { heard });
     },
   };
+}
+
+/** Another address of the database, where the first connections are cut at their first question, as by a server that goes down. */
+async function cutting(address: string, cuts: number): Promise<string> {
+  const { hostname: host, port } = new URL(address);
+  let left = cuts;
+  const relay = createServer((client) => {
+    const server = connectTo(Number(port), host);
+    const end = () => {
+      client.destroy();
+      server.destroy();
+    };
+    const isCut = left-- > 0;
+    client.on('data', (bytes) => {
+      // Only the message that opens a connection begins with its length.
+      if (isCut && bytes[0] !== 0) end();
+      else server.write(bytes);
+    });
+    server.pipe(client);
+    for (const side of [client, server]) side.on('error', end).on('close', end);
+  }).listen(0, '127.0.0.1');
+  await once(relay, 'listening');
+  drops.unshift(async () => void relay.close());
+  return address.replace(`:${port}/`, `:${(relay.address() as AddressInfo).port}/`);
 }
 
 /** Every page of the graph, once. */
@@ -302,6 +328,26 @@ describe('a worker', () => {
     const worker = await store.work({}, true);
     await worker.finished;
     expect(worker.heard).toEqual([]);
+  });
+
+  it.each([
+    ['outlasts a restart of the server while it joins a run', 300, 1],
+    [
+      'that is let into no run for longer than its patience lasts ends with that',
+      0,
+      Number.POSITIVE_INFINITY,
+    ],
+  ])('%s', async (_, storePatience, cuts) => {
+    const web = await bench.web({ pages: { '/': () => {} } });
+    const store = await useStore();
+    const first = await store.begin(starts(web), { robots: false, drainSeconds: 0 });
+    await web.asked('/');
+    const worker = await store.work({ store: await cutting(store.address, cuts), storePatience });
+    const joined = until(() => worker.heard.length > 0);
+    if (cuts === 1) {
+      await Promise.race([joined, worker.finished]);
+      expect(worker.heard).toEqual([`joined ${first.runId}`]);
+    } else await expect(worker.finished).rejects.toMatchObject({ code: 'store-unreachable' });
   });
 
   it('drains within its time: a request that never ends is given back', async () => {

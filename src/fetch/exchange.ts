@@ -1,6 +1,6 @@
 /**
- * One request and its answer, as a client tells it: onConnect, onHead, onData, onComplete or onError. undici's clients
- * tell the head as onHeaders: its raw form, because the newer one builds an object of all fields for each answer.
+ * One request and its answer, as a client tells it: onConnect, onHead, onData, onComplete or onError (undici's clients
+ * by undici-handler.ts).
  * It settles exactly once, with an Outcome, and lets its request be written at most once: when undici wants to write it
  * again (HTTP/2, connection lost under way) that is refused and told as `reset`, since a second request needs a slot of
  * its own. It never throws into a client.
@@ -10,7 +10,6 @@ import type { BufferPool } from './buffer-pool.ts';
 import { codingsOf, decodeBody, isStreamable, tooLarge } from './decode-body.ts';
 import { failureOf, messageOf } from './failure.ts';
 import type { FetchedBody, FetchFailure, FetchRequest, Outcome, ResponseHead } from './fetcher.ts';
-import { readResponseHead } from './response-head.ts';
 
 export interface ExchangeSurroundings {
   clock: Clock;
@@ -93,17 +92,6 @@ export class Exchange {
   /** The request's bytes are on their way. */
   onWritten(): void {
     this.request.onSent?.();
-  }
-
-  /** undici's name for it; over HTTP/2 they leave in an immediate of Node's own, which comes before ours. */
-  onRequestSent(): void {
-    setImmediate(() => this.onWritten());
-  }
-
-  onHeaders(status: number, raw: Buffer[], readOn: () => void): boolean {
-    this.readOn = readOn;
-    if (status >= 200) this.onHead(readResponseHead(status, raw));
-    return true;
   }
 
   /** The head of the final answer. Here and in onData it may end the request by the client's abort. */

@@ -1,8 +1,8 @@
 import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { createServer, request as httpRequest, type IncomingMessage } from 'node:http';
-import { createSecureServer } from 'node:http2';
+import { createServer, request as httpRequest, type IncomingMessage, type ServerResponse } from 'node:http';
+import { createSecureServer, type Http2ServerResponse } from 'node:http2';
 import { createServer as createHttpsServer } from 'node:https';
 import {
   type AddressInfo,
@@ -361,6 +361,23 @@ else {
     it.each([true, false])('leaves a body where it is that nobody can take for now (%s)', async (http2) => {
       const { port } = await startH2();
       await takeWithPause({ ca: cert, http2 }, `https://site.test:${port}/long`);
+    });
+
+    it.each([
+      ['HTTP/2', true, true],
+      ['HTTP/1.1 by the same client', true, false],
+      ['HTTP/1.1', false, false],
+    ])('reads raw bytes of a Location as they were sent (%s)', async (_, http2, server2) => {
+      const location = Buffer.concat([Buffer.from('/größe/?q=→'), Buffer.from([0xf6])]).toString('latin1');
+      const answer = (_: unknown, response: ServerResponse | Http2ServerResponse) =>
+        void response.writeHead(302, { location, link: `<${location}>; rel="sitemap"` }).end();
+      const server = server2
+        ? createSecureServer({ key, cert }, answer)
+        : createHttpsServer({ key, cert }, answer);
+      const port = await listen(server as unknown as Server);
+      const { head } = await get(makeFetcher({ ca: cert, http2 }), `https://site.test:${port}/`);
+      const wanted = `/gr%C3%B6%C3%9Fe/?q=%E2%86%92%F6`;
+      expect(head).toMatchObject({ location: wanted, link: `<${wanted}>; rel="sitemap"` });
     });
 
     it('writes a request once, also when the session dies under it', async () => {

@@ -1,11 +1,12 @@
 /**
  * Reads the head of an HTTP/1.x answer straight from its bytes: the fields the crawler uses, and those that say how long
  * the body is and whether the connection may be used again. Other fields never become strings. Values are latin1
- * (RFC 9110 section 5.5), repeated ones joined by ", " (of Location the first counts), folded lines are joined.
+ * (RFC 9110 section 5.5; Location and Link as header-url.ts says), repeated ones joined by ", " (of Location the first counts), folded lines are joined.
  * A line without a colon, or with anything but the bare name before it (spaces too), is no field and is passed over:
  * where that was a length, the body ends with the connection, which is then not used again.
  */
 import type { ResponseHead } from './fetcher.ts';
+import { headerUrl } from './header-url.ts';
 
 /** The places of `values`; Location is told apart because its repetitions are dropped. */
 const CONTENT_LENGTH = 0;
@@ -13,6 +14,7 @@ const TRANSFER_ENCODING = 1;
 const CONNECTION = 2;
 const KEEP_ALIVE = 3;
 const LOCATION = 4;
+const LINK = 13;
 const SLOTS = [
   'content-length',
   'transfer-encoding',
@@ -117,7 +119,7 @@ export function createHttp1HeadReader(): Http1HeadReader {
         contentType: values[5],
         contentLength: null,
         contentEncoding: values[6],
-        location: values[LOCATION],
+        location: values[LOCATION] === null ? null : headerUrl(values[LOCATION]),
         etag: values[7],
         lastModified: values[8],
         cacheControl: values[9],
@@ -125,7 +127,7 @@ export function createHttp1HeadReader(): Http1HeadReader {
         date: values[11],
         expires: values[12],
         age: values[15],
-        link: values[13],
+        link: values[LINK] === null ? null : headerUrl(values[LINK]),
         xRobotsTag: values[14],
       };
     },

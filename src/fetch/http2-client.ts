@@ -2,6 +2,7 @@
  * A connection that may speak HTTP/2 (or HTTP/1.1 where the server prefers), over one of undici's clients.
  * undici is loaded with the first request: a crawl without the http2 option never pays for its start.
  */
+import type { TLSSocket } from 'node:tls';
 import type UndiciClient from 'undici/lib/dispatcher/client.js';
 import type { Connector } from './connect.ts';
 import type { Exchange } from './exchange.ts';
@@ -12,6 +13,7 @@ import {
   KEEP_ALIVE_MS,
   type OriginClient,
 } from './origin-clients.ts';
+import { type UndiciConnection, UndiciHandler } from './undici-handler.ts';
 
 export interface Http2Settings {
   origin: string;
@@ -27,11 +29,16 @@ const MOST_HEADER_BYTES = 64 * 1024;
 export function createHttp2Client(settings: Http2Settings): OriginClient {
   let client: UndiciClient | null = null;
   let isDestroyed = false;
+  const connection: UndiciConnection = { isHttp2: false };
 
   async function open(): Promise<UndiciClient> {
     const { default: Client } = await import('undici/lib/dispatcher/client.js');
     return new Client(settings.origin, {
-      connect: (target, callback) => settings.connect({ ...target, alpn: ALPN } as never, callback),
+      connect: (target, callback) =>
+        settings.connect({ ...target, alpn: ALPN } as never, (...result) => {
+          connection.isHttp2 = (result[1] as TLSSocket | null)?.alpnProtocol === 'h2';
+          callback(...result);
+        }),
       allowH2: true,
       // 0 closes the connection after each answer; more than 1 would risk answers for one another's failures.
       pipelining: settings.keepAlive ? 1 : 0,
@@ -65,7 +72,7 @@ export function createHttp2Client(settings: Http2Settings): OriginClient {
         reset: method === 'HEAD' && settings.keepAlive ? false : undefined,
         headers: headers === undefined ? always : always.concat(...Object.entries(headers)),
       },
-      exchange,
+      new UndiciHandler(exchange, connection),
     );
   }
 

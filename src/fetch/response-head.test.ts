@@ -70,8 +70,9 @@ describe('readResponseHead', () => {
     expect(head.location).toBe('/1');
   });
 
-  it('keeps latin1 bytes as characters', () => {
-    expect(readResponseHead(301, raw('location', '/caf\xe9')).location).toBe('/caf\xe9');
+  it('reads values as latin1, and URLs as header-url.ts says', () => {
+    expect(readResponseHead(301, raw('etag', '"\xe9"')).etag).toBe('"\xe9"');
+    expect(readResponseHead(301, raw('location', '/caf\xe9')).location).toBe('/caf%E9');
   });
 
   it('takes no content length that is not a number', () => {

@@ -1,8 +1,10 @@
 /**
  * Reads the header fields the crawler uses straight from undici's raw name/value buffers.
- * Fields nobody asks for never become strings; values are latin1 (RFC 9110 section 5.5); it never throws.
+ * Fields nobody asks for never become strings; values are latin1 (RFC 9110 section 5.5; Location and
+ * Link as header-url.ts says); it never throws.
  */
 import type { ResponseHead } from './fetcher.ts';
+import { headerUrl } from './header-url.ts';
 
 type TextField = Exclude<keyof ResponseHead, 'status' | 'contentLength'>;
 
@@ -34,9 +36,6 @@ for (const [name, field] of Object.entries(names)) {
   fieldsByLength[name.length].push({ name: Buffer.from(name), field });
 }
 
-/** Node's own slicing method, which toString reaches after checks that cost as much again. */
-type Latin1 = Buffer & { latin1Slice(start: number, end: number): string };
-
 /** A head that says nothing but its status. */
 export function emptyHead(status: number): ResponseHead {
   return {
@@ -57,13 +56,17 @@ export function emptyHead(status: number): ResponseHead {
   };
 }
 
-export function readResponseHead(status: number, raw: Buffer[]): ResponseHead {
+/** `encoding`: how text was made of the values; `utf8` where latin1 text was written again, see undici-handler.ts. */
+export function readResponseHead(
+  status: number,
+  raw: Buffer[],
+  encoding: 'latin1' | 'utf8' = 'latin1',
+): ResponseHead {
   const head = emptyHead(status);
   for (let at = 0; at + 1 < raw.length; at += 2) {
     const field = fieldNamed(raw[at]);
     if (field === null) continue;
-    const bytes = raw[at + 1] as Latin1;
-    const value = bytes.latin1Slice(0, bytes.length).trim();
+    const value = raw[at + 1].toString(encoding).trim();
     if (field === 'contentLength') {
       if (/^\d{1,15}$/.test(value)) head.contentLength = Number(value);
       continue;
@@ -72,6 +75,8 @@ export function readResponseHead(status: number, raw: Buffer[]): ResponseHead {
     if (before === null) head[field] = value;
     else if (field !== 'location') head[field] = `${before}, ${value}`;
   }
+  if (head.location !== null) head.location = headerUrl(head.location);
+  if (head.link !== null) head.link = headerUrl(head.link);
   return head;
 }
 

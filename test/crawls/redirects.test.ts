@@ -54,6 +54,31 @@ describe('a redirect', () => {
     expect(file.page('/a/elsewhere?x=1').title).toBe('There');
   });
 
+  // As Chromium, curl and wget ask for it: what is UTF-8 is the page that a link would name, other bytes stay as they are.
+  it('may hold raw bytes: UTF-8 names the page that a link names, and other bytes are asked as they were sent', async () => {
+    const utf8 = Buffer.from('/größe/?farbe=weiß').toString('latin1');
+    const web = await bench.web({
+      pages: {
+        '/': page('Home', '/utf8', '/latin1', '/größe/?farbe=weiß'),
+        '/utf8': to(utf8),
+        '/latin1': to('/gr\xf6\xdfe/'),
+        '/gr%C3%B6%C3%9Fe/': page('UTF-8'),
+        '/gr%F6%DFe/': page('Latin1'),
+        '/robots.txt': to(Buffer.from('/regeln-für-alle.txt').toString('latin1')),
+        '/regeln-f%C3%BCr-alle.txt': { headers: { 'content-type': 'text/plain' }, body: 'User-agent: *' },
+      },
+    });
+    const file = bench.file();
+    await bench.crawl(file, web.url('/'));
+    const [target, asSent] = ['/gr%C3%B6%C3%9Fe/?farbe=wei%C3%9F', '/gr%F6%DFe/'];
+    expect(file.page('/utf8').final_url).toBe(web.url(target));
+    expect(file.page('/latin1').final_url).toBe(web.url(asSent));
+    expect(file.page(asSent).title).toBe('Latin1');
+    expect(asked(web).sort()).toEqual([...new Set(asked(web))].sort());
+    expect(Object.values(file.states())).toEqual(Array(5).fill('Processed'));
+    expect(asked(web)).toContain('/regeln-f%C3%BCr-alle.txt');
+  });
+
   it('is followed to another host that is allowed, on that host’s slots and under its robots.txt', async () => {
     const pages: FakeWebOptions['pages'] = {
       '0:/': page('Home', '/1', '/2'),

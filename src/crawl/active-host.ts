@@ -21,6 +21,8 @@ export interface Refused {
 export interface Errand {
   url: string;
   maxBytes: number;
+  /** The server did not take it the first time. */
+  isResent?: boolean;
   done: (answer: Outcome | Refused) => void;
 }
 
@@ -37,6 +39,8 @@ export interface LookupRequest {
   onPiece?: FetchRequest['onPiece'];
   /** GET unless told otherwise. */
   method?: 'HEAD';
+  /** The server did not take it the first time. */
+  isResent?: boolean;
 }
 
 /** A request for a sitemap. */
@@ -53,6 +57,8 @@ export interface PageTurn {
   isDated: boolean;
   /** Asked once more, in full: because of a 304 that nobody asked for, or a 412 that conditions cannot get; or to check a 304. */
   check?: 'unasked' | 'spot';
+  /** The server did not take it the first time: it goes over a new connection. */
+  isResent?: boolean;
   /** Where it was asked before, and redirected to its own address in another spelling. */
   spellings?: readonly string[];
 }

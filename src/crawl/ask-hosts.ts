@@ -2,6 +2,7 @@
 import type { Outcome } from '../fetch/fetcher.ts';
 import { parseRobotsTxt, type RobotsRules, rulesFor } from '../politeness/robots-txt.ts';
 import type { ActiveHost, LookupRequest, Refused } from './active-host.ts';
+import { wasNotTaken } from './exchange.ts';
 import type { LearnRobots } from './learn-robots.ts';
 import type { CrawlParts } from './parts.ts';
 
@@ -44,8 +45,8 @@ export function createHostQuestions(
       : 'moved';
   }
 
-  const lookUp = (request: LookupRequest): Promise<Outcome | Refused> =>
-    withHost<Outcome | Refused>(request.url, async (host) => {
+  async function lookUp(request: LookupRequest): Promise<Outcome | Refused> {
+    const answer = await withHost<Outcome | Refused>(request.url, async (host) => {
       const rules = await rulesOn(host, request.url);
       if (rules === 'moved' || 'refused' in rules) return rules;
       const { allowed, rule } = rules.decide(request.url);
@@ -56,6 +57,8 @@ export function createHostQuestions(
         place(host);
       });
     });
+    return wasNotTaken(answer) ? lookUp({ ...request, isResent: true }) : answer;
+  }
 
   return {
     rulesOf: (url) => withHost(url, (host) => rulesOn(host, url)),

@@ -33,15 +33,12 @@ export interface Exchange {
 export async function exchangeWith(
   host: ActiveHost,
   around: ExchangeSurroundings,
-  url: string,
-  method: 'GET' | 'HEAD',
+  request: Pick<FetchRequest, 'url' | 'method' | 'maxBytes' | 'headers' | 'onPiece' | 'isResent'>,
   claim: Claim | null,
-  maxBytes = around.limits.maxBodyBytes,
-  headers?: Record<string, string>,
-  onPiece?: FetchRequest['onPiece'],
 ): Promise<Exchange> {
   const { pace } = host;
   const { clock, policy } = around;
+  const { url, method, headers, maxBytes, onPiece, isResent } = request;
   const slotAt = pace.reserve();
   // As they are in force now: an answer that comes while this one is open may change both.
   const { delayMs, perHost } = pace;
@@ -52,6 +49,7 @@ export async function exchangeWith(
     url,
     method,
     headers,
+    isResent,
     maxBytes,
     keepsCutBody: claim === null,
     onPiece,
@@ -132,4 +130,9 @@ function tellBlock(host: ActiveHost, around: ExchangeSurroundings, outcome: Outc
     detail: status === undefined ? `${outcome.failure}: ${outcome.message ?? ''}` : `http ${status}`,
     until,
   });
+}
+
+/** The request is to be sent once more, on another slot and over a new connection. */
+export function wasNotTaken(answer: object): boolean {
+  return 'failure' in answer && answer.failure === 'not-taken';
 }

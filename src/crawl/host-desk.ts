@@ -9,6 +9,7 @@ import { HostPace } from '../politeness/host-pace.ts';
 import type { HostLease } from '../store/port.ts';
 import { ActiveHost, type PageTurn, type Refused } from './active-host.ts';
 import { createHostQuestions, type HostQuestions } from './ask-hosts.ts';
+import { wasNotTaken } from './exchange.ts';
 import { keepLeases } from './keep-leases.ts';
 import { createRobotsLearner, unaskedOutcome } from './learn-robots.ts';
 import type { CrawlParts } from './parts.ts';
@@ -268,14 +269,15 @@ export function createHostDesk(parts: CrawlParts, around: DeskSurroundings): Hos
   }
 
   /** A request on the next slot of the URL's host, whoever's page asked for it. */
-  async function runErrand(url: string, maxBytes: number): Promise<Outcome | Refused> {
+  async function runErrand(url: string, maxBytes: number, isResent = false): Promise<Outcome | Refused> {
     const target = await hold(url);
     if (target === null) return unaskedOutcome('aborted', null);
     if (isPausedTooLong(target)) return passOver(target);
-    return new Promise((done) => {
-      target.errands.push({ url, maxBytes, done });
+    const answer = await new Promise<Outcome | Refused>((done) => {
+      target.errands.push({ url, maxBytes, isResent, done });
       place(target);
     });
+    return wasNotTaken(answer) ? runErrand(url, maxBytes, true) : answer;
   }
 
   function place(host: ActiveHost): void {

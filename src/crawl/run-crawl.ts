@@ -357,7 +357,8 @@ export function createCrawlLoop(parts: CrawlParts, discoverer: { isResumed: bool
   }
 
   async function runErrand(host: ActiveHost, errand: ActiveHost['errands'][number]): Promise<void> {
-    const exchange = await exchangeWith(host, around, errand.url, 'GET', null, errand.maxBytes);
+    const { url, maxBytes, isResent } = errand;
+    const exchange = await exchangeWith(host, around, { url, method: 'GET', maxBytes, isResent }, null);
     logRequest(host, around, exchange, 'robots', null, null);
     errand.done(exchange.outcome);
   }
@@ -365,9 +366,9 @@ export function createCrawlLoop(parts: CrawlParts, discoverer: { isResumed: bool
   async function runLookup(host: ActiveHost, lookup: Lookup): Promise<void> {
     const refused = host.lease.closed?.reason ?? mayAskHost(host)?.reason;
     if (refused !== undefined) return lookup.done({ refused, mayPass: true });
-    const { url, maxBytes, onPiece, method = 'GET' } = lookup;
+    const { url, maxBytes, onPiece, isResent, method = 'GET' } = lookup;
     lookupsInFlight++;
-    const exchange = await exchangeWith(host, around, url, method, null, maxBytes, undefined, onPiece);
+    const exchange = await exchangeWith(host, around, { url, method, maxBytes, onPiece, isResent }, null);
     lookupsInFlight--;
     logRequest(host, around, exchange, 'sitemap', null, null);
     // A block or the end of the lease came in the last moment.

@@ -42,15 +42,14 @@ export async function visitPage(host: ActiveHost, turn: PageTurn, around: VisitS
     claim.last === null || turn.check !== undefined
       ? undefined
       : conditionsOf(claim, host.lease.state, around);
-  const exchange = await exchangeWith(
-    host,
-    around,
-    claim.fetchUrl,
-    turn.method,
-    claim,
-    undefined,
-    conditions,
-  );
+  const request = {
+    url: claim.fetchUrl,
+    method: turn.method,
+    maxBytes: around.limits.maxBodyBytes,
+    headers: conditions,
+    isResent: turn.isResent,
+  };
+  const exchange = await exchangeWith(host, around, request, claim);
   const { outcome } = exchange;
   const answer = judgeAnswer(outcome, {
     maxBodyBytes: around.limits.maxBodyBytes,
@@ -155,11 +154,14 @@ async function complete(
 
 /** The page's next request, when this answer does not decide; null when it does. */
 function nextTurn(
-  turn: PageTurn,
+  asked: PageTurn,
   answer: Answer,
   { outcome, isConditional }: Exchange,
   around: VisitSurroundings,
 ): PageTurn | null {
+  // No try of the page: the server never had it.
+  if (outcome.failure === 'not-taken') return { ...asked, isResent: true };
+  const turn = asked.isResent === true ? { ...asked, isResent: false } : asked;
   const { claim, method, check } = turn;
   if (method === 'HEAD' && leavesItToGet(answer, outcome.head, around)) return { ...turn, method: 'GET' };
   // To a reader no condition fails: a server that says so cannot deal with them, and would say it at every visit.

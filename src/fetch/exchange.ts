@@ -74,9 +74,12 @@ export class Exchange {
     this.abort?.();
   }
 
-  // A client calls this right before it writes the request to an open connection, and writes nothing when that aborts.
-  onConnect(abort: (error?: Error) => void): void {
-    if (this.sentAt !== null) this.settle('reset', 'the connection was lost before the answer', null);
+  /**
+   * A client calls this right before it writes the request to an open connection, and writes nothing when that aborts.
+   * `wasNotTaken`: the client wants to write it again, because the server did not take it.
+   */
+  onConnect(abort: (error?: Error) => void, wasNotTaken = false): void {
+    if (this.sentAt !== null) this.fault('reset', 'the connection was lost before the answer', wasNotTaken);
     else if (!this.isSettled && this.request.onSend?.() === false) this.settle('not-sent', null, null);
     if (this.isSettled) {
       abort();
@@ -154,9 +157,16 @@ export class Exchange {
     this.freed();
   }
 
-  onError(error: Error): void {
-    this.settle(failureOf(error), messageOf(error), null);
+  /** `isNotTaken`: the client knows that the server did not take the request. */
+  onError(error: Error, isNotTaken = false): void {
+    this.fault(failureOf(error), messageOf(error), isNotTaken);
     this.freed();
+  }
+
+  private fault(failure: FetchFailure, message: string, isNotTaken: boolean): void {
+    // The second time it is a failure like any other.
+    const isToResend = isNotTaken && this.request.isResent !== true && this.head === null;
+    this.settle(isToResend ? 'not-taken' : failure, message, null);
   }
 
   private stream(chunk: Buffer): void {

@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { createServer, request as httpRequest, type IncomingMessage, type ServerResponse } from 'node:http';
-import { createSecureServer, type Http2ServerResponse } from 'node:http2';
+import { constants, createSecureServer, type Http2ServerResponse, type ServerHttp2Stream } from 'node:http2';
 import { createServer as createHttpsServer } from 'node:https';
 import {
   type AddressInfo,
@@ -378,6 +378,64 @@ else {
       const { head } = await get(makeFetcher({ ca: cert, http2 }), `https://site.test:${port}/`);
       const wanted = `/gr%C3%B6%C3%9Fe/?q=%E2%86%92%F6`;
       expect(head).toMatchObject({ location: wanted, link: `<${wanted}>; rel="sitemap"` });
+    });
+
+    it.each([
+      ['GOAWAY', (stream: ServerHttp2Stream) => stream.session!.goaway(0, stream.id! - 2)],
+      ['REFUSED_STREAM', (stream: ServerHttp2Stream) => stream.close(constants.NGHTTP2_REFUSED_STREAM)],
+    ])('tells by %s that a request was not taken, and sends it over a new connection', async (_, refuse) => {
+      const server = createSecureServer({ key, cert });
+      let [sessions, streams] = [0, 0];
+      server.on('session', () => {
+        sessions += 1;
+      });
+      server.on('sessionError', () => {});
+      server.on('stream', (stream) => {
+        streams += 1;
+        stream.on('error', () => {});
+        if (streams === 2 || streams > 3) return void refuse(stream);
+        stream.respond({ ':status': 200 });
+        stream.end('two');
+      });
+      const port = await listen(server as unknown as Server);
+      const fetcher = makeFetcher({ ca: cert, http2: true, perHost: 1 });
+      const ask = (isResent: boolean) =>
+        fetcher.fetch({ url: `https://site.test:${port}/`, method: 'GET', maxBytes: 100, isResent });
+      expect(textOf(await ask(false))).toBe('two');
+      expect(await ask(false)).toMatchObject({ failure: 'not-taken', head: null });
+      expect(textOf(await ask(true))).toBe('two');
+      expect([sessions, streams]).toEqual([2, 3]);
+      // Refused a second time, it failed.
+      expect(await ask(false)).toMatchObject({ failure: 'not-taken' });
+      expect((await ask(true)).failure).toMatch(/^(?:reset|protocol)$/);
+    });
+
+    it.each([
+      ['HTTP/1.1', false, false],
+      ['HTTP/1.1 by the same client as HTTP/2', true, false],
+      ['HTTP/2', true, true],
+    ])('tells that a request died over a used connection: %s', async (_, http2, server2) => {
+      let answers = 0;
+      const server = server2
+        ? createSecureServer({ key, cert })
+        : createHttpsServer({ key, cert, keepAliveTimeout: 0 });
+      server.on('request', (_request: unknown, response: ServerResponse | Http2ServerResponse) => {
+        answers += 1;
+        // node:http2 keeps the real socket from its callers.
+        if (answers === 2) return void sockets.at(-1)!.destroy();
+        response.end('one');
+      });
+      const sockets: Socket[] = [];
+      server.on('secureConnection', (socket: Socket) => sockets.push(socket));
+      server.on('sessionError', () => {});
+      const port = await listen(server as unknown as Server);
+      const fetcher = makeFetcher({ ca: cert, http2, perHost: 1 });
+      const ask = (isResent: boolean) =>
+        fetcher.fetch({ url: `https://site.test:${port}/`, method: 'GET', maxBytes: 100, isResent });
+      expect(textOf(await ask(false))).toBe('one');
+      expect(await ask(false)).toMatchObject({ failure: 'not-taken', head: null });
+      expect(textOf(await ask(true))).toBe('one');
+      expect(sockets).toHaveLength(2);
     });
 
     it('writes a request once, also when the session dies under it', async () => {

@@ -6,6 +6,8 @@ export interface FetchRequest {
   method: 'GET' | 'HEAD';
   /** Extra request headers, lower-case names (conditional requests, for example). */
   headers?: Record<string, string>;
+  /** It was `not-taken` before: goes over a new connection, and if that fails too, it failed. */
+  isResent?: boolean;
   /** The most bytes of body after decoding; past it the connection is closed and the body dropped. */
   maxBytes: number;
   /** Keep the first `maxBytes` of a longer body instead of dropping it (robots.txt). */
@@ -64,6 +66,11 @@ export type FetchFailure =
   | 'too-large'
   | 'proxy'
   | 'not-sent'
+  /**
+   * Sent, and the server did not take it: a used connection ended before one byte of answer, or HTTP/2 refused it (GOAWAY,
+   * REFUSED_STREAM). No failure of the host and no try of the page: ask once more, with `isResent`, on a slot of its own.
+   */
+  | 'not-taken'
   | 'aborted'
   | 'other';
 

@@ -332,7 +332,7 @@ describe('onSend', () => {
     await get(fetcher, url);
     let calls = 0;
     const outcome = await get(fetcher, url, { onSend: () => ++calls > 0 });
-    expect(outcome).toMatchObject({ failure: 'reset', head: null });
+    expect(outcome).toMatchObject({ failure: 'not-taken', head: null });
     expect(outcome.sentAt).not.toBeNull();
     expect([calls, seen.requests]).toEqual([1, 2]);
   });

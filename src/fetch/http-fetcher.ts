@@ -56,7 +56,8 @@ export function createHttpFetcher(options: FetcherOptions): Fetcher {
     const { clients, pathPrefix } = origin;
     exchange.isProxied = pathPrefix !== '';
     clients.usedMs = exchange.startedMs;
-    clients.dispatch({ path: pathPrefix + path, method: request.method, headers: request.headers }, exchange);
+    const { method, headers, isResent: isFresh } = request;
+    clients.dispatch({ path: pathPrefix + path, method, headers, isFresh }, exchange);
   }
 
   function abortAll(): void {

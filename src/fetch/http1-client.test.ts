@@ -8,6 +8,7 @@ import { FakeClock } from '../../test/fake-clock.ts';
 import { seededRandom } from '../../test/seeded-random.ts';
 import { systemClock } from '../primitives/clock.ts';
 import { createBufferPool } from './buffer-pool.ts';
+import { ConnectionReuse } from './connection-reuse.ts';
 import { Exchange } from './exchange.ts';
 import type { Fetcher, FetchRequest, Outcome } from './fetcher.ts';
 import type { FetcherOptions } from './fetcher-options.ts';
@@ -135,6 +136,7 @@ describe('a request', () => {
       keepAlive: true,
       clock: systemClock,
       heads: createHttp1HeadReader(),
+      reuse: new ConnectionReuse(),
       readBuffer: Buffer.alloc(10),
     });
     const around = { clock: systemClock, buffers: createBufferPool(), coarseMs: () => 0, onSettled() {} };

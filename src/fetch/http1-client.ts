@@ -1,12 +1,15 @@
 /**
  * One HTTP/1.1 connection that reopens itself when it is needed: one request at a time, written in one write right
- * after the exchange agreed, never written twice. It is used again only when the answer's end was certain and nothing
- * came behind it; a kept connection that the server closes, or speaks on unasked, is dropped without a word.
+ * after the exchange agreed, never written twice. It is used again only when the answer's end was certain, nothing
+ * came behind it, and it rested no longer than the origin is known to bear (connection-reuse.ts). A request that dies
+ * over a used connection before a byte of answer is told as not taken; a kept connection that the server closes, or
+ * speaks on unasked, is dropped without a word.
  * It never follows, retries or times out: that is the caller's (connecting has its own limit, see connect.ts).
  */
 import type { Socket } from 'node:net';
 import type { Clock } from '../primitives/clock.ts';
 import type { Connector, DialTarget } from './connect.ts';
+import type { ConnectionReuse } from './connection-reuse.ts';
 import type { Exchange } from './exchange.ts';
 import { ABORTED_CODE, PROTOCOL_ERROR_CODE, UNSAFE_REQUEST_CODE } from './failure.ts';
 import type { Http1HeadReader } from './http1-head.ts';
@@ -26,6 +29,8 @@ export interface Http1Settings {
   keepAlive: boolean;
   clock: Clock;
   heads: Http1HeadReader;
+  /** Shared by all connections to the origin. */
+  reuse: ConnectionReuse;
   /** Shared by all connections: the bytes of a read are used up before the next read. */
   readBuffer: Buffer;
 }
@@ -65,7 +70,12 @@ export class Http1Client implements OriginClient {
   private request = '';
   private method = 'GET';
   private isWritten = false;
+  /** A byte of the answer came. */
+  private isHeard = false;
+  /** How long the connection had rested when it was taken up again; null for a new one. */
+  private restedMs: number | null = null;
   private isDestroyed = false;
+  private restsSince = 0;
   private idleUntil = 0;
   private cancelIdle: (() => void) | null = null;
   private readonly reader: Http1Reader;
@@ -83,7 +93,7 @@ export class Http1Client implements OriginClient {
     } else {
       this.request = request;
       this.method = parts.method;
-      if (this.socket !== null && this.settings.clock.monotonic() >= this.idleUntil) this.drop();
+      if (this.socket !== null && !this.mayUseAgain(parts)) this.drop();
       if (this.socket === null) this.connect();
       else this.write();
     }
@@ -93,6 +103,12 @@ export class Http1Client implements OriginClient {
     this.isDestroyed = true;
     this.drop();
     this.fail(codedError(ABORTED_CODE, 'the connection is closed'));
+  }
+
+  private mayUseAgain({ isFresh }: DispatchParts): boolean {
+    const now = this.settings.clock.monotonic();
+    this.restedMs = now - this.restsSince;
+    return now < this.idleUntil && isFresh !== true && this.restedMs < this.settings.reuse.longestRestMs;
   }
 
   private requestOf({ method, path, headers }: DispatchParts): string | null {
@@ -124,9 +140,11 @@ export class Http1Client implements OriginClient {
 
   private adopt(socket: Socket, id: number): void {
     this.socket = socket;
+    this.restedMs = null;
     // Named with each write, it would be looked up with each.
     socket.setDefaultEncoding('latin1');
-    this.idleUntil = this.settings.clock.monotonic() + KEEP_ALIVE_MS;
+    this.restsSince = this.settings.clock.monotonic();
+    this.idleUntil = this.restsSince + KEEP_ALIVE_MS;
     const lost = (error?: Error) => {
       if (id === this.connection) this.lose(error);
     };
@@ -157,6 +175,7 @@ export class Http1Client implements OriginClient {
       return;
     }
     this.isWritten = true;
+    this.isHeard = false;
     this.socket!.write(this.request);
     exchange.onWritten();
   }
@@ -175,6 +194,7 @@ export class Http1Client implements OriginClient {
       if (this.socket !== null) this.drop();
       return;
     }
+    this.isHeard = true;
     let progress: Progress;
     try {
       progress = reader.feed(bytes, size, exchange);
@@ -214,9 +234,13 @@ export class Http1Client implements OriginClient {
   }
 
   private lose(error?: Error): void {
+    // It had been closed before the request reached it, as far as can be known.
+    const isNotTaken = this.isWritten && !this.isHeard && this.restedMs !== null;
+    if (isNotTaken) this.settings.reuse.notTaken(this.restedMs!);
     this.drop();
     this.fail(
       error ?? codedError('ECONNRESET', 'the server closed the connection before the end of its answer'),
+      isNotTaken,
     );
   }
 
@@ -228,8 +252,11 @@ export class Http1Client implements OriginClient {
         : Math.min(idleSeconds * 1000 - KEEP_ALIVE_MARGIN_MS, KEEP_ALIVE_MOST_MS);
     this.exchange = null;
     this.isWritten = false;
-    this.idleUntil = this.settings.clock.monotonic() + idleMs;
-    if (!isClean || !isReusable || idleMs <= 0 || !this.settings.keepAlive) this.drop();
+    const { clock, reuse, keepAlive } = this.settings;
+    reuse.taken();
+    this.restsSince = clock.monotonic();
+    this.idleUntil = this.restsSince + idleMs;
+    if (!isClean || !isReusable || idleMs <= 0 || !keepAlive || reuse.longestRestMs === 0) this.drop();
     // May hand over the next request at once.
     exchange.onComplete();
     if (this.exchange === null) this.rest(idleMs);
@@ -258,12 +285,12 @@ export class Http1Client implements OriginClient {
     this.cancelIdle = null;
   }
 
-  private fail(error: Error): void {
+  private fail(error: Error, isNotTaken = false): void {
     const { exchange } = this;
     this.exchange = null;
     this.isWritten = false;
     // Not at once: who ends many requests must not see the next ones started in between.
-    if (exchange !== null) queueMicrotask(() => exchange.onError(error));
+    if (exchange !== null) queueMicrotask(() => exchange.onError(error, isNotTaken));
   }
 }
 

@@ -4,7 +4,9 @@
  */
 import type { TLSSocket } from 'node:tls';
 import type UndiciClient from 'undici/lib/dispatcher/client.js';
+import type { Clock } from '../primitives/clock.ts';
 import type { Connector } from './connect.ts';
+import type { ConnectionReuse } from './connection-reuse.ts';
 import type { Exchange } from './exchange.ts';
 import { ABORTED_CODE } from './failure.ts';
 import {
@@ -21,6 +23,9 @@ export interface Http2Settings {
   /** What every request carries: name, value, name, ... */
   headers: string[];
   keepAlive: boolean;
+  clock: Clock;
+  /** Shared by all connections to the origin. */
+  reuse: ConnectionReuse;
 }
 
 const ALPN = ['h2', 'http/1.1'];
@@ -29,7 +34,7 @@ const MOST_HEADER_BYTES = 64 * 1024;
 export function createHttp2Client(settings: Http2Settings): OriginClient {
   let client: UndiciClient | null = null;
   let isDestroyed = false;
-  const connection: UndiciConnection = { isHttp2: false };
+  const connection: UndiciConnection = { isHttp2: false, restsSince: null };
 
   async function open(): Promise<UndiciClient> {
     const { default: Client } = await import('undici/lib/dispatcher/client.js');
@@ -37,6 +42,7 @@ export function createHttp2Client(settings: Http2Settings): OriginClient {
       connect: (target, callback) =>
         settings.connect({ ...target, alpn: ALPN } as never, (...result) => {
           connection.isHttp2 = (result[1] as TLSSocket | null)?.alpnProtocol === 'h2';
+          connection.restsSince = null;
           callback(...result);
         }),
       allowH2: true,
@@ -72,12 +78,23 @@ export function createHttp2Client(settings: Http2Settings): OriginClient {
         reset: method === 'HEAD' && settings.keepAlive ? false : undefined,
         headers: headers === undefined ? always : always.concat(...Object.entries(headers)),
       },
-      new UndiciHandler(exchange, connection),
+      new UndiciHandler(exchange, connection, settings.reuse, settings.clock),
     );
+  }
+
+  /** Only what rested too long, or is told not to be used, is closed here. The next request opens another. */
+  function closeUnusable(isFresh: boolean | undefined): void {
+    const { restsSince } = connection;
+    const restedMs = restsSince === null ? 0 : settings.clock.monotonic() - restsSince;
+    if (isFresh !== true && restedMs < settings.reuse.longestRestMs) return;
+    void client?.destroy();
+    client = null;
+    connection.restsSince = null;
   }
 
   return {
     dispatch(parts, exchange) {
+      closeUnusable(parts.isFresh);
       if (client === null) void openAndSend(parts, exchange);
       else send(client, parts, exchange);
     },

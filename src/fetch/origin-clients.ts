@@ -10,6 +10,8 @@ export interface DispatchParts {
   method: string;
   /** Besides those that every request of the origin carries. */
   headers?: Record<string, string>;
+  /** Not over a connection that served others. */
+  isFresh?: boolean;
 }
 
 /** One connection: one request at a time. It calls the exchange back, onComplete or onError last, and never throws. */

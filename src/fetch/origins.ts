@@ -10,6 +10,7 @@ import {
   createDial,
   withConnectTimeout,
 } from './connect.ts';
+import { ConnectionReuse } from './connection-reuse.ts';
 import { acceptEncoding } from './decode-body.ts';
 import type { FetcherOptions } from './fetcher-options.ts';
 import { Http1Client, type Http1Settings, headerLines } from './http1-client.ts';
@@ -100,7 +101,12 @@ export function createOriginOpener(options: FetcherOptions, attempts: Attempts):
 
   const heads = createHttp1HeadReader();
   const readBuffer = Buffer.allocUnsafeSlow(READ_BUFFER_BYTES);
-  function makeHttp1Clients(url: URL, connect: Connector, own: string[]): () => OriginClient {
+  function makeHttp1Clients(
+    url: URL,
+    connect: Connector,
+    own: string[],
+    reuse: ConnectionReuse,
+  ): () => OriginClient {
     const { keepAlive } = options;
     const { protocol, host, port } = url;
     const settings: Http1Settings = {
@@ -110,6 +116,7 @@ export function createOriginOpener(options: FetcherOptions, attempts: Attempts):
       keepAlive,
       clock,
       heads,
+      reuse,
       readBuffer,
     };
     return () => new Http1Client(settings);
@@ -121,11 +128,14 @@ export function createOriginOpener(options: FetcherOptions, attempts: Attempts):
     const connect = proxy === null ? direct : isAbsolute ? roadsOf(proxy).absolute : roadsOf(proxy).tunnel;
     const authorization = isAbsolute ? proxy.authorization : null;
     const own = authorization === null ? headers : [...headers, 'proxy-authorization', authorization];
+    const { keepAlive } = options;
+    const reuse = new ConnectionReuse();
+    const http2Settings = { origin: url.origin, connect, headers: own, keepAlive, clock, reuse };
     // HTTP/2 is agreed on by TLS; what is not TLS stays with HTTP/1.1.
     const makeClient =
       options.http2 && url.protocol === 'https:'
-        ? () => createHttp2Client({ origin: url.origin, connect, headers: own, keepAlive: options.keepAlive })
-        : makeHttp1Clients(url, connect, own);
+        ? () => createHttp2Client(http2Settings)
+        : makeHttp1Clients(url, connect, own, reuse);
     return {
       clients: new OriginClients(options.perHost, makeClient),
       pathPrefix: isAbsolute ? url.origin : '',

@@ -1,24 +1,46 @@
 /**
  * One exchange in the form that undici calls back: what differs from our own client's calls stays in here.
  * undici hands over each field's value as bytes. Over HTTP/1.1 they are the bytes sent; over HTTP/2 they went through
- * node:http2, which makes latin1 text of them, and were written again as UTF-8. It never throws into undici.
+ * node:http2, which makes latin1 text of them, and were written again as UTF-8. It tells requests that the server did not
+ * take: those that died over a used connection before an answer, and those that HTTP/2 refused. It never throws into undici.
  */
+import type { Clock } from '../primitives/clock.ts';
+import type { ConnectionReuse } from './connection-reuse.ts';
 import type { Exchange } from './exchange.ts';
 import { readResponseHead } from './response-head.ts';
 
-/** What the client knows of the connection that a request goes over. */
+/** What the client knows of its connection. */
 export interface UndiciConnection {
   isHttp2: boolean;
+  /** Monotonic time since when it rests; null for one that served nothing yet. */
+  restsSince: number | null;
 }
 
+/** GOAWAY ends a connection, REFUSED_STREAM a request: neither was worked on (RFC 9113 sections 6.8 and 8.7). */
+const REFUSED = /"GOAWAY" frame|NGHTTP2_REFUSED_STREAM/;
+
 export class UndiciHandler {
+  /** How long the connection that it was written to had rested; null for a new one. */
+  private restedMs: number | null = null;
+  private isSent = false;
+  private isHeard = false;
+
   constructor(
     private readonly exchange: Exchange,
     private readonly connection: UndiciConnection,
+    private readonly reuse: ConnectionReuse,
+    private readonly clock: Clock,
   ) {}
 
   onConnect(abort: (error?: Error) => void): void {
+    if (this.isSent) {
+      this.exchange.onConnect(abort, this.learnNotTaken());
+      return;
+    }
+    const { restsSince } = this.connection;
+    this.restedMs = restsSince === null ? null : this.clock.monotonic() - restsSince;
     this.exchange.onConnect(abort);
+    this.isSent = !this.exchange.isSettled;
   }
 
   /** undici's name for it; over HTTP/2 the bytes leave in an immediate of Node's own, which comes before ours. */
@@ -27,6 +49,7 @@ export class UndiciHandler {
   }
 
   onHeaders(status: number, raw: Buffer[], readOn: () => void): boolean {
+    this.isHeard = true;
     this.exchange.readOn = readOn;
     const encoding = this.connection.isHttp2 ? 'utf8' : 'latin1';
     if (status >= 200) this.exchange.onHead(readResponseHead(status, raw, encoding));
@@ -38,10 +61,20 @@ export class UndiciHandler {
   }
 
   onComplete(): void {
+    this.reuse.taken();
+    this.connection.restsSince = this.clock.monotonic();
     this.exchange.onComplete();
   }
 
   onError(error: Error): void {
-    this.exchange.onError(error);
+    const isOpen = this.isSent && !this.isHeard && !this.exchange.isSettled;
+    const isRefused = isOpen && REFUSED.test(error.message);
+    this.exchange.onError(error, isRefused || (isOpen && this.learnNotTaken()));
+  }
+
+  private learnNotTaken(): boolean {
+    if (this.isHeard || this.restedMs === null) return false;
+    this.reuse.notTaken(this.restedMs);
+    return true;
   }
 }

@@ -157,7 +157,8 @@ export class HostPace {
     if (wasSentAt === null) this.#unsent--;
     const isStray = this.#strays > 0;
     if (isStray) this.#strays--;
-    if (answer.failure === 'not-sent' || answer.failure === 'aborted') {
+    const { failure } = answer;
+    if (failure === 'not-sent' || failure === 'not-taken' || failure === 'aborted') {
       if (wasSentAt === null) this.#state.requests--;
       return null;
     }

@@ -111,15 +111,19 @@ export function openPoliteWeb(parts: CrawlParts, options: PoliteWebOptions): Pol
     onPiece?: FetchRequest['onPiece'],
     method: 'GET' | 'HEAD' = 'GET',
   ): Promise<Outcome> {
+    let isResent = false;
     for (;;) {
       signal.throwIfAborted();
       const host = await hold(url);
       const waitMs = host.pace.readyAt() - clock.monotonic();
       if (waitMs <= 0 || host.pace.isGivenUp) {
-        const exchange = await exchangeWith(host, around, url, method, null, maxBytes, undefined, onPiece);
+        const request = { url, method, maxBytes, onPiece, isResent };
+        const exchange = await exchangeWith(host, around, request, null);
         if (options.isLogged) logRequest(host, around, exchange, kind, null, null);
-        // A block or the end of the lease came in the last moment.
-        if (exchange.outcome.failure !== 'not-sent') return exchange.outcome;
+        const { failure } = exchange.outcome;
+        isResent = failure === 'not-taken';
+        // A block or the end of the lease came in the last moment, or the server did not take it.
+        if (failure !== 'not-sent' && !isResent) return exchange.outcome;
       }
       // While another request is on its way to the host, nobody knows how long.
       await pause(Math.min(Math.max(waitMs, 1), LONGEST_PAUSE_MS));

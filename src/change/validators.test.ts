@@ -66,6 +66,14 @@ describe('the conditions of a request', () => {
     expect(conditionsFor(visit({}))).toBeUndefined();
   });
 
+  // Whether Apache matches them is asked of Apache in test/crawls/server-tags.test.ts.
+  it('name the tag of a compressed answer without its suffix, too', () => {
+    const tags = (etag: string) => conditionsFor(visit({ etag }))?.['if-none-match'];
+    expect(tags('"e27-647-gzip"')).toBe('"e27-647-gzip", "e27-647"');
+    expect(tags('W/"e27-br"')).toBe('W/"e27-br", W/"e27"');
+    for (const tag of ['"gzip"', '"-gzip"', '"e27-gzip-1"', '"e27gzip"']) expect(tags(tag), tag).toBe(tag);
+  });
+
   it('are none for a page that was never read, or was gone; a failure in between does not matter', () => {
     const tagged = visit({ etag: '"a"' });
     expect(conditionsFor({ ...tagged, hasBody: false })).toBeUndefined();

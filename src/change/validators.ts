@@ -25,6 +25,17 @@ export function modifiedBefore(lastModified: string, visitedAt: number): number 
   return time !== null && time + 1000 <= visitedAt ? time : null;
 }
 
+/**
+ * Apache's mod_deflate and mod_brotli add a suffix to the tag of what they compress, but compare a request's tags with
+ * the tag without it: alone the tag that they gave never matches. The tag without its suffix is sent beside it.
+ */
+const COMPRESSED_TAG = /^((?:W\/)?".+)-(?:gzip|br|deflate|zstd)"$/;
+
+function tagsToSend(etag: string): string {
+  const compressed = COMPRESSED_TAG.exec(etag);
+  return compressed === null ? etag : `${etag}, ${compressed[1]}"`;
+}
+
 /** Header fields that ask “only if it changed”; undefined when nothing is known to ask by. */
 export function conditionsFor(last: LastVisit): Record<string, string> | undefined {
   const { etag, lastModified, visitedAt, hasBody, isGone } = last;
@@ -34,7 +45,7 @@ export function conditionsFor(last: LastVisit): Record<string, string> | undefin
   const hasDate = lastModified !== null && modifiedBefore(lastModified, visitedAt) !== null;
   if (!hasTag && !hasDate) return undefined;
   const headers: Record<string, string> = {};
-  if (hasTag) headers['if-none-match'] = etag;
+  if (hasTag) headers['if-none-match'] = tagsToSend(etag);
   if (hasDate) headers['if-modified-since'] = lastModified;
   return headers;
 }

@@ -10,6 +10,18 @@ function decode(bytes: Uint8Array, encoding: string, maxBytes = 1_000_000) {
   return 'bytes' in decoded ? Buffer.from(decoded.bytes).toString() : decoded.failure;
 }
 
+/** A member with all that a gzip header may hold: extra field, file name, comment and checksum. */
+function withHeaderFields(bytes: Uint8Array): Buffer {
+  const head = [0x1f, 0x8b, 8, 2 + 4 + 8 + 16, 0, 0, 0, 0, 0, 3];
+  const fields = Buffer.concat([Buffer.from(head), Buffer.from('\x03\0abcname\0comment\0', 'latin1')]);
+  const packed = zlib.gzipSync(bytes);
+  const crc = Buffer.alloc(2);
+  // The lower half of the header's CRC-32, which a member of these bytes ends with.
+  const own = zlib.gzipSync(fields);
+  own.copy(crc, 0, own.length - 8, own.length - 6);
+  return Buffer.concat([fields, crc, packed.subarray(10)]);
+}
+
 describe('decodeBody', () => {
   it.each([
     ['gzip', zlib.gzipSync(plain)],
@@ -35,6 +47,34 @@ describe('decodeBody', () => {
     const start = decode(bytes.subarray(0, 5000), encoding);
     expect(start.length).toBeGreaterThan(4000);
     expect(text.startsWith(start)).toBe(true);
+  });
+
+  const many = Buffer.concat([zlib.gzipSync(plain.subarray(0, 100)), zlib.gzipSync(plain.subarray(100))]);
+  it.each([
+    ['line ends', '\r\n\r\n'],
+    ['text', '<!-- cached at 12:00 -->'],
+    ['zeros', '\0\0\0\0\0\0'],
+    ['half the beginning of a member', '\x1f\x8b'],
+    ['the beginning of another format', '\x1f\x8b\x09\x09'],
+    ['much of anything', 'no gzip '.repeat(10_000)],
+  ])('passes over %s behind gzip', (_, tail) => {
+    const behind = Buffer.from(tail, 'latin1');
+    for (const packed of [zlib.gzipSync(plain), many, withHeaderFields(plain)])
+      expect(decode(Buffer.concat([packed, behind]), 'gzip')).toBe(text);
+    for (const [coding, packed] of [
+      ['deflate', zlib.deflateSync(plain)],
+      ['deflate', zlib.deflateRawSync(plain)],
+      ['br', zlib.brotliCompressSync(plain)],
+    ] as const)
+      expect(decode(Buffer.concat([packed, behind]), coding)).toBe(text);
+    expect(decode(Buffer.concat([many, behind]), 'gzip', plain.length - 1)).toBe('too-large');
+  });
+
+  it('calls gzip with a wrong checksum a decode failure, also before bytes that are no gzip', () => {
+    const packed = zlib.gzipSync(plain);
+    packed[packed.length - 8] ^= 1;
+    expect(decode(packed, 'gzip')).toBe('decode');
+    expect(decode(Buffer.concat([packed, Buffer.from('\r\n')]), 'gzip')).toBe('decode');
   });
 
   it('stops a bomb at the limit', () => {

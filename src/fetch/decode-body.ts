@@ -1,15 +1,18 @@
 /**
  * Undoes the content encodings of a complete body. The synchronous zlib calls cost less than half the CPU of
  * streams, and the limit on decoded bytes is kept inside them, so that a bomb is stopped before it is unpacked.
- * A truncated stream gives what could be decoded, as browsers do. It never throws: a broken body is an answer.
+ * A truncated stream gives what could be decoded, as browsers do; bytes behind the end of a stream are passed over. It never throws: a broken body is an answer.
  */
 import * as zlib from 'node:zlib';
+import { beginsGzip, gzipHeaderEnd } from '../primitives/gzip-header.ts';
 
 export type Decoded = { bytes: Uint8Array } | { failure: 'decode' | 'too-large'; message: string };
 
 type Decoder = (bytes: Uint8Array, maxBytes: number) => Uint8Array;
 
 const MOST_CODINGS = 4;
+/** Checksum and size behind each member of a gzip file. */
+const TRAILER_BYTES = 8;
 
 /** zstd came with Node 22.15; on older runtimes it is neither asked for nor decoded. */
 const zstd = zlib as typeof zlib & {
@@ -88,7 +91,35 @@ export function tooLarge(maxBytes: number): string {
   return `more than ${maxBytes} bytes`;
 }
 
+/** Some servers send line ends, text or zeros behind what they packed; zlib takes all but zeros for a broken member. */
 function gunzip(bytes: Uint8Array, maxBytes: number): Uint8Array {
+  try {
+    return gunzipWhole(bytes, maxBytes);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'Z_DATA_ERROR') throw error;
+    const end = endOfGzip(bytes, maxBytes);
+    if (end === 0 || end >= bytes.length) throw error;
+    return gunzipWhole(bytes.subarray(0, end), maxBytes);
+  }
+}
+
+/** Where the members end that can be unpacked and follow each other; what they hold is not checked here. */
+function endOfGzip(bytes: Uint8Array, maxBytes: number): number {
+  let end = 0;
+  while (beginsGzip(bytes, end)) {
+    const start = gzipHeaderEnd(bytes, end);
+    if (start === null) return 0;
+    const options = { info: true, maxOutputLength: maxBytes, finishFlush: zlib.constants.Z_SYNC_FLUSH };
+    // With `info` it also gives the engine, whose count of bytes ends with the packed data.
+    const { engine } = zlib.inflateRawSync(bytes.subarray(start), options) as unknown as {
+      engine: zlib.Gunzip;
+    };
+    end = start + engine.bytesWritten + TRAILER_BYTES;
+  }
+  return end;
+}
+
+function gunzipWhole(bytes: Uint8Array, maxBytes: number): Uint8Array {
   return zlib.gunzipSync(bytes, {
     maxOutputLength: maxBytes,
     chunkSize: gzipChunk(bytes),

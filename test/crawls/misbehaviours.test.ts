@@ -21,6 +21,7 @@ const pages: Record<Exclude<keyof typeof misbehaviours, `robots${string}`> | 'ro
   dateSkew: misbehaviours.dateSkew(-3_600_000),
   gzipBomb: misbehaviours.gzipBomb(5),
   brokenGzip: misbehaviours.brokenGzip(),
+  gzipWithTail: misbehaviours.gzipWithTail(),
   wrongContentType: misbehaviours.wrongContentType(),
   noContentType: misbehaviours.noContentType(),
   binaryAsHtml: misbehaviours.binaryAsHtml(),

@@ -159,6 +159,11 @@ const checks: Record<keyof typeof m, () => Promise<void>> = {
     expect(heard.headers['content-encoding']).toBe('gzip');
     expect(() => gunzipSync(heard.body)).toThrow();
   },
+  gzipWithTail: async () => {
+    const heard = await hearOne(m.gzipWithTail());
+    expect(heard.body.subarray(-4).toString()).toBe('\r\n\r\n');
+    expect(gunzipSync(heard.body.subarray(0, -4)).toString()).toContain('<title>Whole</title>');
+  },
   wrongContentType: async () => {
     const heard = await hearOne(m.wrongContentType());
     expect(heard.headers['content-type']).toBe('image/png');

@@ -164,6 +164,12 @@ export const misbehaviours = {
     const body = Buffer.concat([packed.subarray(0, packed.length >> 1), Buffer.alloc(40, 0xff)]);
     return always({ headers: { 'content-encoding': 'gzip' }, body });
   },
+  /** Whole gzip, and behind it line ends that belong to nothing. */
+  gzipWithTail: (): Handler =>
+    always({
+      headers: { 'content-encoding': 'gzip' },
+      body: Buffer.concat([gzipSync(page('Whole')), Buffer.from('\r\n\r\n')]),
+    }),
   /** HTML sent as image/png. */
   wrongContentType: (): Handler =>
     always({ headers: { 'content-type': 'image/png' }, body: page('HTML all the same') }),

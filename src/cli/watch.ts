@@ -8,6 +8,7 @@ import { type Config, type ConfigSources, loadConfig } from '../config/load-conf
 import { camelCase } from '../config/option-spec.ts';
 import { OPTION_NAMES, type OptionName } from '../config/option-table.ts';
 import { applyProjectSettings } from '../crawl/apply-project-settings.ts';
+import { refuseWithoutCredentials } from '../crawl/credentials.ts';
 import { projectOf, readStartUrls } from '../crawl/prepare-run.ts';
 import { wireNormalizer } from '../crawl/wire.ts';
 import { EXIT_CODES, formatError, sumiError } from '../errors.ts';
@@ -87,6 +88,7 @@ async function withStored(told: Config, sources: ConfigSources): Promise<Target>
     project: run.project,
   };
   const found = await configOfRun(run, options);
+  refuseWithoutCredentials(found, run);
   // What is wrong with a value is told of the place where it was written.
   const places = Object.fromEntries(given.map((name) => [name, asked.sources[name]]));
   const config = Object.freeze({ ...found, sources: { ...found.sources, ...places } });

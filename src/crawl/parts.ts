@@ -90,6 +90,8 @@ export interface MapParts extends MapLists {
 /** A start URL; a bare one was given without a scheme. */
 export interface StartUrl extends NormalizedUrl {
   isBare: boolean;
+  /** The Authorization that the URL's user and password make; absent without them. Never stored, never told. */
+  authorization?: string;
 }
 
 /** How sitemaps are looked for. */

@@ -24,6 +24,7 @@ import { openReadSide } from '../store/open-store.ts';
 import type { Store } from '../store/port.ts';
 import { HrefCache } from '../url/href-cache.ts';
 import { createNormalizer, type NormalizedUrl, type Normalizer } from '../url/normalize.ts';
+import { headersByOrigin } from './credentials.ts';
 import { createLinkDiscovery, type LinkDiscovery, UNFOLLOWED_LINK } from './discover-links.ts';
 import { createModeDesk } from './mode-desk.ts';
 import type {
@@ -116,7 +117,7 @@ export function wireParts(wiring: Wiring): CrawlParts {
     clock,
     store,
     bodies: bodies && closedOnce(bodies),
-    fetcher: extensions.fetcher ?? wireFetcher(config, clock),
+    fetcher: extensions.fetcher ?? wireFetcher(config, startUrls, clock),
     parsePage: createPageParser(),
     contentParsers,
     normalizer,
@@ -283,10 +284,11 @@ function wirePace(config: Config, strategy: PacingStrategy | undefined, lagMs: (
   };
 }
 
-function wireFetcher(config: Config, clock: Clock): Fetcher {
+function wireFetcher(config: Config, startUrls: readonly StartUrl[], clock: Clock): Fetcher {
   return createHttpFetcher({
     userAgent: config.userAgent,
     acceptLanguage: config.acceptLanguage ?? undefined,
+    originHeaders: headersByOrigin(config, startUrls),
     compress: config.compress,
     keepAlive: config.keepAlive,
     http2: config.http2,

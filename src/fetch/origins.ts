@@ -120,7 +120,8 @@ export function createOriginOpener(options: FetcherOptions, attempts: Attempts):
     const isAbsolute = proxy !== null && url.protocol === 'http:';
     const connect = proxy === null ? direct : isAbsolute ? roadsOf(proxy).absolute : roadsOf(proxy).tunnel;
     const authorization = isAbsolute ? proxy.authorization : null;
-    const own = authorization === null ? headers : [...headers, 'proxy-authorization', authorization];
+    const own = [...headers, ...(options.originHeaders?.get(url.origin) ?? [])];
+    if (authorization !== null) own.push('proxy-authorization', authorization);
     // HTTP/2 is agreed on by TLS; what is not TLS stays with HTTP/1.1.
     const makeClient =
       options.http2 && url.protocol === 'https:'

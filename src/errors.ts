@@ -413,6 +413,12 @@ export const ERRORS = {
     exitCode: 1,
     httpStatus: 502,
   },
+  'start-refused': {
+    message: 'No page was read: {reason}{more}.',
+    hint: '{advice}',
+    exitCode: 1,
+    httpStatus: 502,
+  },
   'extension-failed': {
     message: 'The {part} given to crawl() failed{where}: {reason}.',
     hint: 'Correct it and crawl again: the run was interrupted and goes on from where it was.',

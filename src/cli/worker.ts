@@ -20,6 +20,7 @@ import type { RunList } from '../store/run-list.ts';
 import { addOptionFlags, flagsGiven } from './options-to-flags.ts';
 import { patientWhenPolite } from './patient-compiler.ts';
 import { configOfRun } from './stored-config.ts';
+import { refusedLines } from './tell-refused.ts';
 
 const LINE_EVERY_MS = 10_000;
 /** For leases and the last commit, when requests took all of the drain time. */
@@ -91,8 +92,11 @@ async function work(config: Config, isOnce: boolean): Promise<void> {
     listenTo: voice.listenTo,
     onJoined: ({ runId, project }) =>
       voice.tell('joined', runId, `joined run ${runId} of ${printable(project)}`),
-    onLeft: ({ run, status, pages }) =>
-      voice.tell('left', run, `left run ${run}: ${status}, ${showMany(pages, 'page')}`),
+    onLeft(summary) {
+      const { run, status, pages } = summary;
+      voice.tell('left', run, `left run ${run}: ${status}, ${showMany(pages, 'page')}`);
+      for (const line of refusedLines(summary)) voice.say(`run ${run}: ${line}`);
+    },
     onRefused: (run, error) => voice.tell('refused', run, `cannot work on run ${run}: ${formatError(error)}`),
     onIdle: () => voice.tell('idle', null, 'no run is under way; waiting for one'),
   });

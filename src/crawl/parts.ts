@@ -137,5 +137,9 @@ export interface CrawlParts {
   map: MapParts | null;
   report: Report;
   agentToken: string;
+  /** The store, for questions beside the work; null for a program's own. */
+  openSide: (() => Promise<ReadSide>) | null;
+  /** Whether an origin (scheme, name, port) gets headers of the operator's. */
+  carriesHeaders: (origin: string) => boolean;
   lag: LoopLag;
 }

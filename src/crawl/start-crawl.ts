@@ -121,6 +121,7 @@ export async function startCrawl(request: CrawlRequest): Promise<CrawlHandle> {
     configChanged: hasChanged,
     isJoined: false,
     isForFinds: request.due?.length === 0 && !start.resumed,
+    isTick: request.due !== undefined,
     prepare: () => prepareRun(parts, start, { project, configChanged: hasChanged, due: request.due }),
   });
 }
@@ -151,6 +152,7 @@ export async function joinCrawl(request: JoinRequest): Promise<CrawlHandle | nul
     configChanged: false,
     isJoined: true,
     isForFinds: false,
+    isTick: false,
     prepare: () => prepareToJoin(parts, joined),
   });
 }
@@ -224,7 +226,7 @@ function wire(
 function begin(
   stage: Stage,
   parts: CrawlParts,
-  run: Pick<RunWork, 'start' | 'project' | 'isJoined' | 'isForFinds' | 'prepare'> & {
+  run: Pick<RunWork, 'start' | 'project' | 'isJoined' | 'isForFinds' | 'isTick' | 'prepare'> & {
     configChanged: boolean;
   },
 ): CrawlHandle {

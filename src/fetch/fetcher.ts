@@ -52,6 +52,7 @@ export interface FetchedBody {
 
 export type FetchFailure =
   | 'dns'
+  | 'unknown-host'
   | 'refused'
   | 'reset'
   | 'tls'

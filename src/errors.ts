@@ -33,6 +33,25 @@ export const ERRORS = {
     exitCode: 2,
     httpStatus: 400,
   },
+  'url-credentials': {
+    message: 'User and password in the URL "{url}" cannot be read; expected percent-encoded UTF-8.',
+    hint: 'Write a % as %25 and an @ as %40, or give both by --auth USER:PASSWORD, which takes them as they are.',
+    exitCode: 2,
+    httpStatus: 400,
+  },
+  'header-refused': {
+    message: 'The header {name} cannot be given ({place}): {reason}.',
+    hint: 'Leave it out; --header is for headers of the site, such as Authorization or X-Api-Key.',
+    exitCode: 2,
+    httpStatus: 400,
+  },
+  'credentials-missing': {
+    message:
+      'Run {run} was begun with {names}, which the store does not keep; this command does not have them.',
+    hint: 'Give them again: {how}.',
+    exitCode: 2,
+    httpStatus: 400,
+  },
   'url-scheme': {
     message: 'The URL "{url}" has the scheme {scheme}; expected http or https.',
     hint: 'Give the address under which a browser shows the site.',
@@ -391,6 +410,12 @@ export const ERRORS = {
   'no-answer': {
     message: 'No {page} gave any HTTP answer; the first, {url}, ended with: {reason}.',
     hint: 'Check the address, the network and the proxy; `sumi why {url}{at}` shows what was tried.',
+    exitCode: 1,
+    httpStatus: 502,
+  },
+  'start-refused': {
+    message: 'No page was read: {reason}{more}.',
+    hint: '{advice}',
     exitCode: 1,
     httpStatus: 502,
   },

@@ -1,4 +1,4 @@
-import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import Sqlite from 'better-sqlite3';
@@ -108,6 +108,26 @@ describe('a crawl from a program', () => {
     const run = await crawl(request({ config: file, maxPages: 5 }));
     expect((await run.finished).pages).toBe(5);
     expect(new Set(site.log.map(({ userAgent }) => userAgent))).toEqual(new Set(['from-file/1.0']));
+  });
+
+  it('sends headers, cookies and a password to the origins of its start URLs, and keeps none of them', async () => {
+    const seen: Record<string, unknown>[] = [];
+    const guarded = await serveSite({
+      respond: () => (request, response) => {
+        seen.push(request.headers);
+        response.writeHead(200, { 'content-type': 'text/html' }).end(`<a href="${site.url('/')}">other</a>`);
+      },
+    });
+    const secrets = { auth: 'me:s3cr3t', headers: { 'X-Token': 't0ken' }, cookies: { a: 'c00k1e', b: '2' } };
+    const elsewhere = { allowedHosts: ['any'], maxDepth: 1 };
+    await (await crawl(request({ startUrls: [guarded.url('/')], ...secrets, ...elsewhere }))).finished;
+    await guarded.close();
+    const authorization = `Basic ${Buffer.from('me:s3cr3t').toString('base64')}`;
+    expect(seen.length).toBeGreaterThan(0);
+    for (const headers of seen)
+      expect(headers).toMatchObject({ authorization, cookie: 'a=c00k1e; b=2', 'x-token': 't0ken' });
+    const bytes = readFileSync(database(), 'latin1');
+    expect(['s3cr3t', 't0ken', 'c00k1e', authorization].filter((text) => bytes.includes(text))).toEqual([]);
   });
 
   it('refuses a list of URLs in the file, which only the command line reads', async () => {

@@ -54,7 +54,7 @@ export type { RunReport } from './store/run-report.ts';
 /** Options of the command line that mean nothing to a program. */
 type TerminalOption = 'urls' | 'json' | 'format' | 'quiet' | 'verbose' | 'config';
 /** Options in whose place a program may give an object. */
-type ReplaceableOption = 'bodies' | 'store';
+type ReplaceableOption = 'bodies' | 'store' | 'header' | 'cookie';
 
 export type CrawlOptions = {
   readonly [Name in keyof Omit<OptionValues, TerminalOption | ReplaceableOption>]?: OptionValues[Name];
@@ -67,7 +67,7 @@ export type EventHandlers =
 
 export interface CrawlRequest
   extends CrawlOptions,
-    Omit<Extensions, ReplaceableOption | 'fetcher' | 'clock'> {
+    Omit<Extensions, 'bodies' | 'store' | 'fetcher' | 'clock'> {
   /** Where to start. */
   readonly startUrls?: readonly string[];
   /** A TOML file with options; what is given here wins over it. */
@@ -76,6 +76,10 @@ export interface CrawlRequest
   readonly bodies?: string | BodyStore;
   /** `postgres://…` in place of `db`, or a store of your own. The crawl closes it at the end. */
   readonly store?: string | Store;
+  /** Request headers by name, for the origins of the start URLs only. Never stored: give them again to go on with a run. */
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Cookies by name, for the same origins; never stored either. */
+  readonly cookies?: Readonly<Record<string, string>>;
   readonly on?: EventHandlers;
   /** Aborting is the same as `stop()`. */
   readonly signal?: AbortSignal;
@@ -95,12 +99,17 @@ export interface Crawl {
 
 export async function crawl(request: CrawlRequest): Promise<Crawl> {
   const { on, signal, env, config: file, bodies, store, ...rest } = request;
-  const { scopeRules, priority, parsers, pacing, sinks, ...options } = rest;
+  const { scopeRules, priority, parsers, pacing, sinks, headers, cookies, ...options } = rest;
+  const pairs = Object.entries(cookies ?? {}).map(([name, value]) => `${name}=${value}`);
   const sources = {
     env: env ?? process.env,
     file,
     options: {
       ...options,
+      ...(headers !== undefined && {
+        header: Object.entries(headers).map(([name, value]) => `${name}: ${value}`),
+      }),
+      ...(pairs.length > 0 && { cookie: pairs.join('; ') }),
       ...(typeof bodies === 'string' && { bodies }),
       ...(typeof store === 'string' && { store }),
     },

@@ -1,6 +1,7 @@
 /** `sumi cat URL`: the bytes of a page as they were kept, to standard output. */
 import { existsSync } from 'node:fs';
 import { Command } from 'commander';
+import { withoutCredentials } from '../config/url-credentials.ts';
 import { sumiError } from '../errors.ts';
 import { openBodies } from '../store/open-store.ts';
 import type { PageRow, ReadSide } from '../store/read-side.ts';
@@ -26,9 +27,11 @@ export function catCommand(): Command {
   return command.addHelpText('after', EXAMPLES).action((url: string) =>
     withReadSide(command, async ({ config, side, project }) => {
       const pages = await findPages(side, url, project);
-      if (pages.length === 0) throw sumiError('unknown-url', { url, file: config.storeLabel });
+      if (pages.length === 0)
+        throw sumiError('unknown-url', { url: withoutCredentials(url), file: config.storeLabel });
       const page = pages.find(({ body_key }) => body_key !== null);
-      if (page === undefined) throw sumiError('no-body', { url, reason: await whyNone(side, pages[0]) });
+      if (page === undefined)
+        throw sumiError('no-body', { url: withoutCredentials(url), reason: await whyNone(side, pages[0]) });
       const isGiven = config.sources.bodies.from !== 'default';
       const address = isGiven ? config.bodies : await addressOf(side, page);
       process.stdout.write(await readBody(url, page, address));
@@ -48,7 +51,7 @@ async function readBody(url: string, page: PageRow, address: string): Promise<Ui
     await bodies?.close();
   }
   const reason = `${folder} does not hold ${page.body_key} (say where bodies are with --bodies files:DIR or s3://BUCKET/PREFIX)`;
-  throw sumiError('no-body', { url, reason });
+  throw sumiError('no-body', { url: withoutCredentials(url), reason });
 }
 
 async function addressOf(side: ReadSide, page: PageRow): Promise<string> {

@@ -4,6 +4,7 @@
  */
 import { Command } from 'commander';
 import { VISIT_OUTCOMES, type VisitOutcome } from '../change/visit-record.ts';
+import { withoutCredentials } from '../config/url-credentials.ts';
 import { sumiError } from '../errors.ts';
 import { showCount } from '../report/terminal-text.ts';
 import {
@@ -171,7 +172,8 @@ function describeRun({ run, status, started_at, mode, mode_reason }: RunRow): st
 async function historyOf(reading: Reading, url: string, flags: ChangesFlags): Promise<TellableChanges> {
   const { side, config, limit } = reading;
   const pages = await findPages(side, url, reading.project);
-  if (pages.length === 0) throw sumiError('unknown-url', { url, file: config.storeLabel });
+  if (pages.length === 0)
+    throw sumiError('unknown-url', { url: withoutCredentials(url), file: config.storeLabel });
   const chosen: { page: PageRow; runs: ChosenRuns }[] = [];
   for (const page of pages) {
     // A run belongs to one project; the others have nothing to say of it.

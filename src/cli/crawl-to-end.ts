@@ -2,6 +2,7 @@
 import { setFlagsFromString } from 'node:v8';
 import type { Config } from '../config/load-config.ts';
 import { PROGRAM_VERSION } from '../config/program.ts';
+import { withoutCredentials } from '../config/url-credentials.ts';
 import { type CrawlHandle, startCrawl } from '../crawl/start-crawl.ts';
 import { EXIT_CODES, sumiError } from '../errors.ts';
 import type { EventListener, SummaryEvent } from '../report/events.ts';
@@ -10,6 +11,7 @@ import { openReadSide } from '../store/open-store.ts';
 import { findPages } from './find-pages.ts';
 import { patientCompiler } from './patient-compiler.ts';
 import { storeFlag } from './store-flag.ts';
+import { refusalError, refusedLines } from './tell-refused.ts';
 import { watchCrawl } from './watch-crawl.ts';
 
 export interface CrawlHooks {
@@ -40,7 +42,9 @@ export async function crawlToEnd(
     await metrics?.close();
   }
   view.ended(summary);
-  if (summary.status === 'failed') throw await noAnswer(config, startUrls[0], summary.project);
+  if (summary.status === 'failed')
+    throw refusalError(summary.refused_starts) ?? (await noAnswer(config, startUrls[0], summary.project));
+  for (const line of refusedLines(summary)) view.say(line);
   process.exitCode = summary.status === 'interrupted' ? EXIT_CODES.interrupted : EXIT_CODES.done;
   return summary;
 }
@@ -53,7 +57,8 @@ async function metricsFor(config: Config, loops: () => readonly LoopReading[]) {
   return serveMetrics({ version: PROGRAM_VERSION, port, host, loops });
 }
 
-async function noAnswer(config: Config, url: string, project: string): Promise<Error> {
+async function noAnswer(config: Config, text: string, project: string): Promise<Error> {
+  const url = withoutCredentials(text);
   const side = await openReadSide(config.storeAddress);
   try {
     const [page] = await findPages(side, url, project);

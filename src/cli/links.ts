@@ -1,5 +1,6 @@
 /** `sumi links [URL]`: who links where; with a URL the links from it and to it. */
 import { Command } from 'commander';
+import { withoutCredentials } from '../config/url-credentials.ts';
 import { sumiError } from '../errors.ts';
 import type { Column } from '../report/render-table.ts';
 import type { LinkRow } from '../store/read-side.ts';
@@ -51,7 +52,8 @@ export function linksCommand(): Command {
 
 async function* linksOf(url: string, { side, project, limit, config }: Reading): AsyncGenerator<LinkRow> {
   const pages = await findPages(side, url, project);
-  if (pages.length === 0) throw sumiError('unknown-url', { url, file: config.storeLabel });
+  if (pages.length === 0)
+    throw sumiError('unknown-url', { url: withoutCredentials(url), file: config.storeLabel });
   let left = limit ?? Number.POSITIVE_INFINITY;
   for (const page of pages) {
     for await (const row of side.linksOf(page.id, {})) {

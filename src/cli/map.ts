@@ -111,6 +111,9 @@ async function runMap(file: string, flags: MapFlags, options: Record<string, unk
     if (path !== null) tell(`${what} written to ${path}`);
 }
 
+/** Errors of a crawl that came to its end. */
+const TOLD: ReadonlySet<string> = new Set(['no-answer', 'start-refused']);
+
 /** A map that nobody answered is told too: it is one page of errors. */
 async function crawlMap(
   file: string,
@@ -146,7 +149,7 @@ async function crawlMap(
   try {
     await crawlToEnd(config, seeds, hooks);
   } catch (error) {
-    if (error instanceof SumiError && error.code === 'no-answer') await drawMap(config, project, outputs);
+    if (error instanceof SumiError && TOLD.has(error.code)) await drawMap(config, project, outputs);
     throw error;
   }
   await drawMap(config, project, outputs, graphOf(crawl));

@@ -1,6 +1,7 @@
 /** `sumi resume`: goes on with the last unfinished run, with the start URLs and options that are stored with it. */
 import { Command } from 'commander';
 import { type Config, type ConfigSources, loadConfig } from '../config/load-config.ts';
+import { refuseWithoutCredentials } from '../crawl/credentials.ts';
 import { sumiError } from '../errors.ts';
 import { openReadSide } from '../store/open-store.ts';
 import type { ReadSide, StoredRun } from '../store/read-side.ts';
@@ -10,30 +11,44 @@ import { addOptionFlags, flagsGiven } from './options-to-flags.ts';
 import { refuseUnknownProject } from './read-command.ts';
 import { configOfRun } from './stored-config.ts';
 
+const SECRETS = ['auth', 'cookie', 'header'] as const;
+
 const EXAMPLES = `
 Examples:
   sumi resume                       the last unfinished run of ./sumi.db
   sumi resume --project shop        that of one project
+  sumi resume --auth USER:PASSWORD  of a run that was begun with a password, which the store does not keep
 To go on with other options, give them to the same \`sumi crawl\` command instead.`;
 
 export function resumeCommand(): Command {
   const command = new Command('resume').description('go on with the last unfinished run');
-  addOptionFlags(command, ['db', 'store', 'project', 'proxy', 'json', 'quiet', 'verbose', 'workers']);
+  addOptionFlags(command, [
+    'db',
+    'store',
+    'project',
+    'proxy',
+    ...SECRETS,
+    'json',
+    'quiet',
+    'verbose',
+    'workers',
+  ]);
   return command.addHelpText('after', EXAMPLES).action(async () => {
     const asked = await loadConfig({ env: process.env, flags: flagsGiven(command) });
     const run = await unfinishedRun(asked);
     const config = await configOfRun(run, { ...ownOptions(asked), project: run.project });
+    refuseWithoutCredentials(config, run);
     await crawlToEnd(config, config.startUrls);
   });
 }
 
 /** What the run does not keep: how to reach the store and the web, and how to work and talk. */
 function ownOptions(asked: Config): ConfigSources['options'] {
-  const { json, quiet, verbose, proxy } = asked;
+  const { json, quiet, verbose, proxy, auth, cookie, header } = asked;
   const { leaseSeconds, drainSeconds, storePatience, metricsPort, metricsHost } = asked;
   return {
     ...(asked.store === null ? { db: asked.db } : { store: asked.store }),
-    ...{ json, quiet, verbose, proxy },
+    ...{ json, quiet, verbose, proxy, auth, cookie, header },
     ...{ leaseSeconds, drainSeconds, storePatience, metricsPort, metricsHost },
   };
 }

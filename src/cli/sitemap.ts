@@ -1,6 +1,7 @@
 /** `sumi sitemap`: what the sitemaps of a site name. Entries go to standard output, what went wrong to standard error. */
 import { Command } from 'commander';
 import { loadConfig } from '../config/load-config.ts';
+import { withoutCredentials } from '../config/url-credentials.ts';
 import { applyProjectSettings } from '../crawl/apply-project-settings.ts';
 import { EXIT_CODES, sumiError } from '../errors.ts';
 import type { Column } from '../report/render-table.ts';
@@ -92,7 +93,8 @@ export function sitemapCommand(): Command {
       return;
     }
     // Rows enough, before it was known what became of the sitemap they are of.
-    if (reports.hits === 0 && !rows.isCut) throw sumiError('no-sitemap', { url, reason: reports.reason });
+    if (reports.hits === 0 && !rows.isCut)
+      throw sumiError('no-sitemap', { url: withoutCredentials(url), reason: reports.reason });
   });
 }
 

@@ -117,8 +117,9 @@ function createTeller(
         if (block !== null) showProgress();
         break;
       case 'host':
-        // What a site says of itself turned out to be wrong: that is for everybody.
-        if (verbose >= 2 || event.what === 'distrusted') say(renderHost(event, paint));
+        // What a site says of itself turned out to be wrong, or there is no such site: that is for everybody.
+        if (verbose >= 2 || event.what === 'distrusted' || event.what === 'unknown')
+          say(renderHost(event, paint));
         break;
       case 'sitemap':
         // What the site or the operator names cannot be read as a whole: pages may be missing for that.

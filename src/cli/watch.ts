@@ -7,7 +7,9 @@ import { Command } from 'commander';
 import { type Config, type ConfigSources, loadConfig } from '../config/load-config.ts';
 import { camelCase } from '../config/option-spec.ts';
 import { OPTION_NAMES, type OptionName } from '../config/option-table.ts';
+import { withoutCredentials } from '../config/url-credentials.ts';
 import { applyProjectSettings } from '../crawl/apply-project-settings.ts';
+import { refuseWithoutCredentials } from '../crawl/credentials.ts';
 import { projectOf, readStartUrls } from '../crawl/prepare-run.ts';
 import { wireNormalizer } from '../crawl/wire.ts';
 import { EXIT_CODES, formatError, sumiError } from '../errors.ts';
@@ -27,6 +29,7 @@ import { refuseUnknownProject } from './read-command.ts';
 import { readUrlList } from './read-url-list.ts';
 import { storeFlag } from './store-flag.ts';
 import { configOfRun } from './stored-config.ts';
+import { refusalError, refusedLines } from './tell-refused.ts';
 import { onLostOutput } from './watch-crawl.ts';
 
 const EXAMPLES = `
@@ -87,6 +90,7 @@ async function withStored(told: Config, sources: ConfigSources): Promise<Target>
     project: run.project,
   };
   const found = await configOfRun(run, options);
+  refuseWithoutCredentials(found, run);
   // What is wrong with a value is told of the place where it was written.
   const places = Object.fromEntries(given.map((name) => [name, asked.sources[name]]));
   const config = Object.freeze({ ...found, sources: { ...found.sources, ...places } });
@@ -170,7 +174,13 @@ async function watchToEnd({ config, startUrls, project }: Target, isOnce: boolea
   // A run that was cut off for it says so, as one of `sumi crawl` does, and goes on the next time.
   if (signals.lost !== null && end !== 'interrupted') throw signals.lost;
   if (end === 'failed') {
-    const first = { page: 'start URL', url: startUrls[0], reason: 'no answer from any page' };
+    const refusal = watch.unanswered === null ? refusalError(watch.refused) : null;
+    if (refusal !== null) throw refusal;
+    const first = {
+      page: 'start URL',
+      url: withoutCredentials(startUrls[0]),
+      reason: 'no answer from any page',
+    };
     throw sumiError('no-answer', { ...first, ...watch.unanswered, at: storeFlag(config) });
   }
   process.exitCode = end === 'interrupted' ? EXIT_CODES.interrupted : EXIT_CODES.done;
@@ -241,9 +251,11 @@ function createVoice({ json, quiet }: Config) {
       if (json) process.stdout.write(`${JSON.stringify(event)}\n`);
       else show(event);
     },
-    prepared({ status, pages, project, run }: SummaryEvent) {
+    prepared(summary: SummaryEvent) {
+      const { status, pages, project, run } = summary;
       const rest = status === 'interrupted' ? '; it goes on as the budget and the hours allow' : '';
       say(`run ${run} of ${printable(project)}: ${status}, ${showMany(pages, 'page')}${rest}`);
+      if (status !== 'failed') for (const line of refusedLines(summary)) say(line);
     },
   };
 }

@@ -3,6 +3,7 @@
  * known URL, 1 for an unknown one. It repeats the robots.txt decision from the stored file; it never asks the web.
  */
 import { Command } from 'commander';
+import { withoutCredentials } from '../config/url-credentials.ts';
 import { sumiError } from '../errors.ts';
 import type { PageRow } from '../store/read-side.ts';
 import { settingsOf } from '../watch/watch-settings.ts';
@@ -28,7 +29,8 @@ export function whyCommand(): Command {
       withReadSide(command, async ({ config, side, project }) => {
         const isJson = wantsJson(config);
         const pages = await findPages(side, url, project);
-        if (pages.length === 0) throw sumiError('unknown-url', { url, file: config.storeLabel });
+        if (pages.length === 0)
+          throw sumiError('unknown-url', { url: withoutCredentials(url), file: config.storeLabel });
         const kind = config.sources.revisit.from === 'default' ? undefined : config.revisit;
         const asked = { now: Date.now(), kind, visitsPerDay: settingsOf(config).all.perDay };
         const explained = [];

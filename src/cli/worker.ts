@@ -6,6 +6,7 @@ import { setFlagsFromString } from 'node:v8';
 import { Command } from 'commander';
 import { type Config, type ConfigSources, loadConfig } from '../config/load-config.ts';
 import { PROGRAM_VERSION } from '../config/program.ts';
+import { refuseWithoutCredentials, wantedHeaders } from '../crawl/credentials.ts';
 import { startWorker, type Worker } from '../crawl/work-on-runs.ts';
 import { EXIT_CODES, formatError, sumiError } from '../errors.ts';
 import { systemClock } from '../primitives/clock.ts';
@@ -19,6 +20,7 @@ import type { RunList } from '../store/run-list.ts';
 import { addOptionFlags, flagsGiven } from './options-to-flags.ts';
 import { patientWhenPolite } from './patient-compiler.ts';
 import { configOfRun } from './stored-config.ts';
+import { refusedLines } from './tell-refused.ts';
 
 const LINE_EVERY_MS = 10_000;
 /** For leases and the last commit, when requests took all of the drain time. */
@@ -29,8 +31,9 @@ Examples:
   sumi worker --store postgres://sumi@db.example.com/crawl --bodies s3://bucket/crawl
   sumi worker --store postgres://sumi@db.example.com/crawl --once      until no run is under way
   sumi worker --metrics-port 9464 --metrics-host 0.0.0.0               with /healthz, /readyz and /metrics
-Runs are begun by \`sumi crawl --store …\`; their options come with them, passwords (proxies, S3) from this worker's own
-flags and environment. SIGTERM drains: requests under way end within --drain-seconds, hosts go back, exit code 0.`;
+Runs are begun by \`sumi crawl --store …\`; their options come with them, passwords (proxies, S3, sites) from this worker's own
+flags and environment: it leaves a run alone that was begun with --auth, --cookie or --header which it was not given.
+It sends them to the start URLs of every such run: give them only where you trust who writes to the store. SIGTERM drains: requests under way end within --drain-seconds, hosts go back, exit code 0.`;
 
 export function workerCommand(): Command {
   const command = new Command('worker').description('take part in the runs of a shared store');
@@ -40,6 +43,9 @@ export function workerCommand(): Command {
     'bodies',
     'concurrency',
     'proxy',
+    'auth',
+    'cookie',
+    'header',
     'workers',
     'json',
     'quiet',
@@ -77,15 +83,20 @@ async function work(config: Config, isOnce: boolean): Promise<void> {
     clock: systemClock,
     async configOf(run) {
       const joined = await configOfRun(run, ownOptions(config));
+      refuseWithoutCredentials(joined, run);
       patientWhenPolite(joined, setFlagsFromString);
-      return joined;
+      // A run that was begun without any gets none.
+      return { ...joined, requestHeaders: wantedHeaders(joined, run) };
     },
     isOnce,
     listenTo: voice.listenTo,
     onJoined: ({ runId, project }) =>
       voice.tell('joined', runId, `joined run ${runId} of ${printable(project)}`),
-    onLeft: ({ run, status, pages }) =>
-      voice.tell('left', run, `left run ${run}: ${status}, ${showMany(pages, 'page')}`),
+    onLeft(summary) {
+      const { run, status, pages } = summary;
+      voice.tell('left', run, `left run ${run}: ${status}, ${showMany(pages, 'page')}`);
+      for (const line of refusedLines(summary)) voice.say(`run ${run}: ${line}`);
+    },
     onRefused: (run, error) => voice.tell('refused', run, `cannot work on run ${run}: ${formatError(error)}`),
     onIdle: () => voice.tell('idle', null, 'no run is under way; waiting for one'),
   });
@@ -116,7 +127,9 @@ function metricsFor(config: Config, runs: RunList, loops: () => readonly LoopRea
 /** What a run does not keep: how to reach the store, the bodies and the web, and how to work. */
 function ownOptions(config: Config): ConfigSources['options'] {
   const { store, proxy, leaseSeconds, drainSeconds, storePatience, bodies, sources } = config;
+  const { auth, cookie, header } = config;
   return {
+    ...{ auth, cookie, header },
     ...{ store, proxy, leaseSeconds, drainSeconds, storePatience },
     ...(sources.bodies.from !== 'default' && { bodies }),
   };

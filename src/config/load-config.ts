@@ -33,6 +33,7 @@ import { PROFILES } from './profiles.ts';
 import { PROFILE_NAMES, type ProfileName } from './program.ts';
 import { chooseProxies, type Proxies } from './proxies.ts';
 import { readToml, type TomlTable } from './read-toml.ts';
+import { type RequestHeaders, readRequestHeaders } from './request-headers.ts';
 import { parseResolveRule, type ResolveRule } from './resolve-rules.ts';
 import { readStartUrl } from './start-url.ts';
 import {
@@ -57,6 +58,8 @@ export interface Config extends Omit<OptionValues, 'userAgent'> {
   readonly resolveRules: readonly ResolveRule[];
   /** `proxy` or the environment's proxies. */
   readonly proxies: Proxies;
+  /** `header`, `cookie` and `auth`, read: for the origins of the start URLs. */
+  readonly requestHeaders: RequestHeaders;
   /** The domain lists of a terrain file; empty without. */
   readonly terrain: TerrainLists;
   /** Where the crawl is kept: `store`, else `db`. May hold a password. */
@@ -219,6 +222,7 @@ function finish(
       }),
     resolveRules: Object.freeze(options.resolve.map((text) => readResolveRule(text, sources.resolve.from))),
     proxies: Object.freeze(chooseProxies(options.proxy, sources.proxy.from, env)),
+    requestHeaders: readRequestHeaders(options, (option) => sources[option].from),
     terrain: file === null ? NO_TERRAIN : readTerrainLists(file, table, options.allowHttp),
     storeAddress: options.store ?? options.db,
     storeLabel: storeLabel(options.store ?? options.db),
@@ -262,6 +266,8 @@ export function configHash(config: Config): string {
     // The value as given, not as built: a new version of the program is no change of the configuration.
     if (OPTIONS[name].hashed !== false) values[name] = config.sources[name].value;
   }
+  // Their names, never their values, which a hash would let others try out.
+  if (config.requestHeaders.size > 0) values.headers = [...config.requestHeaders.keys()].sort();
   return createHash('sha256').update(canonicalJson(values)).digest('hex');
 }
 

@@ -37,9 +37,9 @@ export interface OptionSpec {
   choices?: readonly string[];
   /**
    * How one text splits into items: at commas, at commas outside brackets (patterns), at white space (URLs), or at
-   * commas before the next NAME= (pairs).
+   * commas before the next NAME= (pairs); none: each text is one item.
    */
-  split?: 'comma' | 'pattern' | 'space' | 'pair';
+  split?: 'comma' | 'pattern' | 'space' | 'pair' | 'none';
   /** Says whether a text (each item of a list) is acceptable; `expected` then says what is. */
   check?: (text: string) => boolean;
   expected?: string;

@@ -5,6 +5,7 @@
 
 import { splitPatterns } from '../scope/split-patterns.ts';
 import type { OptionSpec, OptionValue } from './option-spec.ts';
+import { withoutCredentials } from './url-credentials.ts';
 
 export type ParsedValue = { value: OptionValue } | { bad: unknown; expected: string };
 
@@ -98,6 +99,7 @@ const SEPARATORS = { comma: ',', space: /\s+/, pair: /,(?=\s*[\w.-]+=)/ } as con
 
 function splitItems(spec: OptionSpec, text: string): string[] {
   if (spec.split === 'pattern') return splitPatterns(text);
+  if (spec.split === 'none') return [text];
   return text
     .split(SEPARATORS[spec.split ?? 'comma'])
     .map((item) => item.trim())
@@ -153,6 +155,7 @@ export function withoutSecret(value: unknown, spec?: OptionSpec): unknown {
   if (typeof value !== 'string') return value;
   if (spec?.secret === 'whole') return '***';
   // An address may stand where none belongs: then too its password is nobody's business.
+  if (/https?:\/\//i.test(value) && !spec?.secret) return withoutCredentials(value);
   return spec?.secret || value.includes('://') ? maskPassword(value) : value;
 }
 

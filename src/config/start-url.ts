@@ -6,6 +6,7 @@
 import { sumiError } from '../errors.ts';
 import { hasPublicSuffix } from '../url/registrable-domain.ts';
 import { maskPassword } from './parse-value.ts';
+import { authorizationOf, withoutCredentials } from './url-credentials.ts';
 
 const BARE = /^(\[[\da-f:.]+\]|[^\s/?#:@\\[\]]+)(:\d+)?(?:[/?#]|$)/i;
 const ADDRESS = /^(?:\d+\.\d+\.\d+\.\d+|\[.+\])$/;
@@ -28,8 +29,12 @@ export function readStartUrl(text: string): URL {
     throw sumiError('url-scheme', { url: maskPassword(url), scheme: name });
   // The WHATWG parser would take the path of https:///path for a host.
   if (/^https?:(?!\/\/[^/?#\\])/i.test(url) || /^https?:\/\/([^/?#\\]*@)?(:\d*)?([/?#\\]|$)/i.test(url)) {
-    throw sumiError('url-no-host', { url });
+    throw sumiError('url-no-host', { url: withoutCredentials(url) });
   }
-  if (name === undefined || !URL.canParse(url)) throw sumiError('url-invalid', { url });
-  return new URL(url);
+  if (name === undefined || !URL.canParse(url))
+    throw sumiError('url-invalid', { url: withoutCredentials(url) });
+  const read = new URL(url);
+  if (authorizationOf(read) === undefined)
+    throw sumiError('url-credentials', { url: withoutCredentials(url) });
+  return read;
 }

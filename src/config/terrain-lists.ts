@@ -11,6 +11,7 @@ import { hyphenate, isTable } from './given-values.ts';
 import { nearestName } from './nearest-name.ts';
 import { showValue } from './parse-value.ts';
 import type { TomlTable } from './read-toml.ts';
+import { withoutCredentials } from './url-credentials.ts';
 
 interface QualityDomain {
   readonly domain: string;
@@ -152,7 +153,10 @@ function seedsOf(
       return false;
     }
     if (domain === null || isUnder(seed, domain, normalizer)) return true;
-    onProblem(`${at}[${index}]`, sumiError('seed-elsewhere', { seed, domain, place }));
+    onProblem(
+      `${at}[${index}]`,
+      sumiError('seed-elsewhere', { seed: withoutCredentials(seed), domain, place }),
+    );
     return false;
   });
 }

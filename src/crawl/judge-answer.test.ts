@@ -127,6 +127,14 @@ describe('no answer', () => {
       });
   });
 
+  it('for want of such a name is final: another try cannot help', () => {
+    for (const retryRefused of [true, false])
+      expect(judge(null, { failure: 'unknown-host' }, retryRefused)).toMatchObject({
+        kind: 'final',
+        state: 'Unreachable',
+      });
+  });
+
   it('for want of a listener or of a good certificate is final where the profile says so', () => {
     for (const [failure] of kinds) {
       const kind = finalWithoutRetry.includes(failure) ? 'final' : 'retry';

@@ -21,7 +21,7 @@ const STATUS_STATES: Readonly<Record<number, PageState>> = { 404: 'DeadLink', 41
 const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
 
 /** Failures to connect at all: the host is unreachable rather than the page broken. */
-const UNREACHABLE: ReadonlySet<FetchFailure> = new Set(['dns', 'refused', 'tls', 'proxy']);
+const UNREACHABLE: ReadonlySet<FetchFailure> = new Set(['dns', 'unknown-host', 'refused', 'tls', 'proxy']);
 
 export interface JudgeOptions {
   maxBodyBytes: number;
@@ -60,6 +60,7 @@ function judgeFailure(outcome: Outcome, failure: FetchFailure, options: JudgeOpt
     return { kind: 'final', state: 'Failed', reason: `encoding: ${outcome.message ?? 'undecodable'}` };
   const state: PageState = UNREACHABLE.has(failure) ? 'Unreachable' : 'Failed';
   const reason = `network: ${failure}${outcome.message === null ? '' : `, ${outcome.message}`}`;
+  if (failure === 'unknown-host') return { kind: 'final', state, reason };
   const isFinal = (failure === 'refused' || failure === 'tls') && !options.retryRefused;
   return isFinal ? { kind: 'final', state, reason } : { kind: 'retry', state, reason };
 }

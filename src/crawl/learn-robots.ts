@@ -17,9 +17,11 @@ export interface LearnerSurroundings extends Pick<RobotsGateOptions, 'pause'> {
 }
 
 export function createRobotsLearner(
-  { store, clock, policy, report }: CrawlParts,
+  { store, clock, policy, report, startUrls }: CrawlParts,
   { ask, pause, isPausedTooLong, onLearned }: LearnerSurroundings,
 ): LearnRobots {
+  const isStartHost = ({ lease }: ActiveHost) => startUrls.some((start) => start.host === lease.host);
+
   async function askRobots(host: ActiveHost, origin: string, isFirstTry: boolean): Promise<RobotsAnswer> {
     const { robots, retry, retryRefused } = policy;
     const retries = isFirstTry || host.pace.isDoubted ? 0 : robots!.retries;
@@ -52,10 +54,18 @@ export function createRobotsLearner(
       host.pace.setRobotsDelay(longestDelay(host));
     } else if ('unreachable' in answer && !isFirstTry) {
       // Only this origin: another port of the host may be well.
-      const unreachable = `robots: unreachable ${answer.unreachable}`;
+      const isUnknown = answer.failure === 'unknown-host';
+      const unreachable = isUnknown
+        ? `network: unknown-host, ${answer.unreachable}`
+        : `robots: unreachable ${answer.unreachable}`;
       if (answer.failure === null) report.counters.answers++;
       host.robots.set(origin, { unreachable, state: isRefused ? 'RateLimited' : 'Unreachable' });
-      report.host({ host: host.lease.host, what: 'robots', detail: `${origin} ${unreachable}`, until: null });
+      report.host({
+        host: host.lease.host,
+        what: isUnknown && isStartHost(host) ? 'unknown' : 'robots',
+        detail: `${origin} ${unreachable}`,
+        until: null,
+      });
     }
     await onLearned(host);
     return answer;

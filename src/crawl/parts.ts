@@ -90,6 +90,8 @@ export interface MapParts extends MapLists {
 /** A start URL; a bare one was given without a scheme. */
 export interface StartUrl extends NormalizedUrl {
   isBare: boolean;
+  /** The Authorization that the URL's user and password make; absent without them. Never stored, never told. */
+  authorization?: string;
 }
 
 /** How sitemaps are looked for. */
@@ -135,5 +137,9 @@ export interface CrawlParts {
   map: MapParts | null;
   report: Report;
   agentToken: string;
+  /** The store, for questions beside the work; null for a program's own. */
+  openSide: (() => Promise<ReadSide>) | null;
+  /** Whether an origin (scheme, name, port) gets headers of the operator's. */
+  carriesHeaders: (origin: string) => boolean;
   lag: LoopLag;
 }

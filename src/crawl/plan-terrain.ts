@@ -1,5 +1,6 @@
 /** What a map would begin with: each seed with the class that decides whether it is asked for. Asks nobody. */
 import type { Config } from '../config/load-config.ts';
+import { withoutCredentials } from '../config/url-credentials.ts';
 import { createScope, type DomainKind } from '../scope/classify.ts';
 import { createNormalizer } from '../url/normalize.ts';
 
@@ -17,6 +18,10 @@ export function planSeeds({ terrain, normalize }: Pick<Config, 'terrain' | 'norm
   const normalizer = createNormalizer({ preset: normalize });
   // A seed that cannot be normalized has been refused with its file.
   return quality.flatMap(({ domain, seeds }) =>
-    seeds.map((url) => ({ url, domain, kind: scope.domainKind(normalizer.normalize(url)!.host) })),
+    seeds.map((url) => ({
+      url: withoutCredentials(url),
+      domain,
+      kind: scope.domainKind(normalizer.normalize(url)!.host),
+    })),
   );
 }

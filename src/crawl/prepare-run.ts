@@ -3,11 +3,13 @@ import { createHash, randomBytes } from 'node:crypto';
 import type { Config } from '../config/load-config.ts';
 import { OPTION_NAMES, OPTIONS } from '../config/option-table.ts';
 import { isBareAddress, readStartUrl } from '../config/start-url.ts';
+import { authorizationOf, withoutCredentials } from '../config/url-credentials.ts';
 import { sumiError } from '../errors.ts';
 import { pageStateName } from '../frontier/page-state.ts';
 import type { KnownPage, Reconsidered, Revision, RunStart, Verdict } from '../store/port.ts';
 import type { NormalizedUrl } from '../url/normalize.ts';
 import { leastDepths, readMapGraph } from './compute-depths.ts';
+import { CREDENTIALS_KEY, credentialNames, withoutLogin } from './credentials.ts';
 import { type LinkDiscovery, UNFOLLOWED_LINK } from './discover-links.ts';
 import { hasToDiscover, isOfferedLater } from './discover-sitemaps.ts';
 import type { CrawlParts, StartUrl } from './parts.ts';
@@ -121,11 +123,14 @@ export function readStartUrls(
 ): StartUrl[] {
   const found = new Map<string, StartUrl>();
   for (const text of texts) {
-    const url = normalize(readStartUrl(text).href);
-    if (url === null) throw sumiError('url-invalid', { url: text });
+    const given = readStartUrl(text);
+    const url = normalize(given.href);
+    if (url === null) throw sumiError('url-invalid', { url: withoutCredentials(text) });
     const isBare = isBareAddress(text);
+    const authorization = authorizationOf(given) ?? found.get(url.url)?.authorization;
     // With a scheme it is certain.
     if (!found.has(url.url) || !isBare) found.set(url.url, { ...url, isBare });
+    if (authorization !== undefined) found.get(url.url)!.authorization = authorization;
   }
   if (found.size === 0) throw sumiError('no-url');
   return [...found.values()];
@@ -147,14 +152,26 @@ export function projectOf(config: Config, startUrls: NormalizedUrl[], now: numbe
 /** What `sumi resume` and workers need to go on without the command's own words, and audit to know since when they hold. */
 export function storedOptions(config: Config, startUrls: StartUrl[], now: number): Record<string, unknown> {
   // Passwords stay out of the store: whoever goes on gives them again.
-  const values = OPTION_NAMES.map((name) => [name, OPTIONS[name].secret ? null : config.sources[name].value]);
+  const values = OPTION_NAMES.map((name) => {
+    const { secret, default: none = null } = OPTIONS[name];
+    return [name, secret ? none : config.sources[name].value];
+  });
+  const names = credentialNames(config, startUrls);
   return {
     ...Object.fromEntries(values),
     'start-urls': startUrls.map(({ fetchUrl, isBare }) =>
       isBare ? fetchUrl.replace(/^https:\/\//, '') : fetchUrl,
     ),
-    terrain: config.terrain,
+    terrain: {
+      ...config.terrain,
+      quality: config.terrain.quality.map(({ domain, seeds }) => ({
+        domain,
+        seeds: seeds.map(withoutLogin),
+      })),
+    },
     'configured-at': now,
+    // Their names only: whoever goes on without them would see another site.
+    ...(names.length > 0 && { [CREDENTIALS_KEY]: names }),
   };
 }
 

@@ -49,7 +49,7 @@ export interface JoinRequest {
   /** Where and how this worker works: its store, and how long it waits for it. */
   worker: Pick<Config, 'storeAddress' | 'storePatience'>;
   /** Makes the options that are stored with the run into a configuration. */
-  configOf: (run: { config: string }) => Promise<Config>;
+  configOf: (run: { config: string; run: number }) => Promise<Config>;
   /** Shared with other crawls of this process. */
   slots?: Slots;
   extensions?: Extensions;
@@ -121,6 +121,7 @@ export async function startCrawl(request: CrawlRequest): Promise<CrawlHandle> {
     configChanged: hasChanged,
     isJoined: false,
     isForFinds: request.due?.length === 0 && !start.resumed,
+    isTick: request.due !== undefined,
     prepare: () => prepareRun(parts, start, { project, configChanged: hasChanged, due: request.due }),
   });
 }
@@ -138,7 +139,7 @@ export async function joinCrawl(request: JoinRequest): Promise<CrawlHandle | nul
     return null;
   }
   const parts = await orClose(stage, async () => {
-    const config = await request.configOf(joined);
+    const config = await request.configOf({ config: joined.config, run: request.runId });
     const normalizer = wireNormalizer(config);
     const startUrls = readStartUrls(config.startUrls, (text) => normalizer.normalize(text));
     const bodies = await bodiesOf(config, stage.extensions);
@@ -151,6 +152,7 @@ export async function joinCrawl(request: JoinRequest): Promise<CrawlHandle | nul
     configChanged: false,
     isJoined: true,
     isForFinds: false,
+    isTick: false,
     prepare: () => prepareToJoin(parts, joined),
   });
 }
@@ -224,7 +226,7 @@ function wire(
 function begin(
   stage: Stage,
   parts: CrawlParts,
-  run: Pick<RunWork, 'start' | 'project' | 'isJoined' | 'isForFinds' | 'prepare'> & {
+  run: Pick<RunWork, 'start' | 'project' | 'isJoined' | 'isForFinds' | 'isTick' | 'prepare'> & {
     configChanged: boolean;
   },
 ): CrawlHandle {

@@ -99,6 +99,7 @@ export async function visitPage(host: ActiveHost, turn: PageTurn, around: VisitS
   if (settlement.toldLinks !== null) around.report.links(claim.url, settlement.toldLinks);
   if (settlement.requeue === null) tellPage(settled, settlement, outcome, around.report);
   if (around.modes.mode === null) await around.modes.observe(claim, settlement.visit?.outcome ?? null);
+  if (outcome.failure === 'unknown-host') await closeUnknown(host, settlement, around);
   if (answer.kind === 'rate-limited' && around.policy.on429 === 'suspend') {
     await around.closeHost(host, 'RateLimited', 'rate-limit: 429 Too Many Requests');
   }
@@ -210,6 +211,18 @@ function learnOfHost(
     detail: `${claim.url} was called not modified and had changed`,
     until: state.distrustedUntil,
   });
+}
+
+/** No other page of the host would fare better. */
+async function closeUnknown(
+  host: ActiveHost,
+  { claim, reason }: PageSettlement,
+  around: VisitSurroundings,
+): Promise<void> {
+  const detail = reason ?? 'network: unknown-host';
+  if (around.isStartUrl(claim.url))
+    around.report.host({ host: host.lease.host, what: 'unknown', detail, until: null });
+  await around.closeHost(host, 'Unreachable', detail);
 }
 
 function wakeHosts(candidates: Candidate[], around: VisitSurroundings): void {

@@ -2,6 +2,7 @@
 import type { Config } from '../config/load-config.ts';
 import { productToken } from '../config/user-agent.ts';
 import type { Fetcher } from '../fetch/fetcher.ts';
+import type { FetcherOptions } from '../fetch/fetcher-options.ts';
 import { createHttpFetcher } from '../fetch/http-fetcher.ts';
 import { matchesMimeType } from '../parse/mime-type.ts';
 import { createPageParser } from '../parse/parse-page.ts';
@@ -24,6 +25,7 @@ import { openReadSide } from '../store/open-store.ts';
 import type { Store } from '../store/port.ts';
 import { HrefCache } from '../url/href-cache.ts';
 import { createNormalizer, type NormalizedUrl, type Normalizer } from '../url/normalize.ts';
+import { headersByOrigin } from './credentials.ts';
 import { createLinkDiscovery, type LinkDiscovery, UNFOLLOWED_LINK } from './discover-links.ts';
 import { createModeDesk } from './mode-desk.ts';
 import type {
@@ -81,6 +83,8 @@ export function wireParts(wiring: Wiring): CrawlParts {
   const token = productToken(config.userAgent);
   const starts = new Set(startUrls.flatMap((start) => identitiesOf(start, normalizer)));
   const lag = watchLoopLag(clock);
+  const originHeaders = headersByOrigin(config, startUrls);
+  const { storeAddress } = wiring;
   const isStartUrl = (url: string) => starts.has(url);
   return {
     owner: wiring.owner,
@@ -116,7 +120,7 @@ export function wireParts(wiring: Wiring): CrawlParts {
     clock,
     store,
     bodies: bodies && closedOnce(bodies),
-    fetcher: extensions.fetcher ?? wireFetcher(config, clock),
+    fetcher: extensions.fetcher ?? wireFetcher(config, originHeaders, clock),
     parsePage: createPageParser(),
     contentParsers,
     normalizer,
@@ -126,6 +130,8 @@ export function wireParts(wiring: Wiring): CrawlParts {
     map: wireMap(config, scope, isStartUrl, wiring.storeAddress),
     report,
     agentToken: token,
+    openSide: storeAddress === null ? null : () => openReadSide(storeAddress),
+    carriesHeaders: (origin) => originHeaders.has(origin),
     lag,
   };
 }
@@ -283,10 +289,11 @@ function wirePace(config: Config, strategy: PacingStrategy | undefined, lagMs: (
   };
 }
 
-function wireFetcher(config: Config, clock: Clock): Fetcher {
+function wireFetcher(config: Config, originHeaders: FetcherOptions['originHeaders'], clock: Clock): Fetcher {
   return createHttpFetcher({
     userAgent: config.userAgent,
     acceptLanguage: config.acceptLanguage ?? undefined,
+    originHeaders,
     compress: config.compress,
     keepAlive: config.keepAlive,
     http2: config.http2,

@@ -6,13 +6,14 @@ import { SumiError } from '../errors.ts';
 import { PAGE_STATES } from '../frontier/page-state.ts';
 import type { LinkGraph } from '../graph/link-graph.ts';
 import { countChanges } from '../report/change-counts.ts';
-import type { RunStatus, SummaryEvent } from '../report/events.ts';
+import type { RefusedStart, RunStatus, SummaryEvent } from '../report/events.ts';
 import { startProgress } from '../report/progress.ts';
 import type { Report } from '../report/report.ts';
 import type { RunCounts, RunStart, Store } from '../store/port.ts';
 import type { NormalizedUrl } from '../url/normalize.ts';
 import { readMapGraph, saveOriginDepths } from './compute-depths.ts';
 import type { CrawlParts } from './parts.ts';
+import { findRefusedStarts, summarizeRefused } from './refused-starts.ts';
 import type { CrawlLoop, LoopEnd } from './run-crawl.ts';
 import { watchStore } from './watch-store.ts';
 
@@ -30,6 +31,8 @@ export interface RunWork {
   isJoined: boolean;
   /** No page was due: nobody is asked for one unless it is found, and nobody's silence makes the run a failure. */
   isForFinds: boolean;
+  /** Somebody chose the pages that are due: the others are not this run's business. */
+  isTick: boolean;
   /** Before the first turn. */
   prepare: () => Promise<void>;
   /** Hears of the link graph of a map as the run leaves it, so that nobody reads it twice. */
@@ -39,6 +42,13 @@ export interface RunWork {
   /** Hears each time the store has answered, with how long it took. */
   onAnswer: (tookMs: number) => void;
 }
+
+type Summarize = (
+  status: RunStatus,
+  error: string | null,
+  counts: RunCounts,
+  refused?: RefusedStart[],
+) => SummaryEvent;
 
 export async function workOnRun(work: RunWork): Promise<SummaryEvent> {
   const { parts, loop, start } = work;
@@ -59,7 +69,7 @@ export async function workOnRun(work: RunWork): Promise<SummaryEvent> {
     onAnswer: work.onAnswer,
     onFailure: (error) => loop.fail(error),
   });
-  const summarize = (status: RunStatus, error: string | null, counts: RunCounts): SummaryEvent => ({
+  const summarize: Summarize = (status, error, counts, refused = []) => ({
     type: 'summary',
     run: start.runId,
     project: work.project,
@@ -76,6 +86,7 @@ export async function workOnRun(work: RunWork): Promise<SummaryEvent> {
     mode_reason: parts.modes.reason,
     ...countChanges(counts.ledger),
     average_change_frequency: counts.averageChangeFrequency,
+    refused_starts: refused,
   });
   const progress = startProgress({
     clock,
@@ -124,9 +135,9 @@ async function leftAt(end: LoopEnd, { parts, loop, isJoined, onLimit }: RunWork)
 
 async function finish(
   end: RunLeft,
-  { parts, start, project, isJoined, isForFinds, onGraph }: RunWork,
+  { parts, start, project, isJoined, isForFinds, isTick, onGraph }: RunWork,
   begunAt: number,
-  summarize: (status: RunStatus, error: string | null, counts: RunCounts) => SummaryEvent,
+  summarize: Summarize,
 ): Promise<SummaryEvent> {
   const { store, clock, report, limits } = parts;
   if (end === 'stopped' && isJoined) {
@@ -147,15 +158,43 @@ async function finish(
   // A first run has nothing to lose.
   if (isAllKnown && start.knownUrls > 0) await store.markOrphans(begunAt, clock.now());
   await saveDepths(parts, project, onGraph);
-  const wanted = await statusOf(end, { parts, start, isForFinds });
-  const error = wanted === 'failed' ? 'no start URL gave any HTTP answer' : null;
+  const { wanted, error, refused } = await judgeEnd(end, { parts, start, project, isForFinds, isTick });
   const status = await store.finish(wanted, clock.now(), error);
   // Before anything of this run could be cleared.
   const counts = await store.counts();
   if (limits.keepHistoryMs !== null && status !== 'running')
     await store.forget(project, clock.now() - limits.keepHistoryMs);
-  return summarize(status === 'running' ? leftAs(wanted) : status, error, counts);
+  return summarize(status === 'running' ? leftAs(wanted) : status, error, counts, refused);
 }
+
+interface RunVerdict {
+  wanted: RunStatus;
+  error: string | null;
+  refused: RefusedStart[];
+}
+
+/** A run in which no start URL gave an answer has failed; so has one that was refused everywhere and read no page. */
+async function judgeEnd(
+  end: RunLeft,
+  work: Pick<RunWork, 'parts' | 'start' | 'project' | 'isForFinds' | 'isTick'>,
+): Promise<RunVerdict> {
+  const { parts, start, project, isForFinds, isTick } = work;
+  const wanted = await statusOf(end, work);
+  if (wanted === 'interrupted' || isForFinds) return { wanted, error: null, refused: [] };
+  const { store } = parts;
+  await store.flush();
+  // A watch asks some pages at a time: what others were refused long ago is no news.
+  const { refused, hasPages } = await findRefusedStarts(parts, project, isTick ? start.runId : null);
+  const error = summarizeRefused(refused);
+  if (wanted === 'failed') return { wanted, error: error ?? 'no start URL gave any HTTP answer', refused };
+  if (refused.length === 0 || (hasPages && hasRead(await store.counts()))) return { wanted, error, refused };
+  return { wanted: 'failed', error, refused };
+}
+
+const READ: ReadonlySet<string> = new Set(['new', 'changed', 'unchanged']);
+
+const hasRead = ({ ledger }: RunCounts) =>
+  ledger.some(({ outcome, visits }) => READ.has(outcome) && visits > 0);
 
 /** Before the run ends, so that one that ended has them: whoever is killed here goes on with the run. */
 async function saveDepths(

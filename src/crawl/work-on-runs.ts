@@ -25,7 +25,7 @@ export interface WorkerRequest {
   worker: Config;
   runs: RunList;
   clock: Clock;
-  configOf: (run: { config: string }) => Promise<Config>;
+  configOf: (run: { config: string; run: number }) => Promise<Config>;
   /** End when no run is under way. */
   isOnce: boolean;
   listenTo: (runId: number) => readonly EventListener[];

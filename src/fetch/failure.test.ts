@@ -5,7 +5,7 @@ const withCode = (code: string) => Object.assign(new Error(code), { code });
 
 describe('failureOf', () => {
   it.each([
-    ['ENOTFOUND', 'dns'],
+    ['ENOTFOUND', 'unknown-host'],
     ['EAI_AGAIN', 'dns'],
     ['ECONNREFUSED', 'refused'],
     ['EHOSTUNREACH', 'refused'],

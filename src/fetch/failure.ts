@@ -13,11 +13,12 @@ export const ABORTED_CODE = 'SUMI_ABORTED';
 export const UNSAFE_REQUEST_CODE = 'SUMI_UNSAFE_REQUEST';
 
 const byCode: Record<string, FetchFailure> = {
-  ENOTFOUND: 'dns',
+  // The answer that there is no such name; EAI_AGAIN is no answer, and another question may bring one.
+  ENOTFOUND: 'unknown-host',
   EAI_AGAIN: 'dns',
   EAI_FAIL: 'dns',
-  EAI_NODATA: 'dns',
-  EAI_NONAME: 'dns',
+  EAI_NODATA: 'unknown-host',
+  EAI_NONAME: 'unknown-host',
   ECONNREFUSED: 'refused',
   EHOSTUNREACH: 'refused',
   ENETUNREACH: 'refused',

@@ -7,6 +7,8 @@ export interface FetcherOptions {
   userAgent: string;
   accept?: string;
   acceptLanguage?: string;
+  /** Header fields (name, value, name, …) that only these origins get, lower-case names. */
+  originHeaders?: ReadonlyMap<string, readonly string[]>;
   /** Ask for compressed bodies. */
   compress: boolean;
   keepAlive: boolean;

@@ -54,6 +54,7 @@ export interface FetchedBody {
 
 export type FetchFailure =
   | 'dns'
+  | 'unknown-host'
   | 'refused'
   | 'reset'
   | 'tls'

@@ -127,7 +127,8 @@ export function createOriginOpener(options: FetcherOptions, attempts: Attempts):
     const isAbsolute = proxy !== null && url.protocol === 'http:';
     const connect = proxy === null ? direct : isAbsolute ? roadsOf(proxy).absolute : roadsOf(proxy).tunnel;
     const authorization = isAbsolute ? proxy.authorization : null;
-    const own = authorization === null ? headers : [...headers, 'proxy-authorization', authorization];
+    const own = [...headers, ...(options.originHeaders?.get(url.origin) ?? [])];
+    if (authorization !== null) own.push('proxy-authorization', authorization);
     const { keepAlive } = options;
     const reuse = new ConnectionReuse();
     const http2Settings = { origin: url.origin, connect, headers: own, keepAlive, clock, reuse };

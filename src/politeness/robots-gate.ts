@@ -88,6 +88,7 @@ function isUsable({ fetchedAt, expiresAt }: StoredRobots, now: number): boolean 
 function triesAfter({ status, failure }: OneAnswer, options: RobotsGateOptions): number {
   const { retries, connectRetries, refusedRetries = connectRetries } = options;
   if (status !== 0) return retries;
+  if (failure === 'unknown-host') return 0;
   const isRefused = failure === 'refused' || failure === 'tls';
   return Math.min(isRefused ? refusedRetries : connectRetries, retries);
 }

@@ -28,6 +28,8 @@ export interface RobotsDecision {
 export interface RobotsRules {
   /** Takes an absolute URL or a path with its query. */
   decide(urlOrPath: string): RobotsDecision;
+  /** The number of that line in the file, from 1; null where no line matches. */
+  lineOf(urlOrPath: string): number | null;
   readonly crawlDelaySeconds: number | null;
   readonly requestRate: RequestRate | null;
   /** The longer one of Crawl-delay and the pause that Request-rate amounts to; null where neither is given. */
@@ -51,6 +53,8 @@ interface PathRule {
   readonly isAnchored: boolean;
   readonly octets: number;
   readonly text: string;
+  /** Where it stands in the file, from 1. */
+  readonly line: number;
 }
 
 const UNMATCHED: RobotsDecision = { allowed: true, rule: null };
@@ -73,7 +77,9 @@ export function parseRobotsTxt(body: Uint8Array | string): RobotsTxt {
   const sitemaps: string[] = [];
   let group: RobotsGroup | null = null;
   let isHeaderOpen = false;
+  let lineNumber = 0;
   for (const line of readOctets(body).split(/\r\n|\r|\n/)) {
+    lineNumber++;
     const record = readRecord(line);
     if (record === null) continue;
     const { key, value } = record;
@@ -90,7 +96,7 @@ export function parseRobotsTxt(body: Uint8Array | string): RobotsTxt {
       // Section 2.2.4: only allow and disallow end a run of user-agent lines, no other record may.
       if (key === 'allow' || key === 'disallow') {
         isHeaderOpen = false;
-        if (value !== '') group.rules.push(compileRule(key === 'allow', value));
+        if (value !== '') group.rules.push(compileRule(key === 'allow', value, lineNumber));
       } else if (key === 'crawl-delay') {
         group.crawlDelaySeconds = longer(group.crawlDelaySeconds, readSeconds(value));
       } else if (key === 'request-rate') {
@@ -117,6 +123,7 @@ export function rulesFor(robots: RobotsTxt, productToken: string): RobotsRules {
   const requestRate = groups.reduce<RequestRate | null>((rate, g) => slower(rate, g.requestRate), null);
   return {
     decide: (urlOrPath) => decideByRules(rules, urlOrPath),
+    lineOf: (urlOrPath) => firstMatch(rules, urlOrPath)?.line ?? null,
     crawlDelaySeconds,
     requestRate,
     delaySeconds: longer(crawlDelaySeconds, requestRate && requestRate.seconds / requestRate.requests),
@@ -130,9 +137,15 @@ export function isProductToken(text: string): boolean {
 }
 
 function decideByRules(rules: readonly PathRule[], urlOrPath: string): RobotsDecision {
-  if (rules.length === 0) return UNMATCHED;
+  const rule = firstMatch(rules, urlOrPath);
+  if (rule === null) return UNMATCHED;
+  return { allowed: rule.allow, rule: `${rule.allow ? 'Allow' : 'Disallow'} ${rule.text}` };
+}
+
+function firstMatch(rules: readonly PathRule[], urlOrPath: string): PathRule | null {
+  if (rules.length === 0) return null;
   const raw = pathAndQuery(urlOrPath);
-  if (raw === '/robots.txt') return UNMATCHED;
+  if (raw === '/robots.txt') return null;
   const octets = octetsFromUtf8(raw);
   const path = canonicalEscapes(octets, false);
   let queryPath: string | null = null;
@@ -142,9 +155,9 @@ function decideByRules(rules: readonly PathRule[], urlOrPath: string): RobotsDec
       queryPath ??= canonicalEscapes(octets, true);
       isMatch = matchesPieces(rule.queryPieces, rule.isAnchored, queryPath);
     }
-    if (isMatch) return { allowed: rule.allow, rule: `${rule.allow ? 'Allow' : 'Disallow'} ${rule.text}` };
+    if (isMatch) return rule;
   }
-  return UNMATCHED;
+  return null;
 }
 
 /** Leftmost placement of each piece is enough: if any placement fits, the leftmost one does. */
@@ -163,7 +176,7 @@ function matchesPieces(pieces: readonly string[], isAnchored: boolean, path: str
   return path.indexOf(pieces[last], at) !== -1;
 }
 
-function compileRule(allow: boolean, value: string): PathRule {
+function compileRule(allow: boolean, value: string, line: number): PathRule {
   const isAnchored = value.endsWith('$');
   const parts = (isAnchored ? value.slice(0, -1) : value).split('*');
   const pieces = parts.map((part) => canonicalEscapes(part, false));
@@ -187,6 +200,7 @@ function compileRule(allow: boolean, value: string): PathRule {
     isAnchored,
     octets,
     text: utf8FromOctets(value),
+    line,
   };
 }
 

@@ -47,7 +47,7 @@ export interface ModeEvent {
 export interface HostEvent {
   type: 'host';
   host: string;
-  what: 'robots' | 'blocked' | 'breaker' | 'closed' | 'lost' | 'distrusted';
+  what: 'robots' | 'blocked' | 'breaker' | 'closed' | 'lost' | 'distrusted' | 'unknown';
   detail: string;
   until: number | null;
 }
@@ -107,6 +107,22 @@ export interface SummaryEvent {
   /** Changes a day, of the pages that were visited more than once. */
   average_change_frequency: number;
   ledger: LedgerLine[];
+  /** Start URLs that were refused, or gave no answer; of a long list the first ones. */
+  refused_starts: RefusedStart[];
+}
+
+/** A start URL that could not be read: by robots.txt, by its status, or for want of an answer. */
+export interface RefusedStart {
+  /** Of the page that was refused: where the start URL redirects, its target. */
+  url: string;
+  state: PageState;
+  /** As the store has it. */
+  reason: string;
+  status_code: number | null;
+  /** What happened, without a full stop. */
+  message: string;
+  /** What can be done. */
+  advice: string;
 }
 
 /** What was spared, by how its page was known, cheapest first; the bytes add up to those of the summary. */

@@ -53,6 +53,7 @@ const SUMMARY: SummaryEvent = {
   skipped: 0,
   bytes_saved: 0,
   average_change_frequency: 0,
+  refused_starts: [],
   ledger: [],
 };
 

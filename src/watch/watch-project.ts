@@ -10,7 +10,7 @@ import type { Config } from '../config/load-config.ts';
 import type { RunRoom } from '../crawl/run-room.ts';
 import { type CrawlHandle, startCrawl } from '../crawl/start-crawl.ts';
 import { type Clock, systemClock } from '../primitives/clock.ts';
-import type { EventListener, SummaryEvent } from '../report/events.ts';
+import type { EventListener, RefusedStart, SummaryEvent } from '../report/events.ts';
 import type { ReadSide, StoredRun, VisitRowBrief } from '../store/read-side.ts';
 import { isUnfinished } from '../store/unfinished-run.ts';
 import { type Choice, choosePages } from './choose-pages.ts';
@@ -55,6 +55,8 @@ export interface Watch {
   tick(): Promise<TickEvent>;
   /** Of the last look, where nobody answered: what was asked for first. */
   readonly unanswered: Unanswered | null;
+  /** Start URLs that the last run was refused. */
+  readonly refused: readonly RefusedStart[];
   /** The run under way. */
   readonly handle: CrawlHandle | null;
   /** That run ends in good order, and so does one that is about to begin. */
@@ -86,6 +88,7 @@ class ProjectWatch implements Watch {
   handle: CrawlHandle | null = null;
   isPrepared = false;
   unanswered: Unanswered | null = null;
+  refused: readonly RefusedStart[] = [];
   #isStopped = false;
   /** Visits of the look that were kept for finds and are left. */
   #rest = 0;
@@ -293,6 +296,7 @@ class ProjectWatch implements Watch {
     const cancel = stopAfterHours(handle, this.#clock, this.#request.settings.hours);
     try {
       const summary = await handle.finished;
+      this.refused = summary.refused_starts;
       return { summary, isAtLimit: handle.isAtLimit };
     } finally {
       cancel();

@@ -155,7 +155,7 @@ it('misses looks while the database is away, but ends where it never was there',
   const away = sumiError('store-unreachable', { store: 'postgres://db', reason: 'connect ECONNREFUSED' });
   const outcomes = [null, away, away, null];
   const watch: Watch = {
-    ...{ isPrepared: true, handle: null, unanswered: null },
+    ...{ isPrepared: true, refused: [], handle: null, unanswered: null },
     prepare: async () => null,
     stop: () => {},
     async tick() {

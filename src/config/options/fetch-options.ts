@@ -2,6 +2,7 @@
 
 import type { OptionGroup } from '../option-spec.ts';
 import { PROGRAM_NAME, PROGRAM_URL } from '../program.ts';
+import { isAuthText, isCookieText, isHeaderLine } from '../request-headers.ts';
 import {
   isCrawlerName,
   isEmail,
@@ -156,5 +157,38 @@ export const fetchOptions = {
     expected: 'visible ASCII text such as en, de;q=0.5',
     placeholder: 'TEXT',
     doc: 'The Accept-Language header, as in en, de;q=0.5.',
+  },
+  auth: {
+    type: 'string',
+    nullable: true,
+    default: null,
+    check: isAuthText,
+    expected: 'USER:PASSWORD',
+    placeholder: 'USER:PASSWORD',
+    hashed: false,
+    secret: 'whole',
+    doc: 'User and password (HTTP Basic), sent to the origins of the start URLs only. Never stored and never shown; resume needs it again.',
+  },
+  cookie: {
+    type: 'string',
+    nullable: true,
+    default: null,
+    check: isCookieText,
+    expected: 'NAME=VALUE, several as NAME=VALUE; NAME=VALUE, in visible ASCII',
+    placeholder: 'NAME=VALUE',
+    hashed: false,
+    secret: 'whole',
+    doc: 'The Cookie header, sent to the origins of the start URLs only; cookies that sites set are not kept. Never stored and never shown.',
+  },
+  header: {
+    type: 'list',
+    split: 'none',
+    default: [],
+    check: isHeaderLine,
+    expected: '"NAME: VALUE" in visible ASCII',
+    placeholder: '"NAME: VALUE"',
+    hashed: false,
+    secret: 'whole',
+    doc: 'A request header, sent to the origins of the start URLs only; may be repeated. Never stored and never shown.',
   },
 } as const satisfies OptionGroup;

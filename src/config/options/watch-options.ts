@@ -4,7 +4,11 @@ import type { OptionGroup } from '../option-spec.ts';
 import { readHours, readRate, readWords } from '../watch-values.ts';
 
 const isRate = (text: string) => readRate(text) !== null;
-const isWebAddress = (text: string) => URL.canParse(text) && /^https?:$/.test(new URL(text).protocol);
+/** Whose password goes only to the origins of the start URLs has no place in it. */
+const isWebAddress = (text: string) => {
+  const url = URL.canParse(text) ? new URL(text) : null;
+  return url !== null && /^https?:$/.test(url.protocol) && url.username + url.password === '';
+};
 
 export const watchOptions = {
   revisit: {
@@ -57,7 +61,7 @@ export const watchOptions = {
     default: [],
     split: 'space',
     check: isWebAddress,
-    expected: 'addresses of feeds or sitemaps',
+    expected: 'addresses of feeds or sitemaps, without user and password (those go to --auth)',
     placeholder: 'URL',
     hashed: false,
     doc: 'Feeds (RSS, Atom) and sitemaps read besides those that the sites name; may be repeated.',

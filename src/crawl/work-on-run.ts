@@ -71,6 +71,7 @@ export async function workOnRun(work: RunWork): Promise<SummaryEvent> {
     by_state: counts.byState,
     known_urls: counts.known,
     waiting: counts.waiting,
+    left_out: counts.leftOut,
     error,
     mode: parts.modes.mode ?? 'smart',
     mode_reason: parts.modes.reason,
@@ -210,6 +211,7 @@ function ownCounts({ counters }: Report, start: RunStart, waiting: number): RunC
     requests: counters.requests - start.requestsDone,
     bytes: counters.bytes - start.bytesDone,
     ledger: [],
+    leftOut: 0,
     averageChangeFrequency: 0,
   };
 }
@@ -227,6 +229,7 @@ async function countsIfAny(store: Store): Promise<RunCounts> {
       requests: 0,
       bytes: 0,
       ledger: [],
+      leftOut: 0,
       averageChangeFrequency: 0,
     };
   }

@@ -20,6 +20,8 @@ export interface Explanation {
   status_code: number | null;
   title: string | null;
   visited_at: string | null;
+  /** The last run that left the page out, and why; null where none did since the last visit. */
+  left_out: { run: number; reason: string; known_from_run: number | null } | null;
   attempts: number;
   retry_at: string | null;
   /** Requests, as the log has them; and visits with what they found, newest last, the last ones only. */
@@ -65,6 +67,7 @@ export async function explainPage(
     status_code: page.status_code,
     title: page.title,
     visited_at: page.visited_at,
+    left_out: leftOut(page),
     attempts: page.attempts,
     retry_at: page.retry_at,
     visits: visits.slice(-SHOWN_VISITS),
@@ -78,6 +81,11 @@ export async function explainPage(
     final_url: page.final_url,
     robots: await robotsDecision(side, page),
   };
+}
+
+function leftOut({ left_run: run, left_reason, visited_run }: PageRow): Explanation['left_out'] {
+  if (run === null || left_reason === null || run <= (visited_run ?? 0)) return null;
+  return { run, reason: left_reason, known_from_run: visited_run };
 }
 
 async function follow(

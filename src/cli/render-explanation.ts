@@ -19,6 +19,7 @@ export function renderExplanation(page: Explanation, now: number): string {
   const state = colour === null ? page.state : paint(colour, page.state);
   lines.push(`  ${'state'.padEnd(LABEL_WIDTH)}${state}`);
   add('reason', page.reason === null ? noReason(page) : page.reason);
+  if (page.left_out !== null) add('left out', leftOutText(page.left_out));
   if (page.fetch_url !== page.url) add('asked as', page.fetch_url);
   add('project', page.project);
   add('depth', page.depth === null ? 'not known' : String(page.depth));
@@ -36,6 +37,11 @@ export function renderExplanation(page: Explanation, now: number): string {
   if (page.revisit !== null) add('revisit', ...revisitTexts(page.revisit, page, now));
   if (page.retry_at !== null) add('next try', `${page.retry_at}, after ${page.attempts} failed`);
   return lines.join('\n');
+}
+
+function leftOutText({ run, reason, known_from_run: from }: NonNullable<Explanation['left_out']>): string {
+  const known = from === null ? 'known from an earlier run' : `known from run ${from}`;
+  return `${known}; run ${run} left it out: ${reason.replace(/^limit: /, '')}`;
 }
 
 /** Only start URLs are at depth 0; what has no referrer either was named by a sitemap or feed. */

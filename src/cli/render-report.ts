@@ -80,6 +80,9 @@ function renderHead(report: FullReport, paint: Paint): string[] {
     line('errors', showMany(statistics.errors, 'page')),
     line('robots denials', showMany(statistics.robots_denials, 'page')),
     line('waiting', showMany(statistics.queued, 'page')),
+    ...(report.left_out > 0
+      ? [line('left out', `${showMany(report.left_out, 'known page')}, kept as they were`)]
+      : []),
     line(
       'bodies stored',
       `${showCount(statistics.bodies_stored)}, ${showCount(statistics.distinct_bodies)} distinct`,

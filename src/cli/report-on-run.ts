@@ -30,6 +30,8 @@ export interface FullReport {
   bytes: number;
   bytes_saved: number;
   pages_per_second: number;
+  /** Known pages that the run ended without asking for: they stay as they were. */
+  left_out: number;
   /** Visits by what they found. */
   outcomes: Record<VisitOutcome, number>;
   /** Visits by outcome and how that was known, with the bytes that were spared. */
@@ -81,6 +83,7 @@ export async function reportOnRun(side: ReadSide, stored: StoredRun): Promise<Fu
     ...{ mode: stored.mode, mode_reason: stored.mode_reason, pages, requests, bytes },
     bytes_saved: ledger.reduce((sum, row) => sum + row.bytes_saved, 0),
     pages_per_second: duration_seconds > 0 ? Math.round((pages / duration_seconds) * 10) / 10 : 0,
+    left_out: stored.left_out,
     outcomes: countOutcomes(ledger),
     ledger,
     statistics,

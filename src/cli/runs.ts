@@ -18,6 +18,7 @@ const NAMES: readonly (keyof ListedRun)[] = [
   'pages',
   'requests',
   'bytes',
+  'left_out',
   'config_hash',
   'error',
   'metadata',
@@ -32,6 +33,7 @@ const COLUMNS: readonly Column<ListedRun>[] = [
   { title: 'pages', value: (row) => row.pages, align: 'right' },
   { title: 'requests', value: (row) => row.requests, align: 'right' },
   { title: 'bytes', value: (row) => showBytes(row.bytes), align: 'right' },
+  { title: 'left out', value: (row) => (row.left_out === 0 ? null : row.left_out), align: 'right' },
   { title: 'error', value: (row) => row.error, shrinksTo: 10 },
   { title: 'notes', value: (row) => showNotes(row.metadata), shrinksTo: 10 },
 ];

@@ -5,7 +5,6 @@ import { OPTION_NAMES, OPTIONS } from '../config/option-table.ts';
 import { isBareAddress, readStartUrl } from '../config/start-url.ts';
 import { authorizationOf, withoutCredentials } from '../config/url-credentials.ts';
 import { sumiError } from '../errors.ts';
-import { pageStateName } from '../frontier/page-state.ts';
 import type { KnownPage, Reconsidered, Revision, RunStart, Verdict } from '../store/port.ts';
 import type { NormalizedUrl } from '../url/normalize.ts';
 import { leastDepths, readMapGraph } from './compute-depths.ts';
@@ -13,7 +12,7 @@ import { CREDENTIALS_KEY, credentialNames, withoutLogin } from './credentials.ts
 import { type LinkDiscovery, UNFOLLOWED_LINK } from './discover-links.ts';
 import { hasToDiscover, isOfferedLater } from './discover-sitemaps.ts';
 import type { CrawlParts, StartUrl } from './parts.ts';
-import { ASKED, isCutOff, revisePage } from './revise-page.ts';
+import { isAnsweredHere, isCutOff, revisePage } from './revise-page.ts';
 
 /** Pages that are due go before what is found on the way. */
 const DUE_PRIORITY = 0;
@@ -43,7 +42,7 @@ export async function prepareRun(
           maxHostRequests: parts.limits.maxHostRequests,
           isNewRun,
         });
-      if (isCutOff(row) || (!isNewRun && ASKED.has(pageStateName(row.state)))) return null;
+      if (isCutOff(row) || (!isNewRun && isAnsweredHere(row))) return null;
       return judge(row);
     };
     await parts.store.reconsider((row) => parts.modes.revise(row, judgeKnown(row)));

@@ -5,8 +5,7 @@
 import { PAGE_STATES, type PageState, pageStateName } from '../frontier/page-state.ts';
 import type { KnownPage, Reconsidered, Revision, Verdict } from '../store/port.ts';
 
-/** Pages in these states were asked for; a run that only goes on leaves them as they are. */
-export const ASKED: ReadonlySet<PageState> = new Set([
+const ASKED: ReadonlySet<PageState> = new Set([
   'Processed',
   'DeadLink',
   'Unreachable',
@@ -21,6 +20,11 @@ const { Queued, Processed, Blacklisted, Stubbed, DepthExceeded, RequestLimitHit,
 /** One redirect too many led there, and no link since: were it due in each run, a chain without end had none. */
 export function isCutOff({ state, reason }: Pick<KnownPage, 'state' | 'reason'>): boolean {
   return state === Skipped && reason?.startsWith('redirect:') === true;
+}
+
+/** A run that only goes on leaves these as they are. A page that it left out has the answer of an earlier run, and is due. */
+export function isAnsweredHere({ state, isLeftOut }: Pick<KnownPage, 'state' | 'isLeftOut'>): boolean {
+  return ASKED.has(pageStateName(state)) && !isLeftOut;
 }
 
 interface RevisedBy {
@@ -44,7 +48,7 @@ export function revisePage(row: KnownPage, by: RevisedBy): Revision {
   if (row.state === Blacklisted || row.state === Stubbed)
     return row.wasRead ? { ...revision, state: Processed, reason: null } : revision;
   const isLimited = row.state === RequestLimitHit && row.hostRequests >= (maxHostRequests ?? Infinity);
-  if (ASKED.has(pageStateName(row.state)) || (isLimited && verdict.state === Queued))
+  if (isAnsweredHere(row) || (isLimited && verdict.state === Queued))
     return { ...revision, keepsState: true };
   return revision;
 }

@@ -34,6 +34,8 @@ interface Refusal {
   reason: string;
   /** The whole host is done for this run, not just the page. */
   closesHost: boolean;
+  /** It says nothing of the page itself: what is known of that stays. */
+  isUnasked?: true;
 }
 
 /** `limit`: of all pages; `room`: what waits is of hosts that may not be asked for more. */
@@ -267,6 +269,7 @@ export function createCrawlLoop(parts: CrawlParts, discoverer: { isResumed: bool
     else {
       // A refused page costs no slot: the host's next one may go at once.
       const settlement = skipped(turn.claim, refusal.state, refusal.reason);
+      if (refusal.isUnasked) settlement.isUnasked = true;
       const settled = await store.settle(host.lease, settlement);
       if (settled !== null) tellPage(settled, settlement, null, parts.report);
     }
@@ -328,7 +331,7 @@ export function createCrawlLoop(parts: CrawlParts, discoverer: { isResumed: bool
       const origin = originOf(claim.fetchUrl);
       const robots = host.robots.get(origin);
       if (robots !== undefined && 'unreachable' in robots)
-        return { state: robots.state, reason: robots.unreachable, closesHost: false };
+        return { state: robots.state, reason: robots.unreachable, closesHost: false, isUnasked: true };
       if (robots === undefined || robots.expiresAt <= clock.now()) {
         desk.openGate(host, turn, origin);
         return 'wait';

@@ -81,6 +81,7 @@ export async function workOnRun(work: RunWork): Promise<SummaryEvent> {
     by_state: counts.byState,
     known_urls: counts.known,
     waiting: counts.waiting,
+    left_out: counts.leftOut,
     error,
     mode: parts.modes.mode ?? 'smart',
     mode_reason: parts.modes.reason,
@@ -249,6 +250,7 @@ function ownCounts({ counters }: Report, start: RunStart, waiting: number): RunC
     requests: counters.requests - start.requestsDone,
     bytes: counters.bytes - start.bytesDone,
     ledger: [],
+    leftOut: 0,
     averageChangeFrequency: 0,
   };
 }
@@ -266,6 +268,7 @@ async function countsIfAny(store: Store): Promise<RunCounts> {
       requests: 0,
       bytes: 0,
       ledger: [],
+      leftOut: 0,
       averageChangeFrequency: 0,
     };
   }

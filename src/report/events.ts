@@ -91,6 +91,8 @@ export interface SummaryEvent {
   by_state: Record<string, number>;
   known_urls: number;
   waiting: number;
+  /** Known pages that the run ended without asking for (a limit, a host that was closed): they stay as they were. */
+  left_out: number;
   error: string | null;
   /** How known pages were visited; smart where that was not decided yet. */
   mode: 'full' | 'incremental' | 'smart';

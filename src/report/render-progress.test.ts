@@ -42,6 +42,7 @@ const SUMMARY: SummaryEvent = {
   by_state: { DeadLink: 2, Processed: 8 },
   known_urls: 10,
   waiting: 0,
+  left_out: 0,
   error: null,
   mode: 'full',
   mode_reason: 'mode full',

@@ -24,6 +24,7 @@ export function renderSummary(summary: SummaryEvent, view: SummaryView): string[
       `${showMany(summary.pages, 'page')} in ${showSeconds(seconds)}${rate}, ` +
       `${showBytes(summary.bytes)} in ${showMany(summary.requests, 'request')}.`,
     ...renderCounts(Object.fromEntries(Object.entries(summary.by_state).sort((a, b) => b[1] - a[1]))),
+    ...renderLeftOut(summary),
     ...renderChanges(summary),
     '',
     ...renderWhereNext(summary, program, at),
@@ -58,6 +59,12 @@ function renderChanges(summary: SummaryEvent): string[] {
     `Since the last visit: ${found.join(', ')} (${summary.mode}).`,
     ...(levels.length === 0 ? [] : [`  Unchanged: ${levels.join(', ')}${saved}.`]),
   ];
+}
+
+/** Known pages only: a new URL that was left over says so itself, by its state and reason. */
+function renderLeftOut({ left_out: leftOut }: SummaryEvent): string[] {
+  if (leftOut === 0) return [];
+  return ['', `Left out: ${showMany(leftOut, 'known page')}, not visited in this run and kept as they were.`];
 }
 
 function isRevisit({ changed, unchanged, gone }: SummaryEvent): boolean {

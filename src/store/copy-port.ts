@@ -55,6 +55,7 @@ export const COPY_TABLES = {
     error: 'text',
     mode: 'text',
     mode_reason: 'text',
+    left_out: 'integer',
   },
   host: {
     name: 'text',
@@ -96,6 +97,10 @@ export const COPY_TABLES = {
     url: 'text',
     fetch_url: 'text',
     reason: 'text',
+    known_state: 'integer',
+    known_reason: 'text',
+    left_run: 'run',
+    left_reason: 'text',
   },
   fetched: {
     page_id: 'page',

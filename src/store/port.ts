@@ -223,6 +223,8 @@ export interface Settlement {
   redirect: { candidate: number; maxHops: number } | null;
   /** True when this settles a page GET with a final answer (what max-pages counts). */
   countsAsPage: boolean;
+  /** Nobody was asked: a page of which an answer is known stays as it was, as with `closeHost`. `Settled` tells this state. */
+  isUnasked?: true;
 }
 
 export interface Settled {
@@ -258,6 +260,8 @@ export interface KnownPage extends Reconsidered {
   wasRead: boolean;
   /** Requests to its host in this run, or the last. */
   hostRequests: number;
+  /** This run has left it out already: its state is what was known before. */
+  isLeftOut: boolean;
 }
 
 export interface Verdict {
@@ -368,6 +372,8 @@ export interface RunCounts {
   requests: number;
   bytes: number;
   ledger: LedgerRow[];
+  /** Pages known from earlier runs that this run ended without asking for: they stay as they were. */
+  leftOut: number;
   /** The mean of change_frequency over the project's pages that were visited more than once; 0 when there is none. */
   averageChangeFrequency: number;
 }
@@ -431,11 +437,15 @@ export interface Store {
   /** Gives claimed but unasked pages back as they were. */
   unclaim(lease: HostLease, claims: Claim[]): Promise<void>;
   release(lease: HostLease): Promise<void>;
-  /** Gives every waiting page of the host this state for the rest of the run. Answers how many. */
+  /**
+   * Gives every waiting page of the host this state for the rest of the run. Answers how many. A page of which an earlier
+   * run knows an answer gets back the state and reason that it had before the run queued it, and nothing else of it
+   * changes: the run counts it as left out (`RunCounts.leftOut`), and the next run finds it due as any other.
+   */
   closeHost(lease: HostLease, state: PageStateCode, reason: string): Promise<number>;
   /**
-   * Gives every waiting page of the project this state (the run's limit is reached). Answers how many; where none waited
-   * and others work on the run, how many of what it found these have closed or in flight.
+   * Gives every waiting page of the project this state (the run's limit is reached), known ones what they had before, as
+   * `closeHost` does. Answers how many; where none waited and others work on the run, how many of what it found these have closed or in flight.
    */
   closeWaiting(state: PageStateCode, reason: string): Promise<number>;
   /** Passes lowered depths on to the links of at most `budget` pages. Answers the hosts that got work, or null when done. */

@@ -35,6 +35,8 @@ export interface RunRow {
   /** full or incremental, and why; null where nothing was decided. */
   mode: string | null;
   mode_reason: string | null;
+  /** Known pages that the run ended without asking for: they stay as they were. */
+  left_out: number;
 }
 
 /** A run with the options it was made with, as JSON by option name. */
@@ -87,6 +89,9 @@ export interface PageRow {
   referrer_id: number | null;
   redirect_to: number | null;
   body_key: string | null;
+  /** The last run that left the page out and kept what was known of it, and why; null where none did. */
+  left_run: number | null;
+  left_reason: string | null;
 }
 
 export interface PageFilter {

@@ -154,7 +154,7 @@ describe('texts and numbers', () => {
 describe('the tables of a copy', () => {
   /** Columns that are made anew in the target or belong to its workers. */
   const LEFT_OUT: Record<string, readonly string[]> = {
-    run: ['project_id', 'left_out'],
+    run: ['project_id', 'closed_pages'],
     host: ['id', 'lease_owner', 'lease_until', 'fence'],
     host_queue: ['project_id', 'waiting', 'ready_at', 'leased_until'],
     url: ['project_id', 'identity', 'rank'],

@@ -10,6 +10,7 @@ import type { StartHarness, StoreHarness } from './store/harness.ts';
 import { describeHistory } from './store/history-contract.ts';
 import { describeKeeping } from './store/keep-contract.ts';
 import { describeLeases } from './store/lease-contract.ts';
+import { describeLeftOut } from './store/left-out-contract.ts';
 import { describeLinks } from './store/link-contract.ts';
 import { describeMaps } from './store/map-contract.ts';
 import { describeOffers } from './store/offer-contract.ts';
@@ -44,6 +45,7 @@ export function describeStore(name: string, start: StartHarness): void {
     describeSitemaps(now);
     describeOrphans(now);
     describeKeeping(now);
+    describeLeftOut(now);
     describeWorkers(now);
   });
 }

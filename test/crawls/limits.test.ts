@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { answer, type FakeWeb, type FakeWebOptions } from '../web/fake-web.ts';
 import { misbehaviours } from '../web/misbehaviours.ts';
-import { asked, page, useBench } from './crawl-site.ts';
+import { asked, fastClock, page, useBench } from './crawl-site.ts';
 
 const bench = useBench();
 
@@ -193,5 +193,100 @@ describe('every known URL', () => {
       '/image': ['ContentMismatch', 'type'],
       '/elsewhere': ['Skipped', 'scope'],
     });
+  });
+});
+
+describe('a smaller run after a whole one', () => {
+  const FACTS = `SELECT p.url, p.state, p.reason, p.status_code, p.title, p.depth, p.visited_at, p.change, p.content_hash,
+    (SELECT group_concat(l.to_page_id) FROM links l WHERE l.from_page_id = p.id) AS links
+    FROM pages p WHERE p.url NOT LIKE '%/' ORDER BY p.id`;
+  const pages: FakeWebOptions['pages'] = {
+    '/': page('Home', '/1', '/2', '/missing', '/gone', '/private/x', '/picture', '/moved'),
+    '/missing': (exchange) => answer(exchange, { status: 404 }),
+    '/gone': misbehaviours.gone(),
+    '/picture': (exchange) => answer(exchange, { headers: { 'content-type': 'image/png' }, body: 'png' }),
+    '/moved': (exchange) => answer(exchange, { status: 301, headers: { location: '/2' } }),
+    '/*': page('P', '/', '/1', '/2'),
+  };
+  const robots = 'User-agent: *\nDisallow: /private/\n';
+
+  it('leaves everything that is known of other pages as it was, and counts them as left out', async () => {
+    const web = await bench.web({ pages, robots });
+    const file = bench.file();
+    const whole = await bench.crawl(file, web.url('/'));
+    expect(whole.summary.left_out).toBe(0);
+    const before = file.rows(FACTS);
+    expect(before).toHaveLength(7);
+    expect(new Set(before.map((row) => (row as { state: string }).state))).toEqual(
+      new Set(['Processed', 'DeadLink', 'Gone', 'Skipped', 'ContentMismatch']),
+    );
+    const smaller = await bench.crawl(file, web.url('/'), { maxPages: 1 });
+    expect(file.rows(FACTS)).toEqual(before);
+    expect(smaller.summary).toMatchObject({ pages: 1, left_out: 7, waiting: 0, changed: 0, gone: 0 });
+    expect(smaller.summary.by_state).toEqual(whole.summary.by_state);
+    expect(file.rows('SELECT outcome, count(*) AS n FROM visits WHERE run_id = 2 GROUP BY outcome')).toEqual([
+      { outcome: 'unchanged', n: 1 },
+    ]);
+    expect(file.rows('SELECT left_out FROM runs ORDER BY id')).toEqual([{ left_out: 0 }, { left_out: 7 }]);
+    const third = await bench.crawl(file, web.url('/'));
+    expect(third.summary).toMatchObject({ left_out: 0, status: 'completed', gone: 0 });
+    expect(third.summary.by_state).toEqual(whole.summary.by_state);
+    expect(new Set(asked(web).slice(-6))).toEqual(
+      new Set(['/', '/1', '/2', '/missing', '/gone', '/picture', '/moved'].filter((path) => path !== '/')),
+    );
+  });
+
+  it('does so where a host takes no more, and new URLs are left over as before', async () => {
+    let hasNew = false;
+    const web = await bench.web({
+      pages: {
+        ...pages,
+        '/': (exchange) => answer(exchange, { body: page('Home', ...(hasNew ? ['/new'] : []), '/1', '/2') }),
+      },
+    });
+    const file = bench.file();
+    await bench.crawl(file, web.url('/'), { robots: false });
+    const before = file.rows(FACTS);
+    hasNew = true;
+    const { summary } = await bench.crawl(file, web.url('/'), { robots: false, maxDomainRequests: 1 });
+    expect(summary).toMatchObject({ left_out: 2, gone: 0 });
+    expect(file.page('/new')).toMatchObject({
+      state: 'RequestLimitHit',
+      reason: 'limit: max-domain-requests 1',
+    });
+    expect(file.rows(FACTS).slice(0, 2)).toEqual(before);
+  });
+
+  it('does so where the host answers no more, or refuses to go on', async () => {
+    let isBusy = false;
+    const web = await bench.web({
+      pages: {
+        ...pages,
+        '/': (exchange) =>
+          isBusy ? answer(exchange, { status: 429 }) : answer(exchange, { body: page('Home', '/1', '/2') }),
+      },
+    });
+    const file = bench.file();
+    await bench.crawl(file, web.url('/'), { perHost: 1 });
+    const before = file.rows(FACTS);
+    isBusy = true;
+    const { summary } = await bench.crawl(file, web.url('/'), { on429: 'suspend', perHost: 1 });
+    expect(file.page('/')).toMatchObject({ state: 'RateLimited', title: 'Home' });
+    expect(summary).toMatchObject({ left_out: 2 });
+    expect(file.rows(FACTS)).toEqual(before);
+  });
+
+  it('does so where robots.txt cannot be had', async () => {
+    let status = 404;
+    const web = await bench.web({ pages, robots: (exchange) => answer(exchange, { status }) });
+    const file = bench.file();
+    const options = { robotsTtl: 0, robotsRetries: 0 };
+    await bench.crawl(file, web.url('/'), options);
+    const [all, known] = [file.states(), file.rows(FACTS)];
+    status = 503;
+    const { summary } = await bench.crawl(file, web.url('/'), options, { clock: fastClock(50) });
+    expect(summary.left_out).toBe(8);
+    expect(file.states()).toEqual(all);
+    expect(file.rows(FACTS)).toEqual(known);
   });
 });

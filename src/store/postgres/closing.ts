@@ -1,6 +1,7 @@
 /** Giving up: waiting pages of a host, or of the whole project, get their state for the rest of the run. */
 import { PAGE_STATES, type PageStateCode } from '../../frontier/page-state.ts';
 import { checkTransition } from '../../frontier/page-transitions.ts';
+import { giveBackAnswer } from '../kept-answer.ts';
 import type { HostLease } from '../port.ts';
 import { countWaiting, lockQueues, newEffects, writeWaiting } from './effects.ts';
 import { openRedirectBook } from './redirects.ts';
@@ -9,6 +10,10 @@ import { ask, holds, type Session, transaction } from './session.ts';
 interface ClosedRow {
   id: number;
   hops: number;
+  /** As stored: what was known of the page before, if anything was. */
+  state: PageStateCode;
+  reason: string | null;
+  isLeftOut: boolean;
 }
 
 const { Queued, Fetching } = PAGE_STATES;
@@ -19,8 +24,9 @@ SELECT $1, id, $3, $4, COALESCE(lease_until, 0) FROM host WHERE id = $2
 ON CONFLICT (host_id, project_id) DO UPDATE SET closed_state = excluded.closed_state,
   closed_reason = excluded.closed_reason`;
 const CLOSE_PAGES = `
-UPDATE url SET state = $3, reason = $4, retry_at = NULL
-WHERE project_id = $1 AND host_id = $2 AND state = ${Queued} RETURNING id, hops`;
+UPDATE url SET ${giveBackAnswer({ state: '$3', reason: '$4::text', run: '$5' })}
+WHERE project_id = $1 AND host_id = $2 AND state = ${Queued}
+RETURNING id, hops, state, reason, known_state IS NOT NULL AS "isLeftOut"`;
 
 export async function closeHost(
   session: Session,
@@ -40,11 +46,17 @@ export async function closeHost(
     const effects = newEffects();
     await lockQueues(tx, effects, [lease.hostId]);
     await ask(tx, CLOSE_QUEUE, [projectId, lease.hostId, state, reason]);
-    const rows = await ask<ClosedRow>(tx, CLOSE_PAGES, [projectId, lease.hostId, state, reason]);
-    const ends = rows.filter(({ hops }) => hops > 0).map(({ id }) => id);
+    const closing = [projectId, lease.hostId, state, reason, session.runId];
+    const rows = await ask<ClosedRow>(tx, CLOSE_PAGES, closing);
+    const leftOut = rows.filter(({ isLeftOut }) => isLeftOut).length;
+    if (leftOut > 0) await ask(tx, COUNT_LEFT_OUT, [session.runId, leftOut]);
+    const ends = rows.filter(({ hops }) => hops > 0);
     if (ends.length > 0) {
-      const book = await openRedirectBook(tx, ends);
-      for (const id of ends) book.settled(id, state, reason);
+      const book = await openRedirectBook(
+        tx,
+        ends.map(({ id }) => id),
+      );
+      for (const row of ends) book.settled(row.id, row.state, row.reason);
       await book.write(tx, effects);
     }
     countWaiting(effects, lease.hostId, -rows.length);
@@ -59,16 +71,19 @@ export async function closeHost(
 }
 
 const CLOSE_ALL = `
-WITH closed AS (UPDATE url SET state = $2, reason = $3, retry_at = NULL WHERE project_id = $1 AND state = ${Queued}
-  RETURNING host_id),
-  counted AS (SELECT host_id, count(*)::int AS n FROM closed GROUP BY host_id)
-SELECT host_id AS "hostId", n FROM counted`;
+WITH closed AS (UPDATE url SET ${giveBackAnswer({ state: '$2', reason: '$3::text', run: '$4' })}
+  WHERE project_id = $1 AND state = ${Queued} RETURNING host_id, known_state IS NOT NULL AS is_left_out),
+  counted AS (SELECT host_id, count(*)::int AS n, count(*) FILTER (WHERE is_left_out)::int AS left_out
+    FROM closed GROUP BY host_id)
+SELECT host_id AS "hostId", n, left_out AS "leftOut" FROM counted`;
+const COUNT_LEFT_OUT = 'UPDATE run SET left_out = left_out + $2 WHERE id = $1';
 
 const IS_SHARED = 'SELECT 1 FROM worker WHERE run_id = $1 AND id <> $2 LIMIT 1';
 // In flight at another worker, or closed by one.
 const LEFT_BY_OTHERS = `
-SELECT (SELECT count(*)::int FROM url WHERE project_id = $1 AND state = ${Fetching}) + left_out AS n FROM run WHERE id = $2`;
-const NOTE_LEFT_OUT = 'UPDATE run SET left_out = left_out + $2 WHERE id = $1';
+SELECT (SELECT count(*)::int FROM url WHERE project_id = $1 AND state = ${Fetching}) + closed_pages AS n FROM run WHERE id = $2`;
+const NOTE_CLOSED = `
+UPDATE run SET closed_pages = closed_pages + $2, left_out = left_out + $3 WHERE id = $1`;
 
 export async function closeWaiting(session: Session, state: PageStateCode, reason: string): Promise<number> {
   checkTransition('closed', Queued, state);
@@ -76,12 +91,14 @@ export async function closeWaiting(session: Session, state: PageStateCode, reaso
   await session.window.flush();
   const closed = await transaction(session, async (tx) => {
     const effects = newEffects();
-    const rows = await ask<{ hostId: number; n: number }>(tx, CLOSE_ALL, [session.projectId, state, reason]);
+    const closing = [session.projectId, state, reason, session.runId];
+    const rows = await ask<{ hostId: number; n: number; leftOut: number }>(tx, CLOSE_ALL, closing);
     for (const { hostId, n } of rows) countWaiting(effects, hostId, -n);
     await lockQueues(tx, effects, []);
     await writeWaiting(tx, session, effects);
     const sum = rows.reduce((all, { n }) => all + n, 0);
-    if (sum > 0) await ask(tx, NOTE_LEFT_OUT, [session.runId, sum]);
+    const known = rows.reduce((all, { leftOut }) => all + leftOut, 0);
+    if (sum > 0) await ask(tx, NOTE_CLOSED, [session.runId, sum, known]);
     return sum;
   });
   const leftByOthers = closed > 0 ? 0 : await countLeftByOthers(session);

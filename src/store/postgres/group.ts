@@ -78,6 +78,7 @@ export interface PendingSettlement {
   /** What its links offered, in the same way. */
   offered: number[];
   countsAsPage: boolean;
+  isUnasked: boolean;
   /** What became of it, once it is written. */
   settled: Settled | null;
   /** The page was settled once more in the same group: only the later one counts. */

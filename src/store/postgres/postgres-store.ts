@@ -287,7 +287,7 @@ async function readRobots(session: Session, origin: string, lease?: HostLease): 
 }
 
 const COUNT_RUN = `
-SELECT pages, requests, bytes, COALESCE((SELECT avg(f.change_frequency) FROM url u
+SELECT pages, requests, bytes, left_out AS "leftOut", COALESCE((SELECT avg(f.change_frequency) FROM url u
   JOIN fetched f ON f.page_id = u.id AND f.host_id = u.host_id
   WHERE NOT $3 AND u.project_id = $2 AND (f.change IN ('changed', 'unchanged', 'gone') OR f.change_frequency > 0)), 0) AS "averageChangeFrequency"
 FROM run WHERE id = $1`;
@@ -300,11 +300,11 @@ async function counts(session: Session): Promise<RunCounts> {
   const [states, [run], ledger] = await session.attempt((sql) =>
     Promise.all([
       countStates(sql, projectId),
-      ask<Pick<RunCounts, 'pages' | 'requests' | 'bytes' | 'averageChangeFrequency'>>(sql, COUNT_RUN, [
-        runId,
-        projectId,
-        isFirstRun,
-      ]),
+      ask<Pick<RunCounts, 'pages' | 'requests' | 'bytes' | 'leftOut' | 'averageChangeFrequency'>>(
+        sql,
+        COUNT_RUN,
+        [runId, projectId, isFirstRun],
+      ),
       readLedger(sql, runId),
     ]),
   );

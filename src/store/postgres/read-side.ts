@@ -53,7 +53,7 @@ const PAGE_COLUMNS = `u.url, u.state, u.reason, f.status_code, f.title, f.h1, NU
   f.cache_control, f.response_ms, f.change, COALESCE(f.change_frequency, 0) AS change_frequency,
   COALESCE(f.changes_detected, 0) AS changes_detected, u.priority, u.attempts, ${time('u.retry_at')} AS retry_at,
   ${time('u.discovered_at')} AS discovered_at, u.discovered_run, f.run_id AS visited_run, u.referrer_id, f.redirect_to,
-  f.body_key`;
+  f.body_key, u.left_run, u.left_reason`;
 const FETCHED = 'fetched f ON f.page_id = u.id AND f.host_id = u.host_id';
 /** Around a choice of rows of url. */
 const pagesFrom = (
@@ -65,7 +65,7 @@ const pagesFrom = (
 
 const RUN_COLUMNS = `r.id AS run, p.name AS project, r.status, ${time('r.started_at')} AS started_at,
   ${time('r.finished_at')} AS finished_at, r.pages, r.requests, r.bytes, r.config_hash, r.error, r.metadata, r.mode,
-  r.mode_reason`;
+  r.mode_reason, r.left_out`;
 const RUNS = 'run r JOIN project p ON p.id = r.project_id';
 
 const ERROR_STATES = [

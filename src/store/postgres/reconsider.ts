@@ -4,6 +4,7 @@
  */
 import type { TransactionSql } from 'postgres';
 import { PAGE_STATES } from '../../frontier/page-state.ts';
+import { keepAnswer } from '../kept-answer.ts';
 import { type KnownPage, NO_DEPTH, type Revised, type Revision, type RunRequest } from '../port.ts';
 import { checkRevision, createMoves } from '../state-moves.ts';
 import { countQueued, leaveOpen, openRun, unpreparedKey } from './runs.ts';
@@ -20,6 +21,7 @@ const READ_KNOWN = `
 SELECT u.id AS "pageId", u.host_id AS "hostId", u.url, COALESCE(u.fetch_url, u.url) AS "fetchUrl", h.name AS host, u.state,
   u.reason, u.hops, u.depth AS "storedDepth", COALESCE(q.requests, 0) AS "hostRequests",
   COALESCE(f.error IS NULL AND f.status_code BETWEEN 200 AND 399, false) AS "wasRead",
+  u.left_run IS NOT DISTINCT FROM $3 AS "isLeftOut",
   CASE WHEN u.depth = ${NO_DEPTH} THEN COALESCE((SELECT r.depth + 1 FROM url r WHERE r.id = u.referrer_id), 0)
     ELSE u.depth END AS depth
 FROM (SELECT * FROM url WHERE project_id = $1 AND id > $2 AND state <> ${Fetching} ORDER BY id LIMIT ${BATCH}) u
@@ -29,11 +31,12 @@ FROM (SELECT * FROM url WHERE project_id = $1 AND id > $2 AND state <> ${Fetchin
 ORDER BY u.id`;
 // A page that goes on waiting keeps its tries and the redirects that wait for it.
 const JUDGE_KNOWN = `
-UPDATE url u SET state = v.s, priority = v.p, rank = v.p, reason = v.r,
+UPDATE url u SET ${keepAnswer('$2', 'u.')}, state = v.s, priority = v.p, rank = v.p, reason = v.r,
   attempts = CASE WHEN v.k THEN u.attempts ELSE 0 END, retry_at = CASE WHEN v.k THEN u.retry_at END,
   hops = CASE WHEN v.k THEN u.hops ELSE 0 END
 FROM ${recordset(1, 'i int, h int, s smallint, p int, r text, k boolean', 'v')}
 WHERE u.id = v.i AND u.host_id = v.h`;
+const COUNT_BACK = 'UPDATE run SET left_out = left_out - $2 WHERE id = $1';
 const SET_DEPTHS = `
 UPDATE url u SET depth = v.d FROM ${recordset(1, 'i int, h int, d int', 'v')} WHERE u.id = v.i AND u.host_id = v.h`;
 // A statement of its own: one that waits for a lock does not see what was committed meanwhile.
@@ -51,7 +54,7 @@ ON CONFLICT (host_id, project_id) DO UPDATE SET waiting = excluded.waiting`;
 export async function reconsider(session: Session, judge: Judge): Promise<number> {
   session.window.touch();
   await session.window.flush();
-  const { changed } = await transaction(session, (tx) => judgeAll(tx, session.projectId, judge));
+  const { changed } = await transaction(session, (tx) => judgeAll(tx, session, judge));
   session.known.clear();
   for (const { waiting } of session.held.values()) waiting.clear();
   session.waiting = await countQueued(session);
@@ -63,7 +66,7 @@ export async function revise(session: Session, request: RunRequest, judge: Judge
   const revised = await transaction(session, async (tx) => {
     const run = await openRun(tx, request);
     if (run === null) return null;
-    const { moves, waiting } = await judgeAll(tx, run.projectId, judge);
+    const { moves, waiting } = await judgeAll(tx, run, judge);
     if (waiting > 0) await leaveOpen(tx, run.runId);
     return { ...run, moves: moves.list(), waiting };
   });
@@ -76,16 +79,16 @@ export async function revise(session: Session, request: RunRequest, judge: Judge
 
 async function judgeAll(
   tx: TransactionSql,
-  projectId: number,
+  { projectId, runId }: { projectId: number; runId: number },
   judge: Judge,
 ): Promise<{ changed: number; moves: Moves; waiting: number }> {
   // New with every try: a transaction that failed has moved nothing.
   const moves = createMoves();
   let changed = 0;
   for (let after = 0; ; ) {
-    const rows = await ask<KnownRow>(tx, READ_KNOWN, [projectId, after]);
+    const rows = await ask<KnownRow>(tx, READ_KNOWN, [projectId, after, runId]);
     if (rows.length === 0) break;
-    changed += await judgeRows(tx, rows, judge, moves);
+    changed += await judgeRows(tx, rows, { runId, judge, moves });
     after = rows[rows.length - 1].pageId;
   }
   await ask(tx, LOCK_COUNTS, [projectId]);
@@ -96,11 +99,16 @@ async function judgeAll(
   return { changed, moves, waiting: counts.reduce((sum, { n }) => sum + n, 0) };
 }
 
-async function judgeRows(tx: TransactionSql, rows: KnownRow[], judge: Judge, moves: Moves): Promise<number> {
+async function judgeRows(
+  tx: TransactionSql,
+  rows: KnownRow[],
+  { runId, judge, moves }: { runId: number; judge: Judge; moves: Moves },
+): Promise<number> {
   const verdicts = [];
   const depths = [];
   const forgotten: number[] = [];
   let changed = 0;
+  let asksAgain = 0;
   for (const row of rows) {
     const revision = judge(row);
     if (revision === null) continue;
@@ -112,11 +120,13 @@ async function judgeRows(tx: TransactionSql, rows: KnownRow[], judge: Judge, mov
     const { state, priority, reason } = revision;
     checkRevision(row, state);
     moves.add(row.state, state);
+    if (row.isLeftOut) asksAgain++;
     const isKept = row.state === Queued && state === Queued;
     if (!isKept && row.hops > 0) forgotten.push(row.pageId);
     verdicts.push({ ...key, s: state, p: priority, r: isKept ? row.reason : reason, k: isKept });
   }
-  if (verdicts.length > 0) await ask(tx, JUDGE_KNOWN, [rowsJson(verdicts)]);
+  if (verdicts.length > 0) await ask(tx, JUDGE_KNOWN, [rowsJson(verdicts), runId]);
+  if (asksAgain > 0) await ask(tx, COUNT_BACK, [runId, asksAgain]);
   if (depths.length > 0) await ask(tx, SET_DEPTHS, [rowsJson(depths)]);
   if (forgotten.length > 0)
     await ask(tx, 'DELETE FROM redirect_wait WHERE target_id = ANY($1::int[])', [forgotten]);

@@ -411,6 +411,12 @@ ALTER TABLE run ADD COLUMN left_out integer NOT NULL DEFAULT 0;`,
   // When single sitemaps were read, and how much was in them; where a host's sitemaps were looked for, and not only read as they
   // were given. Views are made anew: one more word for what changed.
   'ALTER TABLE discovery ADD COLUMN looks text, ADD COLUMN searched text;',
+  // What a page was before a run queued it again (kept-answer.ts), and how many pages a run left as they were. The column
+  // of before counts all pages that workers closed at the run's limit, known or new.
+  `ALTER TABLE url ADD COLUMN known_state smallint, ADD COLUMN known_reason text, ADD COLUMN left_run integer,
+  ADD COLUMN left_reason text;
+ALTER TABLE run RENAME COLUMN left_out TO closed_pages;
+ALTER TABLE run ADD COLUMN left_out integer NOT NULL DEFAULT 0;`,
 ];
 export const SCHEMA_VERSION = MIGRATIONS.length;
 

@@ -84,6 +84,7 @@ function gatherSettlement(
       redirect === null ? null : { candidate: targets[redirect.candidate], maxHops: redirect.maxHops },
     offered: targets,
     countsAsPage: settlement.countsAsPage,
+    isUnasked: settlement.isUnasked === true,
     settled: null,
     isSuperseded: false,
   };

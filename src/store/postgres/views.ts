@@ -55,7 +55,7 @@ END $$;
 
 CREATE VIEW runs AS
   SELECT r.id, p.name AS project, ${iso('r.started_at')} AS started_at, ${iso('r.finished_at')} AS finished_at,
-    r.config_hash, r.status, r.pages, r.bytes, r.requests, r.error, r.metadata, r.mode, r.mode_reason,
+    r.config_hash, r.status, r.pages, r.bytes, r.requests, r.left_out, r.error, r.metadata, r.mode, r.mode_reason,
     ${VISIT_OUTCOMES.map((word) => `o."${word}"`).join(', ')}, o.bytes_saved
   FROM run r JOIN project p ON p.id = r.project_id CROSS JOIN LATERAL (
     SELECT ${VISIT_OUTCOMES.map((word, at) => `count(*) FILTER (WHERE v.outcome = ${at}) AS "${word}"`).join(', ')},

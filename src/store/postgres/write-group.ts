@@ -238,6 +238,23 @@ RETURNING u.id, u.host_id AS "hostId", u.depth, u.hops`;
 const SET_ADDRESSES = `
 UPDATE url u SET fetch_url = r.f FROM ${recordset(1, 'i int, h int, f text', 'r')} WHERE u.id = r.i AND u.host_id = r.h`;
 
+const LEAVE_OUT = `
+WITH left_out AS (UPDATE url u SET state = u.known_state, reason = u.known_reason, left_run = $2, left_reason = u.reason
+  FROM ${recordset(1, 'i int, h int', 'r')} WHERE u.id = r.i AND u.host_id = r.h AND u.known_state IS NOT NULL RETURNING 1)
+UPDATE run SET left_out = left_out + (SELECT count(*)::int FROM left_out) WHERE id = $2`;
+
+/** Pages that nobody was asked for are what they were, where that is known. */
+async function leaveOut(
+  tx: TransactionSql,
+  { runId }: Session,
+  settlements: readonly PendingSettlement[],
+): Promise<void> {
+  const rows = settlements
+    .filter(({ isUnasked }) => isUnasked)
+    .map(({ claim, lease }) => ({ i: claim.pageId, h: lease.hostId }));
+  if (rows.length > 0) await ask(tx, LEAVE_OUT, [rowsJson(rows), runId]);
+}
+
 const hasMoved = ({ claim, state }: PendingSettlement) => claim.isMoved === true && state === Processed;
 
 /** Of pages that have moved to another spelling of their address. */
@@ -267,6 +284,7 @@ async function settlePages(
   await settleChains(tx, settlements, pageOf, effects);
   const written = await ask<SettledRow>(tx, SET_PAGES, packed(tx, PAGES, settlements.map(pageRow)));
   if (written.length < settlements.length) dropMissing(settlements, written);
+  await leaveOut(tx, session, settlements);
   countSettled(effects, settlements);
   const byPage = new Map(settlements.map((pending) => [pending.claim.pageId, pending]));
   const isClosedChain = (row: SettledRow) => row.hops > 0 && byPage.get(row.id)!.requeue === null;

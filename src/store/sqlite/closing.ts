@@ -1,6 +1,7 @@
 /** Giving up: waiting pages of a host, or of the whole project, get their state for the rest of the run. */
 import { PAGE_STATES, type PageStateCode } from '../../frontier/page-state.ts';
 import { checkTransition } from '../../frontier/page-transitions.ts';
+import { giveBackAnswer } from '../kept-answer.ts';
 import type { HostLease } from '../port.ts';
 import { addWaiting, type Session } from './session.ts';
 import type { WaitingPages } from './waiting-pages.ts';
@@ -8,6 +9,10 @@ import type { WaitingPages } from './waiting-pages.ts';
 interface ClosedRow {
   id: number;
   hops: number;
+  /** As stored: what was known of the page before, if anything was. */
+  state: PageStateCode;
+  reason: string | null;
+  isLeftOut: number;
 }
 
 /** `endChain` tells the redirects that wait for a page how it ended. */
@@ -19,20 +24,24 @@ export function createClosing(
   endChain: (pageId: number, state: PageStateCode, reason: string | null) => void,
 ) {
   const { db } = session;
-  const closePage = db.prepare(
-    'UPDATE url SET state = ?, reason = ?, retry_at = NULL WHERE id = ? AND state = 1 RETURNING id, hops',
-  );
+  const giveBack = giveBackAnswer({ state: '@state', reason: '@reason', run: '@run' });
+  const closed = 'RETURNING id, hops, state, reason, known_state IS NOT NULL AS isLeftOut';
+  const closePage = db.prepare(`UPDATE url SET ${giveBack} WHERE id = @page AND state = 1 ${closed}`);
   const closeRetries = db.prepare(
-    `UPDATE url SET state = ?, reason = ?, retry_at = NULL
-     WHERE project_id = ? AND host_id = ? AND state = 1 AND retry_at IS NOT NULL RETURNING id, hops`,
+    `UPDATE url SET ${giveBack}
+     WHERE project_id = @project AND host_id = @host AND state = 1 AND retry_at IS NOT NULL ${closed}`,
   );
   const closeHostQueue = db.prepare(
     `INSERT INTO host_queue (project_id, host_id, closed_state, closed_reason) VALUES (?, ?, ?, ?)
      ON CONFLICT DO UPDATE SET closed_state = excluded.closed_state, closed_reason = excluded.closed_reason`,
   );
-  const closeAllWaiting = db.prepare(
-    'UPDATE url SET state = ?, reason = ?, retry_at = NULL WHERE project_id = ? AND state = 1',
-  );
+  const closeAllWaiting = (which: string) =>
+    db.prepare(
+      `UPDATE url SET ${giveBack} WHERE project_id = @project AND state = 1 AND known_state IS ${which}`,
+    );
+  const closeKnown = closeAllWaiting('NOT NULL');
+  const closeNew = closeAllWaiting('NULL');
+  const countLeftOut = db.prepare('UPDATE run SET left_out = left_out + ? WHERE id = ?');
   const forgetWaiting = db.prepare('UPDATE host_queue SET waiting = 0 WHERE project_id = ?');
 
   return {
@@ -42,11 +51,15 @@ export function createClosing(
       lease.closed = { state, reason };
       closeHostQueue.run(session.projectId, lease.hostId, state, reason);
       flushRows();
-      const closed = closeRetries.all(state, reason, session.projectId, lease.hostId) as ClosedRow[];
-      for (const pageId of waiting.ids(lease.hostId))
-        closed.push(...(closePage.all(state, reason, pageId) as ClosedRow[]));
+      const given = { state, reason, run: session.runId };
+      const { projectId: project } = session;
+      const closed = closeRetries.all({ ...given, project, host: lease.hostId }) as ClosedRow[];
+      for (const page of waiting.ids(lease.hostId))
+        closed.push(...(closePage.all({ ...given, page }) as ClosedRow[]));
       waiting.clear(lease.hostId);
-      for (const { id, hops } of closed) if (hops > 0) endChain(id, state, reason);
+      for (const row of closed) if (row.hops > 0) endChain(row.id, row.state, row.reason);
+      const leftOut = closed.reduce((sum, row) => sum + row.isLeftOut, 0);
+      if (leftOut > 0) countLeftOut.run(leftOut, session.runId);
       addWaiting(session, lease.hostId, -closed.length);
       session.window.touch();
       return closed.length;
@@ -55,7 +68,10 @@ export function createClosing(
     closeWaiting(state: PageStateCode, reason: string): number {
       checkTransition('closed', PAGE_STATES.Queued, state);
       session.window.commit();
-      const closed = closeAllWaiting.run(state, reason, session.projectId).changes;
+      const given = { state, reason, run: session.runId, project: session.projectId };
+      const leftOut = closeKnown.run(given).changes;
+      const closed = leftOut + closeNew.run(given).changes;
+      countLeftOut.run(leftOut, session.runId);
       forgetWaiting.run(session.projectId);
       waiting.clear();
       session.waiting = 0;

@@ -186,7 +186,9 @@ const CONFLICTS: Partial<Record<CopyTable, string>> = {
   url: `ON CONFLICT (id) DO UPDATE SET host_id = excluded.host_id, state = excluded.state, priority = excluded.priority,
     depth = excluded.depth, attempts = excluded.attempts, hops = excluded.hops, retry_at = excluded.retry_at,
     discovered_run = excluded.discovered_run, discovered_at = excluded.discovered_at, referrer_id = excluded.referrer_id,
-    url = excluded.url, fetch_url = excluded.fetch_url, reason = excluded.reason`,
+    url = excluded.url, fetch_url = excluded.fetch_url, reason = excluded.reason,
+    known_state = excluded.known_state, known_reason = excluded.known_reason, left_run = excluded.left_run,
+    left_reason = excluded.left_reason`,
 };
 
 /** Columns that a file does not have: it finds the host in the page's row. */

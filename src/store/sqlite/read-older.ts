@@ -11,12 +11,19 @@ const WITH_ORPHANS = 5;
 const WITH_TROUBLE = 6;
 const WITH_WORDS = 7;
 const WITH_LOOKS = 10;
+const WITH_LEFT_OUT = 11;
+const LEFT_OUT = '0 AS left_out';
+const KNOWN = 'NULL AS known_state, NULL AS known_reason, NULL AS left_run, NULL AS left_reason';
 const WORDS = 'NULL AS lastmod_text, NULL AS details';
 
 export function showAsCurrent(db: Database): void {
   const version = db.pragma('user_version', { simple: true }) as number;
   const make = (tables: string) => db.exec(tables.replaceAll('CREATE TABLE', 'CREATE TEMP TABLE'));
   if (version < WITH_ORPHANS) make(ORPHAN_TABLE);
+  if (version < WITH_LEFT_OUT) {
+    db.exec(`CREATE TEMP VIEW url AS SELECT t.*, ${KNOWN} FROM main.url t`);
+    if (version >= WITH_HISTORY) db.exec(`CREATE TEMP VIEW run AS SELECT t.*, ${LEFT_OUT} FROM main.run t`);
+  }
   if (version >= WITH_HISTORY && version < WITH_WORDS)
     db.exec(`CREATE TEMP VIEW sitemap_entry AS SELECT t.*, ${WORDS} FROM main.sitemap_entry t`);
   if (version >= WITH_HISTORY) {
@@ -32,6 +39,7 @@ export function showAsCurrent(db: Database): void {
     db.exec(`ALTER TABLE temp.sitemap_entry ADD COLUMN ${column} TEXT`);
   for (const [table, columns] of Object.entries(CHANGE_COLUMNS)) {
     const added = Object.entries(columns).map(([name, value]) => `${value} AS ${name}`);
+    if (table === 'run') added.push(LEFT_OUT);
     if (table === 'run' && version < WITH_METADATA) added.push('NULL AS metadata');
     db.exec(`CREATE TEMP VIEW ${table} AS SELECT t.*, ${added.join(', ')} FROM main.${table} t`);
   }

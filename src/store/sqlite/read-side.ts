@@ -46,13 +46,13 @@ const PAGE_COLUMNS = `u.url, u.state, u.reason, f.status_code, f.title, f.h1, NU
   f.cache_control, f.response_ms, f.change, COALESCE(f.change_frequency, 0) AS change_frequency,
   COALESCE(f.changes_detected, 0) AS changes_detected, u.priority, u.attempts, ${iso('u.retry_at')} AS retry_at,
   ${iso('u.discovered_at')} AS discovered_at, u.discovered_run, f.run_id AS visited_run, u.referrer_id, f.redirect_to,
-  f.body_key`;
+  f.body_key, u.left_run, u.left_reason`;
 const PAGES = `url u JOIN host h ON h.id = u.host_id JOIN project p ON p.id = u.project_id
   LEFT JOIN fetched f ON f.page_id = u.id`;
 
 const RUN_COLUMNS = `r.id AS run, p.name AS project, r.status, ${iso('r.started_at')} AS started_at,
   ${iso('r.finished_at')} AS finished_at, r.pages, r.requests, r.bytes, r.config_hash, r.error, r.metadata, r.mode,
-  r.mode_reason`;
+  r.mode_reason, r.left_out`;
 const RUNS = 'run r JOIN project p ON p.id = r.project_id';
 
 const ERROR_STATES = [

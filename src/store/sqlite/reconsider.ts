@@ -3,6 +3,7 @@
  * What he says becomes state, priority, reason and depth; the queue is built anew from it.
  */
 import { PAGE_STATES } from '../../frontier/page-state.ts';
+import { keepAnswer } from '../kept-answer.ts';
 import { type KnownPage, NO_DEPTH, type Revision, type StateMove, type Verdict } from '../port.ts';
 import { checkRevision, createMoves } from '../state-moves.ts';
 import { setPrepared } from './runs.ts';
@@ -29,6 +30,7 @@ type KnownValues = readonly [
   depth: number,
   hostRequests: number,
   wasRead: number,
+  isLeftOut: number,
   /** Of a page without a depth of its own. */
   referrerDepth: number | null,
 ];
@@ -45,7 +47,8 @@ function knownRowOf(values: KnownValues): KnownRow {
     storedDepth: values[7],
     hostRequests: values[8],
     wasRead: values[9] === 1,
-    depth: values[7] === NO_DEPTH ? (values[10] ?? -1) + 1 : values[7],
+    isLeftOut: values[10] === 1,
+    depth: values[7] === NO_DEPTH ? (values[11] ?? -1) + 1 : values[7],
   };
 }
 
@@ -64,6 +67,7 @@ export function reconsider(
     .prepare(
       `SELECT u.id, u.url, u.fetch_url, h.name, u.state, u.reason, u.hops, u.depth, COALESCE(q.requests, 0),
          COALESCE(f.error IS NULL AND f.status_code BETWEEN 200 AND 399, 0),
+         u.left_run IS ${session.runId},
          CASE WHEN u.depth = ${NO_DEPTH} THEN (SELECT r.depth FROM url r WHERE r.id = u.referrer_id) END
        FROM url u JOIN host h ON h.id = u.host_id
          LEFT JOIN host_queue q ON q.project_id = u.project_id AND q.host_id = u.host_id
@@ -77,10 +81,12 @@ export function reconsider(
   const setDepth = db.prepare('UPDATE url SET depth = ? WHERE id = ?');
   const moves = createMoves();
   let changed = 0;
+  let asksAgain = 0;
 
   function giveState(row: KnownRow, { state, priority, reason }: Revision): void {
     checkRevision(row, state);
     moves.add(row.state, state);
+    if (row.isLeftOut) asksAgain++;
     // A page that goes on waiting keeps its tries and the redirects that wait for it.
     if (row.state === Queued && state === Queued) {
       states.flush();
@@ -117,6 +123,8 @@ export function reconsider(
     after = rows[rows.length - 1][0];
   }
   states.flush();
+  if (asksAgain > 0)
+    db.prepare('UPDATE run SET left_out = left_out - ? WHERE id = ?').run(asksAgain, session.runId);
   countWaiting(session);
   rebuildWaiting(session, waiting);
   setPrepared(session);
@@ -124,9 +132,9 @@ export function reconsider(
 }
 
 /** Pages beside each other that get the same, as most do, are written at once. */
-function createStateWriter({ db, projectId }: Session) {
+function createStateWriter({ db, projectId, runId }: Session) {
   const write = db.prepare(
-    `UPDATE url SET state = ?, priority = ?, reason = ?, attempts = 0, retry_at = NULL, hops = 0
+    `UPDATE url SET ${keepAnswer(String(runId))}, state = ?, priority = ?, reason = ?, attempts = 0, retry_at = NULL, hops = 0
      WHERE id BETWEEN ? AND ? AND project_id = ? AND state <> ${Fetching}`,
   );
   let stretch: { first: number; last: number; verdict: Verdict } | null = null;

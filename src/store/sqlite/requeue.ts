@@ -1,6 +1,7 @@
 /** Known pages are queued again, whatever became of them; pages in flight stay with their holder. */
 import { PAGE_STATES, type PageStateCode } from '../../frontier/page-state.ts';
 import { checkTransition } from '../../frontier/page-transitions.ts';
+import { keepAnswer } from '../kept-answer.ts';
 import { addWaiting, type Session } from './session.ts';
 import type { WaitingPages } from './waiting-pages.ts';
 
@@ -11,15 +12,20 @@ interface KnownRow {
   state: PageStateCode;
   retry_at: number | null;
   hops: number;
+  left_run: number | null;
 }
 
 export function createRequeue(session: Session, waiting: WaitingPages, flushRows: () => void) {
   const { db } = session;
-  const read = db.prepare('SELECT host_id, state, retry_at, hops FROM url WHERE id = ? AND project_id = ?');
+  const read = db.prepare(
+    'SELECT host_id, state, retry_at, hops, left_run FROM url WHERE id = ? AND project_id = ?',
+  );
   const setPriority = db.prepare('UPDATE url SET priority = ? WHERE id = ?');
   const setQueued = db.prepare(
-    `UPDATE url SET state = ${Queued}, priority = ?, reason = NULL, attempts = 0, retry_at = NULL, hops = 0 WHERE id = ?`,
+    `UPDATE url SET ${keepAnswer('@run')}, state = ${Queued}, priority = @priority, reason = NULL, attempts = 0,
+       retry_at = NULL, hops = 0 WHERE id = @page`,
   );
+  const countBack = db.prepare('UPDATE run SET left_out = left_out - 1 WHERE id = ?');
   const forgetRedirects = db.prepare('DELETE FROM redirect_wait WHERE target_id = ?');
 
   function requeuePage(pageId: number, priority: number): boolean {
@@ -31,7 +37,8 @@ export function createRequeue(session: Session, waiting: WaitingPages, flushRows
       if (row.retry_at !== null) return true;
     } else {
       checkTransition('reconsidered', row.state, Queued);
-      setQueued.run(priority, pageId);
+      setQueued.run({ run: session.runId, priority, page: pageId });
+      if (row.left_run === session.runId) countBack.run(session.runId);
       if (row.hops > 0) forgetRedirects.run(pageId);
       addWaiting(session, row.host_id, 1);
     }

@@ -345,6 +345,10 @@ UPDATE fetched SET facet_hash = x'' WHERE redirect_to IS NOT NULL AND facet_hash
   // When single sitemaps were read, and how much was in them; where a host's sitemaps were looked for, and not only read as they
   // were given. Views are made anew: one more word for what changed.
   'ALTER TABLE discovery ADD COLUMN looks TEXT; ALTER TABLE discovery ADD COLUMN searched TEXT;',
+  // What a page was before a run queued it again (kept-answer.ts), and how many pages a run left as they were.
+  `ALTER TABLE url ADD COLUMN known_state INTEGER; ALTER TABLE url ADD COLUMN known_reason TEXT;
+ALTER TABLE url ADD COLUMN left_run INTEGER; ALTER TABLE url ADD COLUMN left_reason TEXT;
+ALTER TABLE run ADD COLUMN left_out INTEGER NOT NULL DEFAULT 0;`,
 ];
 
 export const SCHEMA_VERSION = MIGRATIONS.length;

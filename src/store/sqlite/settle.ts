@@ -2,6 +2,7 @@
 import { PAGE_STATES } from '../../frontier/page-state.ts';
 import { checkTransition } from '../../frontier/page-transitions.ts';
 import { dropRepeats } from '../drop-repeats.ts';
+import { giveBackAnswer } from '../kept-answer.ts';
 import {
   type HostLease,
   type LinkTargets,
@@ -42,6 +43,13 @@ export function createSettling(
     `UPDATE url SET state = 1, reason = NULL, attempts = ?, retry_at = ?, priority = COALESCE(?, priority)
      WHERE id = ? AND state = 2`,
   );
+  const leaveOut = db
+    .prepare(
+      `UPDATE url SET ${giveBackAnswer({ state: '@state', reason: '@reason', run: '@run' })} WHERE id = @page AND state = 2
+       RETURNING known_state IS NOT NULL`,
+    )
+    .pluck();
+  const countLeftOut = db.prepare('UPDATE run SET left_out = left_out + 1 WHERE id = ?');
   const setAddress = db.prepare('UPDATE url SET fetch_url = ? WHERE id = ?');
   const stateOf = db.prepare('SELECT state FROM url WHERE id = ?').pluck();
   const putText = db.prepare('INSERT OR REPLACE INTO page_text VALUES (?, CAST(? AS TEXT))');
@@ -92,9 +100,14 @@ export function createSettling(
   }
 
   /** First of all, so that a page that is not in flight changes nothing. */
-  function giveState({ claim, state, reason, requeue: again }: Settlement): void {
+  function giveState({ claim, state, reason, requeue: again, isUnasked }: Settlement): void {
     const to = again === null ? state : Queued;
     checkTransition('settled', Fetching, to);
+    if (isUnasked) {
+      const isLeftOut = leaveOut.get({ state, reason, run: session.runId, page: claim.pageId });
+      if (isLeftOut === 1) countLeftOut.run(session.runId);
+      if (isLeftOut !== undefined) return;
+    }
     const { changes } =
       again === null
         ? setUrl.run(state, reason, claim.attempts, claim.pageId)

@@ -70,7 +70,7 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Stor
          (SELECT 1 FROM lowering l JOIN url u ON u.id = l.page_id WHERE u.project_id = @project)`,
     )
     .pluck();
-  const runTotals = db.prepare('SELECT pages, requests, bytes FROM run WHERE id = ?');
+  const runTotals = db.prepare('SELECT pages, requests, bytes, left_out AS leftOut FROM run WHERE id = ?');
   const totals = (): RunTotals => {
     const stored = runTotals.get(session.runId) as RunTotals | undefined;
     const { pages, requests, bytes } = session.runDelta;
@@ -78,6 +78,7 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Stor
       pages: (stored?.pages ?? 0) + pages,
       requests: (stored?.requests ?? 0) + requests,
       bytes: (stored?.bytes ?? 0) + bytes,
+      leftOut: stored?.leftOut ?? 0,
     };
   };
   const openProject = () => {
@@ -331,7 +332,7 @@ function countStates(db: Database, projectId: number): Pick<RunCounts, 'byState'
   return { byState, waiting, known: rows.reduce((sum, { n }) => sum + n, 0) };
 }
 
-type RunTotals = Pick<RunCounts, 'pages' | 'requests' | 'bytes'>;
+type RunTotals = Pick<RunCounts, 'pages' | 'requests' | 'bytes' | 'leftOut'>;
 
 /**
  * A failed write (a full disk, say) has rolled the open group back or left half of a settlement in it, while memory

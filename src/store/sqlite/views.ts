@@ -50,7 +50,7 @@ CREATE VIEW ${kind}_referrers AS
 export const VIEWS = `
 CREATE VIEW runs AS
   SELECT r.id, p.name AS project, ${iso('r.started_at')} AS started_at, ${iso('r.finished_at')} AS finished_at,
-    r.config_hash, r.status, r.pages, r.bytes, r.requests, r.error, r.metadata, r.mode, r.mode_reason,
+    r.config_hash, r.status, r.pages, r.bytes, r.requests, r.left_out, r.error, r.metadata, r.mode, r.mode_reason,
     ${VISIT_OUTCOMES.map((word, at) => `(SELECT count(*) FROM visit v WHERE v.run_id = r.id AND v.outcome = ${at}) AS "${word}"`).join(',\n    ')},
     (SELECT COALESCE(sum(v.bytes_saved), 0) FROM visit v WHERE v.run_id = r.id) AS bytes_saved
   FROM run r JOIN project p ON p.id = r.project_id;

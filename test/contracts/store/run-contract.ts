@@ -245,6 +245,7 @@ export function describeRuns(harness: () => StoreHarness): void {
         requests: 0,
         bytes: 0,
         ledger: [],
+        leftOut: 0,
         averageChangeFrequency: 0,
       });
       await fresh.store.offer([candidate('x')]);

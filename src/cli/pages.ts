@@ -5,6 +5,7 @@ import { nearestName } from '../config/nearest-name.ts';
 import { readRate } from '../config/watch-values.ts';
 import { sumiError } from '../errors.ts';
 import { PAGE_STATES, type PageState } from '../frontier/page-state.ts';
+import { showRate } from '../report/describe-changes.ts';
 import type { Column } from '../report/render-table.ts';
 import type { PageRow } from '../store/read-side.ts';
 import { addReadFlags, collect, withReadSide } from './read-command.ts';
@@ -76,7 +77,7 @@ const USUAL: readonly Column<PageRow>[] = [
 ];
 const CHANGES: readonly Column<PageRow>[] = [
   { title: 'changes', value: (row) => row.changes_detected, align: 'right' },
-  { title: 'a day', value: (row) => Number(row.change_frequency.toPrecision(3)), align: 'right' },
+  { title: 'a day', value: (row) => showRate(row.change_frequency), align: 'right' },
 ];
 const LAST_VISIT: Column<PageRow> = { title: 'last visit', value: (row) => row.visited_at?.slice(0, 19) };
 const WHICH: readonly Column<PageRow>[] = [

@@ -63,7 +63,7 @@ const COMMANDS: Record<string, { about: string; load: () => Promise<Command> }> 
     load: async () => (await import('./sitemap.ts')).sitemapCommand(),
   },
   hosts: {
-    about: 'list hosts: pages, pace, blocks, robots.txt',
+    about: 'list hosts: URLs, pace, blocks, robots.txt',
     load: async () => (await import('./hosts.ts')).hostsCommand(),
   },
   runs: {

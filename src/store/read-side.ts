@@ -8,6 +8,7 @@
  *  - Nothing here decides: identity comes in normalized, states and reasons go out as stored.
  */
 import type { ChangePart, PageChange, VisitRecord } from '../change/visit-record.ts';
+import type { UrlCounts } from '../frontier/counting-words.ts';
 import type { PageState } from '../frontier/page-state.ts';
 import type { ChangeFigures } from './change-figures.ts';
 import type { MapErrors } from './map-errors.ts';
@@ -220,12 +221,9 @@ export interface LinkFilter {
   limit?: number;
 }
 
-export interface HostRow {
+/** `known_urls` and the words after it count the URLs of the host as docs/words.md says. */
+export interface HostRow extends UrlCounts {
   host: string;
-  pages: number;
-  processed: number;
-  waiting: number;
-  errors: number;
   requests: number;
   average_ms: number;
   adaptive_delay_ms: number;
@@ -309,8 +307,8 @@ export interface GraphFilter {
   states?: readonly PageState[];
 }
 
-export interface StoreTotals {
-  urls: number;
+/** `known_urls` and the words after it count URLs as docs/words.md says. */
+export interface StoreTotals extends UrlCounts {
   hosts: number;
   links: number;
   requests: number;

@@ -7,6 +7,7 @@
  * Every change of a table is a new entry of MIGRATIONS, never an edit; `meta.schema_version` counts them. Views are made
  * anew with each of them.
  */
+import { MOST_CHANGES_A_DAY } from '../../change/visit-record.ts';
 import { REQUEST_KINDS } from '../port.ts';
 import { knownByNumber, outcomeNumber } from '../visit-rows.ts';
 import { VIEWS } from './views.ts';
@@ -411,6 +412,8 @@ ALTER TABLE run ADD COLUMN left_out integer NOT NULL DEFAULT 0;`,
   // When single sitemaps were read, and how much was in them; where a host's sitemaps were looked for, and not only read as they
   // were given. Views are made anew: one more word for what changed.
   'ALTER TABLE discovery ADD COLUMN looks text, ADD COLUMN searched text;',
+  // A change seen minutes after the last visit had counted as hundreds a day (visit-record.ts).
+  `UPDATE fetched SET change_frequency = ${MOST_CHANGES_A_DAY} WHERE change_frequency > ${MOST_CHANGES_A_DAY};`,
 ];
 export const SCHEMA_VERSION = MIGRATIONS.length;
 

@@ -9,7 +9,8 @@ const NEW_WEIGHT = 0.3;
 
 /** 003 phase 4: moves only when a change is seen, towards one change in the days since the last visit. */
 export function changeFrequencyAfter(frequency: number, isChanged: boolean, elapsedDays: number): number {
-  if (!isChanged || !(elapsedDays > 0)) return frequency;
+  // Times are kept in seconds: two visits may have the same.
+  if (!isChanged || !(elapsedDays >= 0)) return frequency;
   const seen = Math.min(1 / elapsedDays, MOST_CHANGES_A_DAY);
   return NEW_WEIGHT * seen + (1 - NEW_WEIGHT) * Math.min(frequency, MOST_CHANGES_A_DAY);
 }

@@ -101,6 +101,8 @@ export interface PageFilter {
   changingMoreThan?: number;
   /** Read at some time, and not visited since this wall time; the list then begins with the oldest visit, unless said above. */
   notVisitedSince?: number;
+  /** Without URLs that were skipped because their host is outside the scope. */
+  withoutExternal?: boolean;
   limit?: number;
 }
 
@@ -214,6 +216,12 @@ export interface LinkRow {
   rel: string;
   anchor: string | null;
   discovered_run: number;
+}
+
+/** A link with the ids of its pages. */
+export interface LinkBetween extends LinkRow {
+  from_id: number;
+  to_id: number;
 }
 
 export interface LinkFilter {
@@ -333,6 +341,10 @@ export interface ReadSide {
   links(filter: LinkFilter): AsyncIterable<LinkRow>;
   /** The links from a page, then the links to it. */
   linksOf(pageId: number, filter: LinkFilter): AsyncIterable<LinkRow>;
+  /** Every link to one of these pages, by the page it stands on. */
+  linksTo(targets: { has(id: number): boolean }, filter: LinkFilter): AsyncIterable<LinkBetween>;
+  /** How many URLs `withoutExternal` leaves out. */
+  countExternal(project: string | undefined): Promise<number>;
   /** Every known page in batches, by id; a batch is never empty. */
   graphPages(filter: GraphFilter): AsyncIterable<readonly GraphPage[]>;
   /** The links of every page that has some, by page id. */

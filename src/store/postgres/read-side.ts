@@ -7,6 +7,7 @@
 import { COUNTING_WORD_NAMES, COUNTING_WORDS, stateList } from '../../frontier/counting-words.ts';
 import { PAGE_STATES, pageStateName } from '../../frontier/page-state.ts';
 import { explainFailures } from '../explain-failures.ts';
+import { IS_EXTERNAL, IS_NOT_EXTERNAL } from '../external-urls.ts';
 import { orderOfPages, type PagePlace } from '../page-order.ts';
 import { NO_DEPTH, REQUEST_KINDS, type StoredRobots } from '../port.ts';
 import type {
@@ -94,6 +95,8 @@ export async function openPostgresReadSide(address: string): Promise<ReadSide> {
     pageById: async (id) => named(await one<RawPage>(sql, `${pagesFrom('url')} WHERE u.id = $1`, [id])),
     links: links.all,
     linksOf: links.of,
+    linksTo: links.linksTo,
+    countExternal: (project) => countExternal(sql, project),
     ...createGraphReader(sql),
     ...createHistoryReader(sql),
     ...createSitemapReader(sql),
@@ -186,6 +189,7 @@ async function* pagesOf(sql: Sql, filter: PageFilter): AsyncGenerator<PageRow> {
   if (statusCodes !== undefined) add('f.status_code = ANY (?::int[])', [...statusCodes]);
   if (changes !== undefined) add('f.change = ANY (?::text[])', [...changes]);
   if (changingMoreThan !== undefined) add('f.change_frequency > ?', changingMoreThan);
+  if (filter.withoutExternal) conditions.push(IS_NOT_EXTERNAL);
   if (notVisitedSince !== undefined) add('f.visited_at < ?', Math.round(notVisitedSince));
   const asksVisits = [statusCodes, changes, changingMoreThan, notVisitedSince].some(
     (value) => value !== undefined,
@@ -198,6 +202,17 @@ async function* pagesOf(sql: Sql, filter: PageFilter): AsyncGenerator<PageRow> {
   const read = (after: PagePlace, size: number) =>
     ask<RawPage & { key: number }>(sql, text, [...after, size, ...values]);
   for await (const { key: _, ...row } of batches(filter.limit, order, read)) yield named(row)!;
+}
+
+async function countExternal(sql: Sql, project: string | undefined): Promise<number> {
+  const mine = project === undefined ? '' : 'AND u.project_id = (SELECT id FROM project WHERE name = $1)';
+  const values = project === undefined ? [] : [project];
+  const [{ n }] = await ask<{ n: number }>(
+    sql,
+    `SELECT count(*) AS n FROM url u WHERE ${IS_EXTERNAL} ${mine}`,
+    values,
+  );
+  return n;
 }
 
 async function hostIdsOf(sql: Sql, names: readonly string[]): Promise<number[]> {

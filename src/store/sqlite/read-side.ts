@@ -9,6 +9,7 @@ import { sumiError } from '../../errors.ts';
 import { COUNTING_WORD_NAMES, COUNTING_WORDS, stateList } from '../../frontier/counting-words.ts';
 import { PAGE_STATES, pageStateName } from '../../frontier/page-state.ts';
 import { explainFailures } from '../explain-failures.ts';
+import { IS_EXTERNAL, IS_NOT_EXTERNAL } from '../external-urls.ts';
 import { orderOfPages } from '../page-order.ts';
 import { NO_DEPTH, REQUEST_KINDS, type StoredRobots } from '../port.ts';
 import type {
@@ -89,6 +90,8 @@ export function openSqliteReadSide(path: string): ReadSide {
     pageById: async (id) => named(onePage.get(id)),
     links: links.all,
     linksOf: links.of,
+    linksTo: links.linksTo,
+    countExternal: (project) => countExternal(db, project),
     ...createGraphReader(db),
     hosts: (filter) => hostsOf(db, filter),
     hostId: async (name) =>
@@ -149,6 +152,7 @@ async function* pagesOf(db: Database, filter: PageFilter): AsyncGenerator<PageRo
   add('f.status_code', filter.statusCodes);
   add('h.name', filter.hosts);
   add('f.change', filter.changes);
+  if (filter.withoutExternal) conditions.push(IS_NOT_EXTERNAL);
   if (filter.changingMoreThan !== undefined) {
     conditions.push(`${FREQUENCY} > ?`);
     values.push(filter.changingMoreThan);
@@ -171,6 +175,15 @@ async function* pagesOf(db: Database, filter: PageFilter): AsyncGenerator<PageRo
     after = order.placeOf(rows[rows.length - 1]);
     left -= rows.length;
   }
+}
+
+async function countExternal(db: Database, project: string | undefined): Promise<number> {
+  const mine = project === undefined ? '' : 'AND u.project_id = (SELECT id FROM project WHERE name = ?)';
+  const values = project === undefined ? [] : [project];
+  return db
+    .prepare(`SELECT count(*) FROM url u WHERE ${IS_EXTERNAL} ${mine}`)
+    .pluck()
+    .get(...values) as number;
 }
 
 async function* runsOf(db: Database, filter: { project?: string; limit?: number }): AsyncGenerator<RunRow> {

@@ -68,8 +68,8 @@ const PARTS: Record<string, { uses: string[]; types?: string[] }> = {
   'parse/kernel': { uses: ['parse'] },
   change: { uses: ['primitives', 'url'], types: ['frontier', 'parse', 'store'] },
   // The plan of revisits: numbers in, numbers out.
-  'change/revisit': { uses: [], types: ['change'] },
-  report: { uses: ['primitives', 'change'], types: ['frontier', 'store', 'graph'] },
+  'change/revisit': { uses: ['change'] },
+  report: { uses: ['primitives', 'frontier', 'change'], types: ['store', 'graph'] },
   // Patterns and domains are checked before a crawl begins.
   config: { uses: ['primitives', 'url', 'scope'] },
   // The ports, and the one file that knows the adapters.
@@ -109,7 +109,7 @@ const PARTS: Record<string, { uses: string[]; types?: string[] }> = {
   'map-page': { uses: ['primitives', 'graph'], types: ['store'] },
   'map-page/page': { uses: ['map-page'] },
   // A project or run as a page, made of what the read side counted.
-  'report-page': { uses: ['primitives', 'report', 'store'], types: ['change'] },
+  'report-page': { uses: ['primitives', 'report', 'store'], types: ['frontier', 'change'] },
   'report-page/page': { uses: ['report-page'] },
   // One sitemap, and which of them a site has: pure. Asking for them outside of a crawl is a part of its own.
   sitemap: { uses: ['url'], types: ['primitives', 'politeness'] },

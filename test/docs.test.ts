@@ -14,6 +14,7 @@ const PAGES = [
   'docs/tables.md',
   'docs/scale.md',
   'docs/watch.md',
+  'docs/words.md',
   'examples/README.md',
   ...decisions,
 ];

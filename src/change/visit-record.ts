@@ -25,6 +25,12 @@ export const KNOWN_BY = [
 ] as const;
 export type KnownBy = (typeof KNOWN_BY)[number];
 
+/**
+ * The most that specification 003's change_frequency may be. A change seen minutes after the last visit would count as
+ * hundreds a day, though it says nothing about the rest of the day.
+ */
+export const MOST_CHANGES_A_DAY = 24;
+
 /** One visit of a page, as its history keeps it. */
 export interface VisitRecord {
   visitedAt: number;

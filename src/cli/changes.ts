@@ -6,6 +6,7 @@ import { Command } from 'commander';
 import { VISIT_OUTCOMES, type VisitOutcome } from '../change/visit-record.ts';
 import { withoutCredentials } from '../config/url-credentials.ts';
 import { sumiError } from '../errors.ts';
+import { describeChanges } from '../report/describe-changes.ts';
 import { showCount } from '../report/terminal-text.ts';
 import {
   type ChangesHeading,
@@ -197,7 +198,7 @@ async function historyOf(reading: Reading, url: string, flags: ChangesFlags): Pr
     list: (): ChangesList => ({
       heading: {
         title: `Visits of ${page.url}`,
-        note: `${page.state}${page.title === null ? '' : `: ${page.title}`}; ${describeRate(page)}`,
+        note: `${page.state}${page.title === null ? '' : `: ${page.title}`}; ${describeChanges(page)}`,
         counts: [],
       },
       sections: [{ title: null, rows: withoutTitles(rows()) }],
@@ -215,9 +216,4 @@ async function isRunOfOthers(side: ReadSide, { run, since }: RunFlags, project: 
 /** The title that is known is the last one: beside older visits it would be wrong. */
 async function* withoutTitles(rows: AsyncIterable<ToldChange>): AsyncGenerator<ToldChange> {
   for await (const row of rows) yield { ...row, title: null };
-}
-
-function describeRate({ changes_detected, change_frequency }: PageRow): string {
-  const times = changes_detected === 1 ? 'once' : `${changes_detected} times`;
-  return `seen changed ${times}, about ${change_frequency.toFixed(2)} changes a day`;
 }

@@ -1,5 +1,6 @@
 /** A project or one of its runs as a page to look at. Only who asks for it loads what draws it. */
 import { PROGRAM_VERSION } from '../config/program.ts';
+import { countUrls } from '../frontier/counting-words.ts';
 import type { ReadSide, StoredRun } from '../store/read-side.ts';
 
 /** `run` is the one asked about, or the project's last; null when the store has lost it meanwhile. */
@@ -17,6 +18,7 @@ export async function drawReport(side: ReadSide, run: StoredRun, isWhole: boolea
     state: {
       is_latest: state.is_latest,
       pages_by_state: state.pages_by_state,
+      ...countUrls(state.pages_by_state),
       errors: state.errors,
       top_errors: state.top_errors,
     },

@@ -1,5 +1,6 @@
 /** `sumi hosts`: what is known of each host: its pages, its clock, its blocks, its robots.txt. */
 import { Command } from 'commander';
+import { COUNTING_WORD_NAMES } from '../frontier/counting-words.ts';
 import type { Column } from '../report/render-table.ts';
 import type { HostRow } from '../store/read-side.ts';
 import { addReadFlags, withReadSide } from './read-command.ts';
@@ -7,10 +8,8 @@ import { writeRows } from './write-rows.ts';
 
 const NAMES: readonly (keyof HostRow)[] = [
   'host',
-  'pages',
-  'processed',
-  'waiting',
-  'errors',
+  'known_urls',
+  ...COUNTING_WORD_NAMES,
   'requests',
   'average_ms',
   'adaptive_delay_ms',
@@ -25,10 +24,12 @@ const NAMES: readonly (keyof HostRow)[] = [
 
 const COLUMNS: readonly Column<HostRow>[] = [
   { title: 'host', value: (row) => row.host, shrinksTo: 20 },
-  { title: 'pages', value: (row) => row.pages, align: 'right' },
-  { title: 'processed', value: (row) => row.processed, align: 'right' },
+  { title: 'known', value: (row) => row.known_urls, align: 'right' },
+  { title: 'read', value: (row) => row.read, align: 'right' },
+  { title: 'broken', value: (row) => row.broken, align: 'right' },
+  { title: 'limited', value: (row) => row.rate_limited, align: 'right' },
+  { title: 'skipped', value: (row) => row.skipped, align: 'right' },
   { title: 'waiting', value: (row) => row.waiting, align: 'right' },
-  { title: 'errors', value: (row) => row.errors, align: 'right' },
   { title: 'requests', value: (row) => row.requests, align: 'right' },
   { title: 'avg ms', value: (row) => row.average_ms, align: 'right' },
   { title: 'robots', value: (row) => row.robots_status, align: 'right' },
@@ -37,7 +38,7 @@ const COLUMNS: readonly Column<HostRow>[] = [
 ];
 
 export function hostsCommand(): Command {
-  const command = new Command('hosts').description('list hosts: pages, pace, blocks, robots.txt');
+  const command = new Command('hosts').description('list hosts: URLs, pace, blocks, robots.txt');
   return addReadFlags(command, true).action(() =>
     withReadSide(command, async ({ config, side, project, limit }) => {
       const rows = side.hosts({ project, limit });

@@ -1,15 +1,18 @@
-/** `sumi links [URL]`: who links where; with a URL the links from it and to it. */
+/** `sumi links [URL]`: who links where; with a URL the links from it and to it; with --broken only to what is broken. */
 import { Command } from 'commander';
 import { withoutCredentials } from '../config/url-credentials.ts';
 import { sumiError } from '../errors.ts';
+import { type BrokenLink, findBrokenLinks } from '../graph/broken-links.ts';
 import type { Column } from '../report/render-table.ts';
-import type { LinkRow } from '../store/read-side.ts';
+import type { LinkRow, PageRow } from '../store/read-side.ts';
 import { findPages } from './find-pages.ts';
 import { addReadFlags, type Reading, withReadSide } from './read-command.ts';
 import { writeRows } from './write-rows.ts';
 
 const EXAMPLES = `
 Examples:
+  sumi links --broken                      broken pages, and which pages link to them
+  sumi links --broken --format csv > broken.csv
   sumi links --format csv > links.csv      every link
   sumi links https://example.com/about     the links from a page and to it`;
 
@@ -37,23 +40,82 @@ export function linksCommand(): Command {
     .description('list links; with a URL those from it and to it')
     .argument('[url]', 'the page, in any spelling');
   return addReadFlags(command, true)
+    .option(
+      '--broken',
+      'only links to broken pages (DeadLink, Gone, Failed, Unreachable), also through redirects; with status and reason',
+    )
     .addHelpText('after', EXAMPLES)
-    .action((url: string | undefined) =>
+    .action((url: string | undefined, flags: { broken?: true }) =>
       withReadSide(command, (reading) =>
-        writeRows({
-          rows: url === undefined ? reading.side.links(reading) : linksOf(url, reading),
-          format: reading.config.format,
-          names: NAMES,
-          columns: COLUMNS,
-        }),
+        flags.broken === true
+          ? listBroken(url, reading)
+          : writeRows({
+              rows: url === undefined ? reading.side.links(reading) : linksOf(url, reading),
+              format: reading.config.format,
+              names: NAMES,
+              columns: COLUMNS,
+            }),
       ),
     );
 }
 
+const BROKEN_NAMES: readonly (keyof BrokenLink)[] = [
+  'from_url',
+  'to_url',
+  'anchor',
+  'broken_url',
+  'state',
+  'status_code',
+  'reason',
+  'nofollow',
+  'rel',
+  'discovered_run',
+  'project',
+];
+
+const BROKEN_COLUMNS: readonly Column<BrokenLink>[] = [
+  { title: 'state', value: (row) => row.state, colour: () => 'yellow' },
+  { title: 'status', value: (row) => row.status_code, align: 'right' },
+  { title: 'broken', value: (row) => row.broken_url, shrinksTo: 20, keepsEnd: true },
+  { title: 'linked from', value: (row) => row.from_url, shrinksTo: 20, keepsEnd: true },
+];
+const BY_REDIRECT: Column<BrokenLink> = {
+  title: 'by redirect',
+  value: (row) => (row.to_url === row.broken_url ? null : row.to_url),
+  shrinksTo: 16,
+  keepsEnd: true,
+};
+const ANCHOR: Column<BrokenLink> = { title: 'anchor', value: (row) => row.anchor, shrinksTo: 10 };
+const REASON: Column<BrokenLink> = { title: 'reason', value: (row) => row.reason, shrinksTo: 10 };
+const PROJECT: Column<BrokenLink> = { title: 'project', value: (row) => row.project, shrinksTo: 10 };
+
+async function listBroken(url: string | undefined, reading: Reading): Promise<void> {
+  const { side, project, limit, config } = reading;
+  const pageIds = url === undefined ? undefined : (await pagesOf(url, reading)).map(({ id }) => id);
+  const hasProjects = project === undefined && (await side.projects()).length > 1;
+  let links = 0;
+  let anchors = 0;
+  async function* counted(): AsyncGenerator<BrokenLink> {
+    for await (const row of findBrokenLinks(side, { project, limit, pageIds })) {
+      links++;
+      if (row.anchor !== null) anchors++;
+      yield row;
+    }
+  }
+  await writeRows({
+    rows: counted(),
+    format: config.format,
+    names: BROKEN_NAMES,
+    columns: [...BROKEN_COLUMNS, BY_REDIRECT, ANCHOR, REASON, ...(hasProjects ? [PROJECT] : [])],
+  });
+  if (config.format !== 'table') return;
+  if (links === 0) process.stdout.write('No link leads to a broken page.\n');
+  else if (anchors === 0)
+    process.stdout.write('The text of links is kept by crawls with --anchor-text; here there is none.\n');
+}
+
 async function* linksOf(url: string, { side, project, limit, config }: Reading): AsyncGenerator<LinkRow> {
-  const pages = await findPages(side, url, project);
-  if (pages.length === 0)
-    throw sumiError('unknown-url', { url: withoutCredentials(url), file: config.storeLabel });
+  const pages = await pagesOf(url, { side, project, config });
   let left = limit ?? Number.POSITIVE_INFINITY;
   for (const page of pages) {
     for await (const row of side.linksOf(page.id, {})) {
@@ -61,4 +123,14 @@ async function* linksOf(url: string, { side, project, limit, config }: Reading):
       yield row;
     }
   }
+}
+
+async function pagesOf(
+  url: string,
+  { side, project, config }: Pick<Reading, 'side' | 'project' | 'config'>,
+): Promise<PageRow[]> {
+  const pages = await findPages(side, url, project);
+  if (pages.length === 0)
+    throw sumiError('unknown-url', { url: withoutCredentials(url), file: config.storeLabel });
+  return pages;
 }

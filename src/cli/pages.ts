@@ -1,20 +1,24 @@
 /** `sumi pages`: every known URL with its state, the rule that decided, and what the last visit found. */
-import { Command } from 'commander';
+import { Command, Option } from 'commander';
 import { VISIT_OUTCOMES, type VisitOutcome } from '../change/visit-record.ts';
 import { nearestName } from '../config/nearest-name.ts';
 import { readRate } from '../config/watch-values.ts';
 import { sumiError } from '../errors.ts';
+import { BROKEN_STATES } from '../frontier/counting-words.ts';
 import { PAGE_STATES, type PageState } from '../frontier/page-state.ts';
+import { showRate } from '../report/describe-changes.ts';
 import type { Column } from '../report/render-table.ts';
+import { showMany } from '../report/terminal-text.ts';
 import type { PageRow } from '../store/read-side.ts';
-import { addReadFlags, collect, withReadSide } from './read-command.ts';
+import { addReadFlags, collect, type Reading, withReadSide } from './read-command.ts';
 import { type OwnFlag, readLength } from './read-time.ts';
 import { writeRows } from './write-rows.ts';
 
 const EXAMPLES = `
 Examples:
-  sumi pages                                    all known URLs of ./sumi.db
-  sumi pages --state DeadLink,Failed            what went wrong
+  sumi pages                                    the URLs of the site, in ./sumi.db
+  sumi pages --broken                           what is broken; who links to it: sumi links --broken
+  sumi pages --state Skipped                    what was skipped, and by which rule
   sumi pages --status 4xx --host example.com    filters combine
   sumi pages --changing-more-than 1/day         what changes often; also 3/week, 0.5
   sumi pages --not-crawled-for 7d               what was not visited for a week
@@ -76,7 +80,7 @@ const USUAL: readonly Column<PageRow>[] = [
 ];
 const CHANGES: readonly Column<PageRow>[] = [
   { title: 'changes', value: (row) => row.changes_detected, align: 'right' },
-  { title: 'a day', value: (row) => Number(row.change_frequency.toPrecision(3)), align: 'right' },
+  { title: 'a day', value: (row) => showRate(row.change_frequency), align: 'right' },
 ];
 const LAST_VISIT: Column<PageRow> = { title: 'last visit', value: (row) => row.visited_at?.slice(0, 19) };
 const WHICH: readonly Column<PageRow>[] = [
@@ -85,13 +89,20 @@ const WHICH: readonly Column<PageRow>[] = [
   { title: 'title or reason', value: (row) => row.reason ?? arrowTo(row) ?? row.title, shrinksTo: 10 },
 ];
 
+/** Where a store has several. */
+const PROJECT: Column<PageRow> = { title: 'project', value: (row) => row.project, shrinksTo: 10 };
+
 /** A list by change or age shows what it is sorted by. */
-function columnsFor({ changingMoreThan, notCrawledFor }: PageFlags): readonly Column<PageRow>[] {
+function columnsFor(
+  { changingMoreThan, notCrawledFor }: PageFlags,
+  hasProjects: boolean,
+): readonly Column<PageRow>[] {
   const asked = [
     ...(changingMoreThan === undefined ? [] : CHANGES),
     ...(notCrawledFor === undefined ? [] : [LAST_VISIT]),
   ];
-  return [...ALWAYS, ...(asked.length === 0 ? USUAL : asked), ...WHICH];
+  const project = hasProjects ? [PROJECT] : [];
+  return [...project, ...ALWAYS, ...(asked.length === 0 ? USUAL : asked), ...WHICH];
 }
 
 function arrowTo(row: PageRow): string | null {
@@ -107,6 +118,13 @@ export function stateColour(state: PageState): 'green' | 'yellow' | 'dim' | null
 export function pagesCommand(): Command {
   const command = new Command('pages').description('list known URLs: state, reason, status, title, …');
   addReadFlags(command, true)
+    .addOption(
+      new Option(
+        '--broken',
+        'only broken pages: the states DeadLink, Gone, Failed and Unreachable',
+      ).conflicts('state'),
+    )
+    .option('--all', 'also skipped URLs of other sites, which are left out otherwise')
     .option('--state <NAME>', 'only these states; comma-separated or repeated', collect)
     .option('--status <CODE>', 'only these HTTP statuses, as 404 or 4xx', collect)
     .option('--host <NAME>', 'only these hosts', collect)
@@ -123,29 +141,47 @@ export function pagesCommand(): Command {
       '--not-crawled-for <TIME>',
       'only pages that were not visited for so long, as 90m, 12h, 7d or 2w; the oldest visit comes first',
     );
-  return command.addHelpText('after', EXAMPLES).action(() =>
-    withReadSide(command, async ({ config, side, project, limit }) => {
-      const flags = command.opts<PageFlags>();
-      const { state, status, host, change, changingMoreThan, notCrawledFor } = flags;
-      const rows = side.pages({
-        project,
-        states: state?.map(readState),
-        statusCodes: status?.flatMap(readStatus),
-        hosts: host?.map((name) => name.toLowerCase()),
-        changes: change?.map(readOutcome),
-        changingMoreThan: changingMoreThan === undefined ? undefined : readChangeRate(changingMoreThan),
-        notVisitedSince:
-          notCrawledFor === undefined
-            ? undefined
-            : Date.now() - readLength(notCrawledFor, ownFlag('--not-crawled-for')),
-        limit,
-      });
-      await writeRows({ rows, format: config.format, names: NAMES, columns: columnsFor(flags) });
-    }),
-  );
+  return command
+    .addHelpText('after', EXAMPLES)
+    .action(() => withReadSide(command, (reading) => listPages(command.opts<PageFlags>(), reading)));
+}
+
+async function listPages(flags: PageFlags, { config, side, project, limit }: Reading): Promise<void> {
+  const { broken, state, status, host, change, changingMoreThan, notCrawledFor } = flags;
+  const withoutExternal = leavesOutExternal(flags);
+  const rows = side.pages({
+    project,
+    withoutExternal,
+    states: broken === true ? BROKEN_STATES : state?.map(readState),
+    statusCodes: status?.flatMap(readStatus),
+    hosts: host?.map((name) => name.toLowerCase()),
+    changes: change?.map(readOutcome),
+    changingMoreThan: changingMoreThan === undefined ? undefined : readChangeRate(changingMoreThan),
+    notVisitedSince:
+      notCrawledFor === undefined
+        ? undefined
+        : Date.now() - readLength(notCrawledFor, ownFlag('--not-crawled-for')),
+    limit,
+  });
+  const hasProjects = project === undefined && (await side.projects()).length > 1;
+  await writeRows({ rows, format: config.format, names: NAMES, columns: columnsFor(flags, hasProjects) });
+  const leftOut = withoutExternal ? await side.countExternal(project) : 0;
+  if (leftOut === 0) return;
+  // In what programs read there is no room for a note.
+  const out = config.format === 'table' ? process.stdout : process.stderr;
+  out.write(`${showMany(leftOut, 'skipped URL')} of other sites left out: --all lists all.\n`);
+}
+
+/** Skipped URLs of other sites have no visits; who asks for a state or a host gets what was asked for. */
+function leavesOutExternal({ all, ...flags }: PageFlags): boolean {
+  const { broken, state, status, host, change, changingMoreThan, notCrawledFor } = flags;
+  const asked = [broken, state, status, host, change, changingMoreThan, notCrawledFor];
+  return all !== true && asked.every((flag) => flag === undefined);
 }
 
 interface PageFlags {
+  broken?: true;
+  all?: true;
   state?: string[];
   status?: string[];
   host?: string[];

@@ -1,4 +1,5 @@
 /** An explanation as text for people. */
+import { describeChanges, showRate } from '../report/describe-changes.ts';
 import { painterFor, printable, showBytes, showCount, showMany } from '../report/terminal-text.ts';
 import type { HistoryRow, VisitRow } from '../store/read-side.ts';
 import type { RevisitExplanation } from '../watch/explain-revisit.ts';
@@ -59,22 +60,19 @@ function historyText(visit: HistoryRow): string {
   return `${visit.visited_at}  run ${visit.run}  ${visit.outcome}, known by ${visit.known_by}  ${answer}${saved}`;
 }
 
-function revisitTexts(
-  revisit: RevisitExplanation,
-  { changes_detected, change_frequency, state, history }: Explanation,
-  now: number,
-): string[] {
+function revisitTexts(revisit: RevisitExplanation, page: Explanation, now: number): string[] {
   const { rule, rate_per_day, interval_days, next_visit, chance_changed, score, band } = revisit;
   const texts = [
     `by ${rule}${planText(revisit)}`,
-    `changes about ${showRate(rate_per_day)}; ${changes_detected} seen, ${showRate(change_frequency)} by 003’s average`,
+    describeChanges(page),
+    `expected: about ${showRate(rate_per_day)} changes a day`,
   ];
   if (interval_days !== null) texts.push(`every ${showDays(interval_days)} at this rate`);
   if (next_visit !== null) {
     const when = Date.parse(next_visit) <= now ? 'due since' : 'next at';
-    const hasFailed = history.at(-1)?.outcome === 'failed';
+    const hasFailed = page.history.at(-1)?.outcome === 'failed';
     // Else the interval above would seem to say something else.
-    const why = state === 'Gone' ? ', for it is gone' : hasFailed ? ', for the last visit failed' : '';
+    const why = page.state === 'Gone' ? ', for it is gone' : hasFailed ? ', for the last visit failed' : '';
     texts.push(`${when} ${next_visit}${why}`);
   }
   if (chance_changed !== null)
@@ -105,8 +103,6 @@ function partsText({ score_parts: parts }: RevisitExplanation): string {
   ];
   return ` (${texts.join(', ')})`;
 }
-
-const showRate = (perDay: number) => `${Number(perDay.toPrecision(3))} times a day`;
 
 function showDays(days: number): string {
   if (days >= 2) return `${Number(days.toPrecision(3))} days`;

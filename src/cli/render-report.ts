@@ -1,5 +1,6 @@
 /** The report of a run as text for people. */
 
+import { describeUrls } from '../report/describe-urls.ts';
 import { renderCounts } from '../report/render-summary.ts';
 import { type Column, layOutTable } from '../report/render-table.ts';
 import {
@@ -21,8 +22,8 @@ const LABEL_WIDTH = 16;
 const DOMAIN_COLUMNS: readonly Column<DomainFigures>[] = [
   { title: 'host', value: (row) => row.host, shrinksTo: 20 },
   { title: 'requests', value: (row) => showCount(row.requests), align: 'right' },
-  { title: 'visits', value: (row) => showCount(row.visits), align: 'right' },
-  { title: 'errors', value: (row) => showCount(row.errors), align: 'right' },
+  { title: 'for pages', value: (row) => showCount(row.page_requests), align: 'right' },
+  { title: 'failed', value: (row) => showCount(row.failed_requests), align: 'right' },
   { title: 'bytes', value: (row) => showBytes(row.bytes), align: 'right' },
   { title: 'delay', value: (row) => `${row.delay} s`, align: 'right' },
   {
@@ -42,8 +43,8 @@ export function renderReport(report: FullReport): string {
       : ['', paint('bold', title), ...renderCounts(mapKeys(counts, printable))];
   return [
     ...renderHead(report, paint),
-    ...section('Pages by state', statistics.pages_by_state),
-    ...section('HTTP status of visits (0: no answer)', statistics.status_codes),
+    ...section('Known URLs by state', statistics.pages_by_state),
+    ...section('HTTP status of page requests (0: no answer)', statistics.status_codes),
     ...renderLedger(report, paint),
     ...section('Content types', statistics.content_types),
     ...section('Requests', statistics.requests_by_kind),
@@ -77,12 +78,11 @@ function renderHead(report: FullReport, paint: Paint): string[] {
     ...(report.bytes_saved > 0 ? [line('saved', showBytes(report.bytes_saved))] : []),
     line('hosts visited', showCount(statistics.hosts_visited)),
     line('retries', showCount(statistics.retries)),
-    line('errors', showMany(statistics.errors, 'page')),
-    line('robots denials', showMany(statistics.robots_denials, 'page')),
-    line('waiting', showMany(statistics.queued, 'page')),
+    line('URLs', describeUrls(statistics)),
     ...(report.left_out > 0
       ? [line('left out', `${showMany(report.left_out, 'known page')}, kept as they were`)]
       : []),
+    line('robots denials', showMany(statistics.robots_denials, 'URL')),
     line(
       'bodies stored',
       `${showCount(statistics.bodies_stored)}, ${showCount(statistics.distinct_bodies)} distinct`,
@@ -136,14 +136,14 @@ function renderDomains({ domains, statistics }: FullReport, paint: Paint): strin
   ];
 }
 
-function renderErrors({ top_errors }: FullReport, paint: Paint): string[] {
+function renderErrors({ top_errors, statistics }: FullReport, paint: Paint): string[] {
   if (top_errors.length === 0) return [];
   return [
     '',
-    paint('bold', 'Most frequent errors'),
+    paint('bold', `Most frequent of ${showMany(statistics.errors, 'error')}`),
     ...top_errors.map(
       ({ reason, pages, example }) =>
-        `  ${showMany(pages, 'page')}  ${printable(reason)}  as ${printable(example)}`,
+        `  ${showMany(pages, 'URL')}  ${printable(reason)}  as ${printable(example)}`,
     ),
   ];
 }

@@ -46,7 +46,7 @@ export interface FullReport {
     cleared_until: string | null;
   };
   domains: DomainFigures[];
-  top_hosts: Pick<DomainFigures, 'host' | 'requests' | 'visits' | 'errors' | 'bytes'>[];
+  top_hosts: Pick<DomainFigures, 'host' | 'requests' | 'page_requests' | 'failed_requests' | 'bytes'>[];
   top_errors: RunReport['top_errors'];
   deepest_pages: RunReport['deepest_pages'];
 }
@@ -97,7 +97,9 @@ export async function reportOnRun(side: ReadSide, stored: StoredRun): Promise<Fu
     domains,
     top_hosts: domains
       .slice(0, MOST_HOSTS)
-      .map(({ host, requests, visits, errors, bytes }) => ({ host, requests, visits, errors, bytes })),
+      .map(({ host, requests, page_requests, failed_requests, bytes }) => ({
+        ...{ host, requests, page_requests, failed_requests, bytes },
+      })),
     ...{ top_errors, deepest_pages },
   };
 }

@@ -1,5 +1,6 @@
 /** `sumi stats`: what a file, or one project in it, amounts to. */
 import { Command } from 'commander';
+import { describeUrls } from '../report/describe-urls.ts';
 import { renderCounts } from '../report/render-summary.ts';
 import { painterFor, printable, showBytes, showMany } from '../report/terminal-text.ts';
 import type { RunRow } from '../store/read-side.ts';
@@ -36,12 +37,13 @@ async function printStats({ config, side, project }: Reading): Promise<void> {
     Object.keys(counts).length === 0 ? [] : ['', paint('bold', title), ...renderCounts(counts)];
   const shown = (project === undefined ? projects : [project]).map(printable);
   const lines = [
-    `${paint('bold', config.storeLabel)}: ${showMany(totals.urls, 'URL')} on ${showMany(totals.hosts, 'host')}, ` +
+    `${paint('bold', config.storeLabel)}: ${showMany(totals.known_urls, 'known URL')} on ${showMany(totals.hosts, 'host')}, ` +
       `${showMany(totals.links, 'link')}, ${showBytes(totals.bytes)} in ${showMany(totals.requests, 'request')}`,
     `${showMany(shown.length, 'project')}: ${shown.join(', ')}`,
     lastRun === null
       ? 'no runs'
       : `${showMany(runs, 'run')}, the last one (${lastRun.run}) ${lastRun.status}`,
+    `${describeUrls(totals)}.`,
     ...section('States', totals.by_state),
     ...section('HTTP status', totals.by_status),
     ...section('Content types', totals.by_content_type),

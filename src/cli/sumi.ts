@@ -63,7 +63,7 @@ const COMMANDS: Record<string, { about: string; load: () => Promise<Command> }> 
     load: async () => (await import('./sitemap.ts')).sitemapCommand(),
   },
   hosts: {
-    about: 'list hosts: pages, pace, blocks, robots.txt',
+    about: 'list hosts: URLs, pace, blocks, robots.txt',
     load: async () => (await import('./hosts.ts')).hostsCommand(),
   },
   runs: {
@@ -117,7 +117,7 @@ Examples:
   sumi demo                                 a first look, without the internet
   sumi crawl https://example.com            a whole site into ./sumi.db
   sumi map terrain.toml                     the web around chosen domains
-  sumi pages --state DeadLink               what is broken there
+  sumi links --broken                       what is broken, and which pages link to it
   sumi changes                              what the last run found changed
   sumi why https://example.com/some/page    what became of a URL
   sumi COMMAND --help                       all about one command

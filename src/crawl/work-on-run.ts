@@ -3,6 +3,7 @@
  * work on the same run, what is told of it is the run's, not only this worker's part.
  */
 import { SumiError } from '../errors.ts';
+import { countUrls } from '../frontier/counting-words.ts';
 import { PAGE_STATES } from '../frontier/page-state.ts';
 import type { LinkGraph } from '../graph/link-graph.ts';
 import { countChanges } from '../report/change-counts.ts';
@@ -79,6 +80,7 @@ export async function workOnRun(work: RunWork): Promise<SummaryEvent> {
       : { pages: counters.pages, requests: counters.requests, bytes: counters.bytes }),
     duration_ms: Math.round(clock.monotonic() - startedAt),
     by_state: counts.byState,
+    ...countUrls(counts.byState),
     known_urls: counts.known,
     waiting: counts.waiting,
     left_out: counts.leftOut,

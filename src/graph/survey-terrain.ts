@@ -2,8 +2,8 @@
  * What there is to say about a map as a whole, gathered in one pass over its graph: domains with their class, numbers and depths, how often each page is referred to, and the graph of domains with what it measures. The summary
  * and the picture are two ways to show it. Memory: that of the link graph, 8 bytes a page and some 100 a domain.
  */
+import { countUrls, ERROR_WORDS, type UrlCounts, wordOf } from '../frontier/counting-words.ts';
 import { PAGE_STATES, type PageStateCode, pageStateName } from '../frontier/page-state.ts';
-import { MAP_ERROR_STATES } from '../store/map-errors.ts';
 import { type Components, components } from './components.ts';
 import { type Degrees, degrees } from './digraph.ts';
 import { buildDomainGraph, type DomainGraph } from './domain-graph.ts';
@@ -49,6 +49,8 @@ export interface TerrainSurvey {
   ranks: Float64Array;
   components: Components;
   levels: DepthLevel[];
+  /** Known URLs of all domains by word. */
+  urls: UrlCounts;
 }
 
 export function surveyTerrain(links: LinkGraph, origins: StoredOrigins): TerrainSurvey {
@@ -56,12 +58,14 @@ export function surveyTerrain(links: LinkGraph, origins: StoredOrigins): Terrain
   const domains = hosts.map(emptyDomain);
   const crawledAt = new Map<number | null, number>();
   const references = countReferences(links);
+  const byState: Record<string, number> = {};
   for (let page = 0; page < nodeCount; page++) {
     const host = hostOf[page];
     const state = links.states[page] as PageStateCode;
     const depth = links.depths[page] === -1 ? null : links.depths[page];
     addPage(domains[host], state, depth, origins.isQuality(projects[page], hosts[host]));
     domains[host].references += references[page];
+    byState[pageStateName(state)] = (byState[pageStateName(state)] ?? 0) + 1;
     if (state === PAGE_STATES.Processed) crawledAt.set(depth, (crawledAt.get(depth) ?? 0) + 1);
   }
   const domainGraph = buildDomainGraph(links);
@@ -74,6 +78,7 @@ export function surveyTerrain(links: LinkGraph, origins: StoredOrigins): Terrain
     ranks: pageRank(domainGraph).ranks,
     components: components(domainGraph),
     levels: levelsOf(domains, crawledAt),
+    urls: countUrls(byState),
   };
 }
 
@@ -103,10 +108,11 @@ function addPage(
   const found = pageClass(state, isQuality);
   if (PAGE_CLASSES.indexOf(found) < PAGE_CLASSES.indexOf(domain.class)) domain.class = found;
   domain.pages++;
-  if (state === 'Processed') domain.processed++;
-  else if (state === 'Discovered' || state === 'Queued' || state === 'Fetching') domain.waiting++;
-  else if (state === 'RequestLimitHit') domain.leftOver++;
-  else if (MAP_ERROR_STATES.has(code)) domain.errors++;
+  const word = wordOf(state);
+  if (word === 'read') domain.processed++;
+  else if (word === 'waiting') domain.waiting++;
+  else if ((ERROR_WORDS as readonly string[]).includes(word)) domain.errors++;
+  if (state === 'RequestLimitHit') domain.leftOver++;
   if (depth === null) return;
   domain.depth = Math.min(domain.depth ?? depth, depth);
   if (state !== 'Processed') return;

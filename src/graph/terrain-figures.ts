@@ -2,6 +2,7 @@
  * The numbers of a map for its summary (specification 004 section 9.3), as plain data: for Markdown, for the terminal
  * and as JSON. Every number is one that plain SQL over the views gives too; lists are bounded and in a stable order.
  */
+import type { UrlCounts } from '../frontier/counting-words.ts';
 import type { PageState } from '../frontier/page-state.ts';
 import type { MapErrors } from '../store/map-errors.ts';
 import type { GraphFilter, ReadSide, StoredRun } from '../store/read-side.ts';
@@ -17,7 +18,8 @@ export interface ReferredUrl {
   references: number;
 }
 
-export interface TerrainFigures {
+/** `known_urls` and the words after it count URLs as docs/words.md says. */
+export interface TerrainFigures extends UrlCounts {
   run: number;
   project: string;
   status: string;
@@ -26,13 +28,14 @@ export interface TerrainFigures {
   /** Up to now while there is no end; pauses of a resumed run included. */
   duration_seconds: number;
   max_depth: number | null;
+  /** The URLs read. */
   pages_crawled: number;
   domains: number;
   links: number;
   blacklisted_urls: number;
   stubbed_urls: number;
+  /** Broken and rate-limited URLs. */
   errors: number;
-  waiting: number;
   levels: DepthLevel[];
   /** Most pages first. */
   quality_domains: { domain: string; pages: number; waiting: number; left_over: number }[];
@@ -74,7 +77,7 @@ export async function readTerrainFigures(
 
 function figuresOf(
   run: StoredRun,
-  { domains, levels, links, domainGraph, degrees, ranks, components }: TerrainSurvey,
+  { domains, levels, links, domainGraph, degrees, ranks, components, urls }: TerrainSurvey,
   errors: MapErrors,
   referred: Referred,
   now: number,
@@ -95,13 +98,13 @@ function figuresOf(
     finished_at: run.finished_at,
     duration_seconds: Math.max(0, Math.round((endedAt - Date.parse(run.started_at)) / 1000)),
     max_depth: maxDepth,
-    pages_crawled: sum(({ processed }) => processed),
+    ...urls,
+    pages_crawled: urls.read,
     domains: domains.length,
     links: links.targets.length,
     blacklisted_urls: referred.Blacklisted.known,
     stubbed_urls: referred.Stubbed.known,
     errors: sum((domain) => domain.errors),
-    waiting: sum(({ waiting }) => waiting),
     levels,
     quality_domains: domains
       .filter((domain) => domain.class === 'quality')

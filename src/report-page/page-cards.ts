@@ -1,5 +1,7 @@
 /** What of the report is about pages and answers: statuses, errors, depths, times, lists, runs. */
 import type { VisitOutcome } from '../change/visit-record.ts';
+import { showRate } from '../report/describe-changes.ts';
+import { describeUrls } from '../report/describe-urls.ts';
 import { printable, showBytes, showCount, showMany, showSeconds } from '../report/terminal-text.ts';
 import {
   type ChangeFigures,
@@ -73,8 +75,8 @@ function statusKind(status: number | null, isAsked: boolean): string {
 const VISITED_SINCE = 'A later run has visited pages again: this is of those it left.';
 
 export function drawErrors({ errors, top_errors, is_latest }: ReportFacts['state'], isRun: boolean): Markup {
-  const some = `${showMany(errors, 'page')} in error ${isRun ? 'after the run' : 'now'}, by reason.`;
-  const found = errors === 0 ? 'No page is in error.' : some;
+  const some = `${showMany(errors, 'error')} ${isRun ? 'after the run' : 'now'}, by reason.`;
+  const found = errors === 0 ? 'There are no errors.' : some;
   const note = is_latest ? found : `${found} ${VISITED_SINCE}`;
   const shown = top_errors.reduce((sum, { pages }) => sum + pages, 0);
   return card(
@@ -98,20 +100,20 @@ export function drawErrors({ errors, top_errors, is_latest }: ReportFacts['state
   );
 }
 
-export function drawStates({ pages_by_state, is_latest }: ReportFacts['state']): Markup {
-  const bars = Object.entries(pages_by_state).map(([state, count]) => ({
-    label: state,
+export function drawStates(state: ReportFacts['state']): Markup {
+  const bars = Object.entries(state.pages_by_state).map(([name, count]) => ({
+    label: name,
     count,
-    tip: `${state}\n${showMany(count, 'page')}`,
+    tip: `${name}\n${showMany(count, 'URL')}`,
   }));
   return card(
     {
       id: 'states',
-      title: 'Known pages',
-      note: is_latest ? 'What became of every URL that was found.' : VISITED_SINCE,
+      title: 'Known URLs',
+      note: state.is_latest ? `${describeUrls(state)}.` : VISITED_SINCE,
       size: 'third',
     },
-    drawBars(bars, ['state', 'pages']),
+    drawBars(bars, ['state', 'URLs']),
   );
 }
 
@@ -206,7 +208,7 @@ export function drawChanging({ changing }: ChangeFigures, isCleared: boolean): M
             pageCell(url, title),
             showCount(changes),
             showCount(visits),
-            changeFrequency.toFixed(2),
+            showRate(changeFrequency),
             showDay(lastChangeAt),
           ]),
         ),

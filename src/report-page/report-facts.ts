@@ -1,4 +1,5 @@
 /** What the report page shows. Everything on it comes from here. */
+import type { UrlCounts } from '../frontier/counting-words.ts';
 import type { ChangeFigures } from '../store/change-figures.ts';
 import type { RunReport } from '../store/run-report.ts';
 
@@ -10,5 +11,5 @@ export interface ReportFacts {
   version: string;
   figures: ChangeFigures;
   /** Pages by state and what went wrong, as the run left them; of the last one where none is asked for. */
-  state: Pick<RunReport, 'is_latest' | 'pages_by_state' | 'errors' | 'top_errors'>;
+  state: Pick<RunReport, 'is_latest' | 'pages_by_state' | 'errors' | 'top_errors' | keyof UrlCounts>;
 }

@@ -13,7 +13,14 @@ describe('the counts of a run', () => {
   ]);
 
   it('are those of its visits by outcome', () => {
-    expect(counts).toMatchObject({ new: 0, changed: 4, unchanged: 21, gone: 3, failed: 0, skipped: 19 });
+    expect(counts).toMatchObject({
+      new: 0,
+      changed: 4,
+      unchanged: 21,
+      gone: 3,
+      failed: 0,
+      not_transferred: 19,
+    });
   });
 
   it('have a ledger by level, cheapest first, that adds up to what was saved', () => {

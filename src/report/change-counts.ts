@@ -5,7 +5,7 @@ import type { LedgerLine, SummaryEvent } from './events.ts';
 
 type ChangeCounts = Pick<
   SummaryEvent,
-  'new' | 'changed' | 'unchanged' | 'gone' | 'failed' | 'skipped' | 'bytes_saved' | 'ledger'
+  'new' | 'changed' | 'unchanged' | 'gone' | 'failed' | 'not_transferred' | 'bytes_saved' | 'ledger'
 >;
 
 /** Known without a request, and known without a body. */
@@ -13,14 +13,14 @@ const WITHOUT_REQUEST: ReadonlySet<KnownBy> = new Set(['freshness', 'lastmod']);
 const WITHOUT_BODY: ReadonlySet<KnownBy> = new Set(['freshness', 'lastmod', '304']);
 
 export function countChanges(rows: readonly LedgerRow[]): ChangeCounts {
-  const counts = { new: 0, changed: 0, unchanged: 0, gone: 0, failed: 0, skipped: 0, bytes_saved: 0 };
+  const counts = { new: 0, changed: 0, unchanged: 0, gone: 0, failed: 0, not_transferred: 0, bytes_saved: 0 };
   const levels = new Map<KnownBy, LedgerLine>();
   for (const { outcome, knownBy, visits, bytesSaved } of rows) {
     counts[outcome] += visits;
     counts.bytes_saved += bytesSaved;
     // A page that turned out to be an orphan, or to be one no more, may have cost as little as an unchanged one.
     if (outcome !== 'unchanged' && bytesSaved === 0) continue;
-    if (WITHOUT_BODY.has(knownBy)) counts.skipped += visits;
+    if (WITHOUT_BODY.has(knownBy)) counts.not_transferred += visits;
     const line = levels.get(knownBy) ?? { level: knownBy, pages: 0, requests_saved: 0, bytes_saved: 0 };
     levels.set(knownBy, line);
     line.pages += visits;

@@ -1,5 +1,6 @@
 /** What a crawl tells while it runs: typed events, the same for the terminal, --json, programs and tests. */
 import type { KnownBy, VisitOutcome } from '../change/visit-record.ts';
+import type { UrlCounts } from '../frontier/counting-words.ts';
 import type { PageState } from '../frontier/page-state.ts';
 
 export type RunStatus = 'completed' | 'interrupted' | 'failed';
@@ -79,7 +80,8 @@ export interface ProgressEvent {
   seconds_left: number | null;
 }
 
-export interface SummaryEvent {
+/** `known_urls`, `read`, `broken`, `rate_limited`, `skipped` and `waiting` count the project's URLs (docs/words.md). */
+export interface SummaryEvent extends UrlCounts {
   type: 'summary';
   run: number;
   project: string;
@@ -89,8 +91,6 @@ export interface SummaryEvent {
   bytes: number;
   duration_ms: number;
   by_state: Record<string, number>;
-  known_urls: number;
-  waiting: number;
   /** Known pages that the run ended without asking for (a limit, a host that was closed): they stay as they were. */
   left_out: number;
   error: string | null;
@@ -103,8 +103,8 @@ export interface SummaryEvent {
   unchanged: number;
   gone: number;
   failed: number;
-  /** Unchanged, and known without a body. */
-  skipped: number;
+  /** Unchanged, and known without reading a body. */
+  not_transferred: number;
   bytes_saved: number;
   /** Changes a day, of the pages that were visited more than once. */
   average_change_frequency: number;

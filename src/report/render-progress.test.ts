@@ -41,6 +41,10 @@ const SUMMARY: SummaryEvent = {
   duration_ms: 2000,
   by_state: { DeadLink: 2, Processed: 8 },
   known_urls: 10,
+  read: 8,
+  broken: 2,
+  rate_limited: 0,
+  skipped: 0,
   waiting: 0,
   left_out: 0,
   error: null,
@@ -51,7 +55,7 @@ const SUMMARY: SummaryEvent = {
   unchanged: 0,
   gone: 0,
   failed: 2,
-  skipped: 0,
+  not_transferred: 0,
   bytes_saved: 0,
   average_change_frequency: 0,
   refused_starts: [],
@@ -114,13 +118,14 @@ describe('a summary', () => {
   it('says what came of it, by state, most first, and where to look next', () => {
     expect(renderSummary(SUMMARY, view)).toEqual([
       'Completed run 3 of shop: 10 pages in 2.0 s (5.0/s), 2.5 MB in 12 requests.',
+      '10 known URLs: 8 read, 2 broken.',
       '  Processed  8',
       '  DeadLink   2',
       '',
-      '  sumi pages                    the pages',
-      '  sumi pages --state DeadLink   what went otherwise',
-      '  sumi stats                    the figures',
-      '  sumi why URL                  what became of a URL, and which rule decided',
+      '  sumi pages            the pages',
+      '  sumi links --broken   what is broken, and which pages link to it',
+      '  sumi stats            the figures',
+      '  sumi why URL          what became of a URL, and which rule decided',
     ]);
   });
 
@@ -131,16 +136,16 @@ describe('a summary', () => {
     ] as const;
     const revisit = { ...SUMMARY, new: 0, changed: 1, unchanged: 7, bytes_saved: 2500, ledger: [...ledger] };
     const lines = renderSummary({ ...revisit, mode: 'incremental' }, view);
-    expect(lines.slice(3, 6)).toEqual([
+    expect(lines.slice(4, 7)).toEqual([
       '',
       'Since the last visit: 1 changed, 7 unchanged, 2 failed (incremental).',
       '  Unchanged: 3 still fresh, 4 not modified; 2.5 KB and 3 requests spared.',
     ]);
-    expect(lines).toContain('  sumi changes                  what changed, page by page');
+    expect(lines).toContain('  sumi changes          what changed, page by page');
   });
 
   it('gives commands that can be typed as they stand', () => {
-    const [, , , , first] = renderSummary(SUMMARY, {
+    const [, , , , , first] = renderSummary(SUMMARY, {
       ...view,
       program: 'npm start --',
       at: " --db 'my crawl.db'",

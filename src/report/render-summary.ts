@@ -1,4 +1,5 @@
 /** The end of a crawl for people: what came of it, in which states, and where to look next. Pure text. */
+import { describeUrls } from './describe-urls.ts';
 import type { LedgerLine, SummaryEvent } from './events.ts';
 import { type Paint, pad, printable, showBytes, showCount, showMany, showSeconds } from './terminal-text.ts';
 
@@ -23,6 +24,7 @@ export function renderSummary(summary: SummaryEvent, view: SummaryView): string[
     `${paint(colour, OPENINGS[summary.status])} run ${summary.run} of ${printable(summary.project)}: ` +
       `${showMany(summary.pages, 'page')} in ${showSeconds(seconds)}${rate}, ` +
       `${showBytes(summary.bytes)} in ${showMany(summary.requests, 'request')}.`,
+    `${describeUrls(summary)}.`,
     ...renderCounts(Object.fromEntries(Object.entries(summary.by_state).sort((a, b) => b[1] - a[1]))),
     ...renderLeftOut(summary),
     ...renderChanges(summary),
@@ -80,17 +82,16 @@ export function renderCounts(counts: Readonly<Record<string, number>>): string[]
 }
 
 function renderWhereNext(summary: SummaryEvent, program: string, at: string): string[] {
-  const troubled = ['DeadLink', 'Failed', 'Unreachable', 'Skipped'].find(
-    (state) => summary.by_state[state] > 0,
-  );
   const hints: [string, string][] = [
     [`${program} pages${at}`, 'the pages'],
     [`${program} stats${at}`, 'the figures'],
     [`${program} why URL${at}`, 'what became of a URL, and which rule decided'],
   ];
   if (isRevisit(summary)) hints.splice(1, 0, [`${program} changes${at}`, 'what changed, page by page']);
-  if (troubled !== undefined)
-    hints.splice(1, 0, [`${program} pages --state ${troubled}${at}`, 'what went otherwise']);
+  if (summary.broken > 0)
+    hints.splice(1, 0, [`${program} links --broken${at}`, 'what is broken, and which pages link to it']);
+  else if (summary.skipped > 0)
+    hints.splice(1, 0, [`${program} pages --state Skipped${at}`, 'what was skipped, and by which rule']);
   const width = Math.max(...hints.map(([command]) => command.length));
   return hints.map(([command, about]) => `  ${pad(command, width)}   ${about}`);
 }

@@ -2,6 +2,7 @@
  * Step 10: counts what happens and tells whoever listens. Counting is always on and cheap; events are only made when
  * somebody wants them.
  */
+import { ERROR_STATES } from '../frontier/counting-words.ts';
 import type { PageState } from '../frontier/page-state.ts';
 import type { CrawlEvent, EventListener, HostEvent, LinkListener, PageEvent, ToldLink } from './events.ts';
 
@@ -10,6 +11,7 @@ export interface Counters {
   pages: number;
   requests: number;
   bytes: number;
+  /** Broken and rate-limited URLs (docs/words.md) since this process began. */
   errors: number;
   /** Pages that were answered, or refused by a robots.txt that was, since this process began. */
   answers: number;
@@ -42,13 +44,7 @@ export interface Report {
   request(statusCode: number, failure: string | null, bytes: number): void;
 }
 
-const ERROR_STATES: ReadonlySet<PageState> = new Set([
-  'DeadLink',
-  'Unreachable',
-  'RateLimited',
-  'Failed',
-  'ContentMismatch',
-]);
+const IS_ERROR: ReadonlySet<PageState> = new Set(ERROR_STATES);
 
 const STATUS_CLASSES = ['other', '1xx', '2xx', '3xx', '4xx', '5xx'];
 
@@ -90,7 +86,7 @@ export function createReport(): Report {
     },
     host: (event) => tell({ type: 'host', ...event }),
     count(state) {
-      if (ERROR_STATES.has(state)) counters.errors++;
+      if (IS_ERROR.has(state)) counters.errors++;
       counters.states.set(state, (counters.states.get(state) ?? 0) + 1);
     },
     request(statusCode, failure, bytes) {

@@ -16,6 +16,11 @@ const FIGURES: TerrainFigures = {
   blacklisted_urls: 1293,
   stubbed_urls: 0,
   errors: 156,
+  known_urls: 14_300,
+  read: 12_847,
+  broken: 150,
+  rate_limited: 6,
+  skipped: 1297,
   waiting: 0,
   levels: [
     { depth: 0, crawled: 2341, domains: 5 },

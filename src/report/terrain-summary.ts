@@ -5,6 +5,7 @@
  */
 import type { ReferredUrl, TerrainFigures } from '../graph/terrain-figures.ts';
 import type { MapErrorKind } from '../store/map-errors.ts';
+import { describeUrls } from './describe-urls.ts';
 import { printable, showCount, showMany } from './terminal-text.ts';
 
 const ERROR_NAMES: Record<MapErrorKind, string> = {
@@ -40,6 +41,7 @@ function renderHead(figures: TerrainFigures): string[] {
     ['Duration', showDuration(figures.duration_seconds)],
     ['Status', status.slice(0, 1).toUpperCase() + status.slice(1)],
   ];
+  facts.push(['URLs', describeUrls(figures)]);
   if (waiting > 0) facts.push(['Waiting', `${showMany(waiting, 'URL')}; the same command goes on with them`]);
   // Two spaces at the end break the line.
   return ['# Sumi-Ripple Crawl Summary', '', ...facts.map(([name, value]) => `**${name}:** ${value}  `)];
@@ -204,6 +206,7 @@ export function renderTerrainStats(figures: TerrainFigures): string[] {
   const waiting = figures.waiting === 0 ? '' : `, ${showMany(figures.waiting, 'URL')} waiting`;
   return [
     `Run ${figures.run} of ${printable(figures.project)}: ${figures.status}${waiting}`,
+    `${describeUrls(figures)}.`,
     ...counts(Object.entries(overall(figures))),
     '',
     'Depth: pages crawled',

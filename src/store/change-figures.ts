@@ -6,7 +6,13 @@
  * back is bounded by columns of time, sections, statuses or a limit. Asked for a run, `ledger`, `statuses`, `responses`,
  * `depths` and `slowest` are of that run alone; `cells`, `spans`, `lasts` and `changing` of the history up to and with it.
  */
-import { KNOWN_BY, type KnownBy, VISIT_OUTCOMES, type VisitOutcome } from '../change/visit-record.ts';
+import {
+  KNOWN_BY,
+  type KnownBy,
+  MOST_CHANGES_A_DAY,
+  VISIT_OUTCOMES,
+  type VisitOutcome,
+} from '../change/visit-record.ts';
 import { chooseBuckets, type TimeBuckets } from './time-buckets.ts';
 
 export interface ChangeFigures {
@@ -394,7 +400,7 @@ async function readLists({ ask, dialect, asked, history }: Question) {
       visits: Number(row.visits),
       changes: Number(row.changes),
       lastChangeAt: Number(row.last_change),
-      changeFrequency: Number(row.frequency),
+      changeFrequency: Math.min(Number(row.frequency), MOST_CHANGES_A_DAY),
     })),
   };
 }

@@ -2,6 +2,7 @@
  * What went wrong on a map, as specification 004 section 9.3 counts it: pages in an error state by kind, and the domains
  * that asked for a rest. Plain SQL that both databases understand, so that the same map gives the same numbers on either.
  */
+import { ERROR_STATES, stateList } from '../frontier/counting-words.ts';
 import { PAGE_STATES } from '../frontier/page-state.ts';
 import { MARK_KINDS } from './port.ts';
 import type { AskRows } from './run-report.ts';
@@ -15,15 +16,7 @@ export interface MapErrors {
   rate_limited: { domain: string; request: number | null }[];
 }
 
-const { DeadLink, Unreachable, RateLimited, Failed, Gone } = PAGE_STATES;
-/** The error states of specification 004 section 4.1, and Gone, which it does not know. */
-export const MAP_ERROR_STATES: ReadonlySet<number> = new Set([
-  DeadLink,
-  Unreachable,
-  RateLimited,
-  Failed,
-  Gone,
-]);
+const { DeadLink, RateLimited } = PAGE_STATES;
 
 const KIND = `CASE
   WHEN u.state = ${DeadLink} THEN 'dead'
@@ -37,7 +30,7 @@ const KIND = `CASE
 export async function readMapErrors(ask: AskRows, projectId: number, runId: number): Promise<MapErrors> {
   const counted = await ask(
     `SELECT ${KIND} AS kind, count(*) AS n FROM url u
-     WHERE u.project_id = ${Number(projectId)} AND u.state IN (${[...MAP_ERROR_STATES].join(', ')}) GROUP BY 1`,
+     WHERE u.project_id = ${Number(projectId)} AND u.state IN (${stateList(ERROR_STATES)}) GROUP BY 1`,
   );
   const counts = new Map(counted.map(({ kind, n }) => [kind, Number(n)]));
   const limited = await ask(

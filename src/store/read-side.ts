@@ -8,6 +8,7 @@
  *  - Nothing here decides: identity comes in normalized, states and reasons go out as stored.
  */
 import type { ChangePart, PageChange, VisitRecord } from '../change/visit-record.ts';
+import type { UrlCounts } from '../frontier/counting-words.ts';
 import type { PageState } from '../frontier/page-state.ts';
 import type { ChangeFigures } from './change-figures.ts';
 import type { MapErrors } from './map-errors.ts';
@@ -105,6 +106,8 @@ export interface PageFilter {
   changingMoreThan?: number;
   /** Read at some time, and not visited since this wall time; the list then begins with the oldest visit, unless said above. */
   notVisitedSince?: number;
+  /** Without URLs that were skipped because their host is outside the scope. */
+  withoutExternal?: boolean;
   limit?: number;
 }
 
@@ -220,17 +223,20 @@ export interface LinkRow {
   discovered_run: number;
 }
 
+/** A link with the ids of its pages. */
+export interface LinkBetween extends LinkRow {
+  from_id: number;
+  to_id: number;
+}
+
 export interface LinkFilter {
   project?: string;
   limit?: number;
 }
 
-export interface HostRow {
+/** `known_urls` and the words after it count the URLs of the host as docs/words.md says. */
+export interface HostRow extends UrlCounts {
   host: string;
-  pages: number;
-  processed: number;
-  waiting: number;
-  errors: number;
   requests: number;
   average_ms: number;
   adaptive_delay_ms: number;
@@ -314,8 +320,8 @@ export interface GraphFilter {
   states?: readonly PageState[];
 }
 
-export interface StoreTotals {
-  urls: number;
+/** `known_urls` and the words after it count URLs as docs/words.md says. */
+export interface StoreTotals extends UrlCounts {
   hosts: number;
   links: number;
   requests: number;
@@ -340,6 +346,10 @@ export interface ReadSide {
   links(filter: LinkFilter): AsyncIterable<LinkRow>;
   /** The links from a page, then the links to it. */
   linksOf(pageId: number, filter: LinkFilter): AsyncIterable<LinkRow>;
+  /** Every link to one of these pages, by the page it stands on. */
+  linksTo(targets: { has(id: number): boolean }, filter: LinkFilter): AsyncIterable<LinkBetween>;
+  /** How many URLs `withoutExternal` leaves out. */
+  countExternal(project: string | undefined): Promise<number>;
   /** Every known page in batches, by id; a batch is never empty. */
   graphPages(filter: GraphFilter): AsyncIterable<readonly GraphPage[]>;
   /** The links of every page that has some, by page id. */

@@ -6,16 +6,17 @@
  * A page keeps only its last visit: states, types, depths and errors are those of all pages of the project where the
  * run is its latest, and of the pages that no later run has visited or queued again where it is not. Lists are bounded.
  */
+import { countUrls, ERROR_STATES, stateList, type UrlCounts } from '../frontier/counting-words.ts';
 import { PAGE_STATES, pageStateName } from '../frontier/page-state.ts';
 import { MARK_KINDS, REQUEST_KINDS } from './port.ts';
 
 export interface DomainFigures {
   host: string;
   requests: number;
-  /** Page GETs. */
-  visits: number;
-  /** Page GETs without answer, or answered by 4xx or 5xx. */
-  errors: number;
+  /** GETs of pages, retries included. */
+  page_requests: number;
+  /** Of these, those without an answer, or answered by 4xx or 5xx. */
+  failed_requests: number;
   bytes: number;
   /** Seconds: the greatest delay in force between two requests of the run. */
   delay: number;
@@ -25,7 +26,8 @@ export interface DomainFigures {
   robots_status: number | null;
 }
 
-export interface RunReport {
+/** `known_urls` and the words after it count URLs as docs/words.md says. */
+export interface RunReport extends UrlCounts {
   is_latest: boolean;
   /** From the start to the end, or to the last answer while there is no end; pauses of a resumed run included. */
   duration_seconds: number;
@@ -37,10 +39,10 @@ export interface RunReport {
   hosts_visited: number;
   /** Page GETs beyond the first of each page. */
   retries: number;
+  /** Broken and rate-limited URLs. */
   errors: number;
   errors_by_reason: Record<string, number>;
   robots_denials: number;
-  queued: number;
   queued_by_priority: Record<string, number>;
   bodies_stored: number;
   /** Equal bodies counted once. */
@@ -68,13 +70,11 @@ export interface ReportDialect {
 type Row = Record<string, string | number | null>;
 export type AskRows = (sql: string) => Promise<Row[]>;
 
-const { Discovered, Queued, Fetching, DeadLink, Unreachable, RateLimited, Failed, ContentMismatch } =
-  PAGE_STATES;
+const { Discovered, Queued, Fetching } = PAGE_STATES;
 /** Where a later run exists, these wait for that one. */
 const WAITING = `(${Discovered}, ${Queued}, ${Fetching})`;
-const ERROR_STATES = [DeadLink, Unreachable, RateLimited, Failed, ContentMismatch].join(', ');
 const DENIED = "u.reason LIKE 'robots: %' AND u.reason NOT LIKE 'robots: unreachable%'";
-const IS_ERROR = `u.state IN (${ERROR_STATES}) AND NOT COALESCE(${DENIED}, false)`;
+const IS_ERROR = `u.state IN (${stateList(ERROR_STATES)})`;
 const GET = REQUEST_KINDS.indexOf('GET');
 const IS_VISIT = `q.kind = ${GET} AND q.page_id IS NOT NULL`;
 
@@ -136,19 +136,19 @@ async function readDomains(ask: AskRows, dialect: ReportDialect, runId: number):
   const robots = (column: string) =>
     `(SELECT r.${column} FROM robots_txt r WHERE r.host_id = h.id ORDER BY r.fetched_at DESC, r.origin LIMIT 1)`;
   const rows = await ask(
-    `SELECT h.name AS host, c.requests, c.visits, c.errors, c.bytes, c.delay_ms,
+    `SELECT h.name AS host, c.requests, c.page_requests, c.failed_requests, c.bytes, c.delay_ms,
        ${robots('delay_seconds')} AS robots_delay, ${robots('status')} AS robots_status
      FROM (SELECT q.host_id, count(*) AS requests, sum(q.wire_bytes) AS bytes, max(q.delay_ms) AS delay_ms,
-         sum(CASE WHEN ${IS_VISIT} THEN 1 ELSE 0 END) AS visits,
-         sum(CASE WHEN ${IS_VISIT} AND (q.status_code = 0 OR q.status_code >= 400) THEN 1 ELSE 0 END) AS errors
+         sum(CASE WHEN ${IS_VISIT} THEN 1 ELSE 0 END) AS page_requests,
+         sum(CASE WHEN ${IS_VISIT} AND (q.status_code = 0 OR q.status_code >= 400) THEN 1 ELSE 0 END) AS failed_requests
        FROM request q WHERE q.run_id = ${runId} AND q.kind NOT IN ${MARK_KINDS} GROUP BY q.host_id) c
      JOIN host h ON h.id = c.host_id ORDER BY c.requests DESC, ${name} LIMIT ${MOST_DOMAINS}`,
   );
   return rows.map((row) => ({
     host: String(row.host),
     requests: Number(row.requests),
-    visits: Number(row.visits),
-    errors: Number(row.errors),
+    page_requests: Number(row.page_requests),
+    failed_requests: Number(row.failed_requests),
     bytes: Number(row.bytes),
     delay: Math.round(Number(row.delay_ms)) / 1000,
     robots_delay: row.robots_delay === null ? null : Number(row.robots_delay),
@@ -161,7 +161,7 @@ type PageFigures = Pick<
   | 'pages_by_state'
   | 'content_types'
   | 'robots_denials'
-  | 'queued'
+  | keyof UrlCounts
   | 'queued_by_priority'
   | 'bodies_stored'
   | 'distinct_bodies'
@@ -177,6 +177,7 @@ async function readPages(
   const states = await ask(
     `SELECT u.state AS k, count(*) AS n ${pages} GROUP BY u.state ORDER BY n DESC, u.state`,
   );
+  const byState = Object.fromEntries(states.map(({ k, n }) => [pageStateName(Number(k)), Number(n)]));
   const type = dialect.mediaType('f.content_type');
   const types = await ask(
     `SELECT ${type} AS k, count(*) AS n ${pages} AND f.run_id = ${runId} AND f.content_type IS NOT NULL
@@ -197,10 +198,10 @@ async function readPages(
      ORDER BY u.depth DESC, ${dialect.byBytes('u.url')} LIMIT ${MOST_EXAMPLES}`,
   );
   return {
-    pages_by_state: Object.fromEntries(states.map(({ k, n }) => [pageStateName(Number(k)), Number(n)])),
+    pages_by_state: byState,
+    ...countUrls(byState),
     content_types: counted(types),
     robots_denials: Number(denied.n),
-    queued: Object.values(queued).reduce((sum, n) => sum + n, 0),
     queued_by_priority: queued,
     bodies_stored: Number(bodies.n),
     distinct_bodies: Number(bodies.d),

@@ -232,11 +232,16 @@ describe('sumi hosts, runs, stats and audit', () => {
   it('agree with each other', async () => {
     const [host] = await rows('hosts');
     const known = await rows('pages');
-    expect(host).toMatchObject({ host: '127.0.0.1', pages: known.length, waiting: 0, robots_status: 200 });
+    expect(host).toMatchObject({
+      host: '127.0.0.1',
+      known_urls: known.length,
+      waiting: 0,
+      robots_status: 200,
+    });
     const [one] = await rows('runs');
     expect(one).toMatchObject({ run: 1, project: 'first', status: 'completed', error: null });
     const stats = JSON.parse((await run('stats', '--format', 'json')).stdout);
-    expect(stats).toMatchObject({ urls: known.length, hosts: 1, runs: 1, requests: one.requests });
+    expect(stats).toMatchObject({ known_urls: known.length, hosts: 1, runs: 1, requests: one.requests });
     expect(stats.by_state.Processed).toBe(known.filter(({ state }) => state === 'Processed').length);
     expect(stats.links).toBe((await rows('links')).length);
     const audit = await run('audit', '--json');

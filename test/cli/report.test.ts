@@ -33,7 +33,7 @@ function recount(id: number): Record<string, unknown> {
         ? 'pages p LEFT JOIN crawled_url c ON c.id = p.id WHERE true'
         : `pages p LEFT JOIN crawled_url c ON c.id = p.id WHERE COALESCE(c.crawl_id, p.discovered_run) = ${id}
            AND p.id NOT IN (SELECT url_id FROM queue)`;
-    const failed = `p.state IN ('DeadLink', 'Unreachable', 'RateLimited', 'Failed', 'ContentMismatch')`;
+    const failed = `p.state IN ('DeadLink', 'Unreachable', 'RateLimited', 'Failed', 'Gone')`;
     return {
       pages: one(`SELECT pages FROM runs WHERE id = ${id}`),
       requests: one(`SELECT count(*) FROM request WHERE run_id = ${id} AND kind <> 3`),
@@ -54,7 +54,14 @@ function recount(id: number): Record<string, unknown> {
       errors: one(`SELECT count(*) FROM ${mine} AND ${failed}`),
       errors_by_reason: map(`SELECT p.reason, count(*) FROM ${mine} AND ${failed} GROUP BY 1`),
       robots_denials: one(`SELECT count(*) FROM ${mine} AND p.reason LIKE 'robots: Disallow%'`),
-      queued: id === latest ? one('SELECT count(*) FROM queue') : 0,
+      known_urls: one(`SELECT count(*) FROM ${mine}`),
+      read: one(`SELECT count(*) FROM ${mine} AND p.state = 'Processed'`),
+      broken: one(
+        `SELECT count(*) FROM ${mine} AND p.state IN ('DeadLink', 'Gone', 'Failed', 'Unreachable')`,
+      ),
+      rate_limited: one(`SELECT count(*) FROM ${mine} AND p.state = 'RateLimited'`),
+      skipped: one(`SELECT count(*) FROM ${mine} AND p.state IN ('Skipped', 'ContentMismatch')`),
+      waiting: id === latest ? one('SELECT count(*) FROM queue') : 0,
       queued_by_priority: id === latest ? map('SELECT priority, count(*) FROM queue GROUP BY 1') : {},
       bodies_stored: one(`SELECT count(p.body_key) FROM ${mine} AND c.crawl_id = ${id}`),
       distinct_bodies: one(`SELECT count(DISTINCT p.body_key) FROM ${mine} AND c.crawl_id = ${id}`),
@@ -133,7 +140,7 @@ describe('sumi report', () => {
     const told = await report();
     expect(told).toMatchObject({ run: 2, project: 'shop', is_latest: true, metadata: null });
     expect(figuresOf(told)).toEqual(recount(2));
-    expect(told.statistics.queued).toBeGreaterThan(0);
+    expect(told.statistics.waiting).toBeGreaterThan(0);
   });
 
   it('says of an earlier run what is still its own', async () => {
@@ -173,7 +180,7 @@ describe('sumi report', () => {
       delay: 0.02,
     });
     expect(top_hosts.map(({ host }) => host)).toEqual(['127.0.0.1', '127.0.0.2']);
-    expect(top_hosts[1]).toMatchObject({ requests: 2, visits: 1, errors: 0 });
+    expect(top_hosts[1]).toMatchObject({ requests: 2, page_requests: 1, failed_requests: 0 });
   });
 
   it('names the errors with an example, and the deepest pages', async () => {

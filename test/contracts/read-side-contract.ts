@@ -38,6 +38,10 @@ export async function answersOf(side: ReadSide): Promise<Record<string, unknown>
     links: await listed(side.links({})),
     projectLinks: await listed(side.links({ project: 'other' })),
     fewLinks: await listed(side.links({ limit: 1 })),
+    linksTo: await listed(side.linksTo(new Set(pages.map(({ id }) => id)), {})),
+    fewLinksTo: await listed(side.linksTo(new Set([pages[1].id]), { project: 'shop', limit: 1 })),
+    withoutExternal: await listed(side.pages({ withoutExternal: true, limit: 3 })),
+    external: [await side.countExternal(undefined), await side.countExternal('shop')],
     linksOf: await Promise.all(pages.map(({ id }) => listed(side.linksOf(id, {})))),
     hosts: await listed(side.hosts({})),
     projectHosts: await listed(side.hosts({ project: 'other', limit: 1 })),
@@ -179,12 +183,13 @@ export function describeReadSide(name: string, start: () => Promise<ReadHarness>
       const hosts = await listed(side.hosts({ project: 'shop' }));
       expect(hosts.map(({ host }) => host).sort()).toEqual(['a.test', 'b.test', 'bad.test', 'stub.test']);
       expect(hosts.find(({ host }) => host === 'b.test')).toMatchObject({
-        pages: 1,
-        processed: 0,
-        errors: 1,
+        known_urls: 1,
+        read: 0,
+        broken: 0,
+        rate_limited: 1,
         robots_status: 404,
       });
-      expect(hosts.find(({ host }) => host === 'a.test')).toMatchObject({ robots_status: 200, processed: 3 });
+      expect(hosts.find(({ host }) => host === 'a.test')).toMatchObject({ robots_status: 200, read: 3 });
     });
 
     it('knows hosts by their names', async () => {
@@ -243,8 +248,10 @@ export function describeReadSide(name: string, start: () => Promise<ReadHarness>
         by_depth: { 0: 1 },
       });
       const all = await side.totals(undefined);
-      expect(all.urls).toBe((await side.totals('shop')).urls + (await side.totals('other')).urls);
-      expect(await side.totals('nobody')).toMatchObject({ urls: 0, hosts: 0, links: 0, by_state: {} });
+      expect(all.known_urls).toBe(
+        (await side.totals('shop')).known_urls + (await side.totals('other')).known_urls,
+      );
+      expect(await side.totals('nobody')).toMatchObject({ known_urls: 0, hosts: 0, links: 0, by_state: {} });
     });
 
     it('knows a robots.txt by its origin', async () => {

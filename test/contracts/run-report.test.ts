@@ -119,20 +119,28 @@ describe('the report of a run', () => {
       requests_by_kind: { GET: 3, HEAD: 1 },
       hosts_visited: 3,
       retries: 0,
-      errors: 3,
-      errors_by_reason: { 'http: 404': 2, 'robots: unreachable 0': 1 },
+      known_urls: 9,
+      read: 2,
+      broken: 4,
+      rate_limited: 0,
+      skipped: 1,
+      waiting: 2,
+      errors: 4,
+      errors_by_reason: { 'http: 404': 2, 'robots: Disallow /': 1, 'robots: unreachable 0': 1 },
       robots_denials: 2,
-      queued: 2,
       queued_by_priority: { 1: 1, 2: 1 },
       bodies_stored: 2,
       distinct_bodies: 1,
       domains: [
-        domain('B.example', { requests: 2, visits: 1, errors: 0, bytes: 9, delay: 0.5 }),
-        domain('a.example', { requests: 1, visits: 1, errors: 1, bytes: 0, delay: 1, robots_status: 0 }),
+        domain('B.example', { requests: 2, page_requests: 1, failed_requests: 0, bytes: 9, delay: 0.5 }),
+        domain('a.example', {
+          ...{ requests: 1, page_requests: 1, failed_requests: 1, bytes: 0, delay: 1, robots_status: 0 },
+        }),
         domain('b.example', { bytes: 310, delay: 1, robots_status: 200, robots_delay: 2.5 }),
       ],
       top_errors: [
         { reason: 'http: 404', pages: 2, example: 'https://b.example/Dead' },
+        { reason: 'robots: Disallow /', pages: 1, example: 'https://b.example/off' },
         { reason: 'robots: unreachable 0', pages: 1, example: 'https://a.example/' },
       ],
       deepest_pages: [
@@ -156,14 +164,14 @@ describe('the report of a run', () => {
       status_codes: { 200: 1, 404: 1, 503: 1 },
       requests_by_kind: { GET: 3, robots: 1 },
       retries: 1,
-      queued: 0,
+      waiting: 0,
       bodies_stored: 1,
       robots_denials: 1,
       domains: [
         domain('b.example', {
           requests: 4,
-          visits: 3,
-          errors: 2,
+          page_requests: 3,
+          failed_requests: 2,
           bytes: 370,
           delay: 1.5,
           robots_status: 200,
@@ -183,5 +191,13 @@ describe('the report of a run', () => {
 });
 
 function domain(host: string, figures: object): object {
-  return { host, requests: 1, visits: 1, errors: 0, robots_delay: null, robots_status: null, ...figures };
+  return {
+    host,
+    requests: 1,
+    page_requests: 1,
+    failed_requests: 0,
+    robots_delay: null,
+    robots_status: null,
+    ...figures,
+  };
 }

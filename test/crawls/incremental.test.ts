@@ -58,7 +58,7 @@ describe('a full run', () => {
       unchanged: 3,
       gone: 0,
       failed: 0,
-      skipped: 0,
+      not_transferred: 0,
       bytes_saved: 0,
     });
     expect(changedParts(file)).toEqual({ '/tag': 'text', '/none': 'text' });
@@ -121,7 +121,13 @@ describe('an incremental run', () => {
       config_changed: false,
       resumed: false,
     });
-    expect(summary).toMatchObject({ mode: 'incremental', changed: 2, unchanged: 3, skipped: 3, pages: 5 });
+    expect(summary).toMatchObject({
+      mode: 'incremental',
+      changed: 2,
+      unchanged: 3,
+      not_transferred: 3,
+      pages: 5,
+    });
     const after = file.page('/tag');
     expect(after).toMatchObject({
       state: 'Processed',
@@ -396,7 +402,13 @@ describe('freshness', () => {
     const { summary, events } = await bench.crawl(file, web.url('/'), INCREMENTAL);
     expect(Object.keys(requestsFrom(web, from)).sort()).toEqual(['/no-cache', '/old', '/shared', '/stale']);
     expect(outcomes(file)).toMatchObject({ '/': 'unchanged freshness', '/long': 'unchanged freshness' });
-    expect(summary).toMatchObject({ status: 'completed', unchanged: 6, skipped: 6, pages: 4, requests: 4 });
+    expect(summary).toMatchObject({
+      status: 'completed',
+      unchanged: 6,
+      not_transferred: 6,
+      pages: 4,
+      requests: 4,
+    });
     expect(summary.bytes_saved).toBe(all);
     expect(summary.ledger[0]).toMatchObject({ level: 'freshness', pages: 2, requests_saved: 2 });
     // The window is counted from the answer, not from the visit that was spared.

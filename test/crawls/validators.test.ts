@@ -196,7 +196,7 @@ describe('spot checks', () => {
       expect(web.requestsTo(path)[2].headers['if-none-match']).toBeUndefined();
     }
     // Really read, so nothing was saved.
-    expect(summary).toMatchObject({ unchanged: 3, skipped: 0, bytes_saved: 0, pages: 3 });
+    expect(summary).toMatchObject({ unchanged: 3, not_transferred: 0, bytes_saved: 0, pages: 3 });
     expect(new Set(visitsOf(file).map(({ known_by: knownBy }) => knownBy))).toEqual(new Set(['hash']));
     expect(events.filter((event) => event.type === 'host' && event.what === 'distrusted')).toEqual([]);
   });

@@ -139,7 +139,7 @@ describe('the map page', () => {
     const told = await page.textContent('[role="tooltip"]');
     expect(told).toContain(one.name);
     expect(told).toContain('quality, depth 0');
-    expect(told).toContain(`${new Intl.NumberFormat('en').format(one.pages)} pages`);
+    expect(told).toContain(`${new Intl.NumberFormat('en').format(one.pages)} known URLs`);
     await page.mouse.move(5, 5);
     expect(await page.isHidden('[role="tooltip"]')).toBe(true);
   });

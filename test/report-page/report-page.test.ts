@@ -1,6 +1,7 @@
 /** The report page as a reader meets it: opened from disk in a real browser, day and night, wide and narrow, and printed. */
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { countUrls } from '../../src/frontier/counting-words.ts';
 import { renderReportPage } from '../../src/report-page/render-report-page.ts';
 import type { ReportFacts } from '../../src/report-page/report-facts.ts';
 import { showDay } from '../../src/report-page/time-words.ts';
@@ -89,7 +90,7 @@ describe('the report page', () => {
       'Errors',
       'Most changing pages',
       'Slowest pages',
-      'Known pages',
+      'Known URLs',
       'Response times',
       'Depth',
       'Runs',
@@ -246,7 +247,7 @@ describe('the report page', () => {
     const shop = await factsOf(SHOP, 1);
     const { page } = await open({
       ...shop,
-      state: { is_latest: false, pages_by_state: {}, errors: 0, top_errors: [] },
+      state: { is_latest: false, pages_by_state: {}, ...countUrls({}), errors: 0, top_errors: [] },
     });
     for (const id of ['#states', '#errors'])
       expect(await page.textContent(id)).toContain('A later run has visited pages again');

@@ -306,7 +306,7 @@ describe('sumi why', () => {
     const { stdout } = await run('why', web.url('/a'));
     expect(stdout).toContain('new, known by content');
     expect(stdout).toContain('changed, known by content');
-    expect(stdout).toMatch(/changes about [\d.]+ times a day; 1 seen/);
+    expect(stdout).toMatch(/1 change seen, [\d.]+ a day on average\n +expected: about [\d.]+ changes a day/);
     expect(stdout).toMatch(/every [\d.]+ (?:days|hours|minutes) at this rate/);
     expect(stdout).toMatch(/next at \d{4}-/);
     expect(stdout).toContain('changed since the last visit with a chance of 0.0 %');

@@ -8,9 +8,21 @@ describe("specification 003's change frequency", () => {
     expect(changeFrequencyAfter(2, true, 4)).toBeCloseTo(0.3 * 0.25 + 0.7 * 2, 12);
   });
 
-  it('stays where it is when nothing changed, and when no time passed', () => {
+  it('counts a change seen minutes after the last visit as at most 24 a day', () => {
+    const fiveMinutes = 5 / 1440;
+    expect(changeFrequencyAfter(0, true, fiveMinutes)).toBeCloseTo(7.2, 12);
+    expect(changeFrequencyAfter(0, true, 0)).toBeCloseTo(7.2, 12);
+    let frequency = 0;
+    for (let visit = 0; visit < 50; visit++) frequency = changeFrequencyAfter(frequency, true, fiveMinutes);
+    expect(frequency).toBeLessThanOrEqual(24);
+    expect(frequency).toBeGreaterThan(23.9);
+    // Stored by a version that knew no bound.
+    expect(changeFrequencyAfter(432, true, 1)).toBeCloseTo(0.3 + 0.7 * 24, 12);
+  });
+
+  it('stays where it is when nothing changed, and where the time is not known', () => {
     expect(changeFrequencyAfter(2, false, 4)).toBe(2);
-    expect(changeFrequencyAfter(2, true, 0)).toBe(2);
+    expect(changeFrequencyAfter(2, true, -1)).toBe(2);
     expect(changeFrequencyAfter(2, true, Number.NaN)).toBe(2);
   });
 });

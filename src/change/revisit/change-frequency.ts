@@ -1,14 +1,18 @@
 /**
  * Specification 003's own numbers: the moving average of changes a day, the priority score, and the bands of its
- * appendix B. Formulae as written there; where its code would lose a visit's time before reading it, what it means.
+ * appendix B. Formulae as written there; where its code would lose a visit's time before reading it, what it means. One
+ * addition: no change counts as more than 24 a day.
  */
+import { MOST_CHANGES_A_DAY } from '../visit-record.ts';
 
 const NEW_WEIGHT = 0.3;
 
 /** 003 phase 4: moves only when a change is seen, towards one change in the days since the last visit. */
 export function changeFrequencyAfter(frequency: number, isChanged: boolean, elapsedDays: number): number {
-  if (!isChanged || !(elapsedDays > 0)) return frequency;
-  return NEW_WEIGHT / elapsedDays + (1 - NEW_WEIGHT) * frequency;
+  // Times are kept in seconds: two visits may have the same.
+  if (!isChanged || !(elapsedDays >= 0)) return frequency;
+  const seen = Math.min(1 / elapsedDays, MOST_CHANGES_A_DAY);
+  return NEW_WEIGHT * seen + (1 - NEW_WEIGHT) * Math.min(frequency, MOST_CHANGES_A_DAY);
 }
 
 /** What a day of waiting adds to the score. */

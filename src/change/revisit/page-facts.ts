@@ -3,6 +3,7 @@
  * and the trust in them. The same facts serve every rule, so that changing the rule loses nothing.
  * 34 bytes a page, 40 a host. Times inside are days since 1970. It orders nothing and decides nothing.
  */
+import { MOST_CHANGES_A_DAY } from '../visit-record.ts';
 import { changeFrequencyAfter } from './change-frequency.ts';
 import { grown, roomFor } from './column.ts';
 import type { PageOutlook } from './crawl-value.ts';
@@ -117,7 +118,7 @@ export class PageFacts {
       this.lastVisit[page] = pages.lastVisit[i] / DAY_MS;
       this.rateShape[page] = pages.rateShape?.[i] ?? 0;
       this.rateDays[page] = pages.rateDays?.[i] ?? 0;
-      this.frequency[page] = pages.changeFrequency?.[i] ?? 0;
+      this.frequency[page] = Math.min(pages.changeFrequency?.[i] ?? 0, MOST_CHANGES_A_DAY);
       this.signals[page] = pages.signals?.[i] ?? 0;
       this.signalsInAll[page] = pages.signalsInAll?.[i] ?? 0;
       this.flags[page] = pages.flags?.[i] ?? 0;

@@ -46,8 +46,8 @@ export function openDetails(terrain: Terrain, view: View, onChoose: (at: number)
 
   function facts(at: number): HTMLElement {
     const rows: [string, string][] = [
-      ['Pages', formatCount(data.pages[at])],
-      ['Processed', formatCount(data.processed[at])],
+      ['Known URLs', formatCount(data.pages[at])],
+      ['Read', formatCount(data.processed[at])],
       ['Errors', formatCount(data.errors[at])],
       ['Least depth', formatDepth(data.depth[at])],
       ['PageRank', `${formatRank(data.pagerank[at])} %`],

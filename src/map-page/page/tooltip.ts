@@ -18,8 +18,8 @@ export function createTooltip({ data }: Terrain, camera: Camera) {
         'p',
         {},
         isVisited
-          ? `${countOf(data.pages[at], 'page')}, ${countOf(data.errors[at], 'error')}`
-          : `${countOf(data.pages[at], 'page')}, referred to ${countOf(data.references[at], 'time')}`,
+          ? `${countOf(data.pages[at], 'known URL')}, ${countOf(data.errors[at], 'error')}`
+          : `${countOf(data.pages[at], 'known URL')}, referred to ${countOf(data.references[at], 'time')}`,
       ),
       element(
         'p',

@@ -176,6 +176,24 @@ describe('opening for a worker', () => {
     }
   });
 
+  it('bounds the change frequencies of a database that knew no bound', async () => {
+    const url = await newDatabase();
+    await server.run(
+      `${MIGRATIONS.slice(0, 8).join('\n')}
+      INSERT INTO meta VALUES ('application', 'sumi-ripple'), ('schema_version', '8'), ('hash_key', '${'0'.repeat(32)}');
+      INSERT INTO fetched (page_id, host_id, run_id, visited_at, change_frequency, noindex, nofollow)
+        VALUES (1, 1, 1, 5, 432, 0, 0), (2, 1, 1, 5, 2.5, 0, 0);`,
+      url,
+    );
+    const { sql } = await openForWriting(url, OPTIONS);
+    try {
+      const kept = await sql`SELECT change_frequency FROM fetched ORDER BY page_id`.values();
+      expect([...kept]).toEqual([[24], [2.5]]);
+    } finally {
+      await disconnect(sql);
+    }
+  });
+
   it("names an operator's own view that stands in the way, and changes nothing until it is gone", async () => {
     const url = await newDatabase();
     await server.run(

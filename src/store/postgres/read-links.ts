@@ -3,7 +3,7 @@
  * whole batch are asked for together, and those asked for lately are remembered, within bounds.
  */
 import { LINK_FLAGS } from '../../parse/parsed-page.ts';
-import type { LinkFilter, LinkRow } from '../read-side.ts';
+import type { LinkBetween, LinkFilter, LinkRow } from '../read-side.ts';
 import type { Sql } from './connection.ts';
 import { ask } from './session.ts';
 
@@ -59,19 +59,24 @@ export function createLinkReader(sql: Sql, batch: number) {
     return byPage;
   }
 
-  async function* unpack(sets: readonly LinkSetRow[], only: number | null): AsyncGenerator<LinkRow> {
+  /** `isWanted` chooses targets: the links are then seen from these. */
+  async function* unpack(
+    sets: readonly LinkSetRow[],
+    isWanted: ((target: number) => boolean) | null,
+  ): AsyncGenerator<LinkRow> {
     if (sets.length === 0) return;
-    await learn(only === null ? sets.flatMap(({ targets }) => targets) : [only]);
+    const wanted = sets.flatMap(({ targets }) => (isWanted === null ? targets : targets.filter(isWanted)));
+    await learn(wanted);
     const additions = await additionsTo(sets);
     for (const set of sets) {
       const addedIn = additions.get(set.page_id);
       for (const [i, target] of set.targets.entries()) {
-        if (only !== null && target !== only) continue;
+        if (isWanted !== null && !isWanted(target)) continue;
         const flag = set.flags?.[i] ?? 0;
         yield {
           from_url: set.url,
           to_url: urls.get(target) as string,
-          direction: only === null ? 'out' : 'in',
+          direction: isWanted === null ? 'out' : 'in',
           nofollow: flag & LINK_FLAGS.nofollow,
           rel: FLAG_WORDS.filter(([, bit]) => (flag & bit) !== 0)
             .map(([word]) => word)
@@ -104,9 +109,32 @@ export function createLinkReader(sql: Sql, batch: number) {
     }
   }
 
-  async function* everyLink(project: string | undefined): AsyncGenerator<LinkRow> {
+  function ofProject(project: string | undefined): AsyncGenerator<LinkSetRow[]> {
     const where = project === undefined ? '' : 'AND u.project_id = (SELECT id FROM project WHERE name = $3)';
-    for await (const some of sets(where, project === undefined ? [] : [project])) yield* unpack(some, null);
+    return sets(where, project === undefined ? [] : [project]);
+  }
+
+  async function* everyLink(project: string | undefined): AsyncGenerator<LinkRow> {
+    for await (const some of ofProject(project)) yield* unpack(some, null);
+  }
+
+  async function* linksTo(
+    targets: { has(id: number): boolean },
+    { project, limit }: LinkFilter,
+  ): AsyncGenerator<LinkBetween> {
+    let left = limit ?? Number.POSITIVE_INFINITY;
+    const isWanted = (id: number) => targets.has(id);
+    for await (const some of ofProject(project)) {
+      const leading = some.filter((set) => set.targets.some(isWanted));
+      const ends = leading.flatMap((set) =>
+        set.targets.filter(isWanted).map((to) => ({ from_id: set.page_id, to_id: to })),
+      );
+      let place = 0;
+      for await (const row of unpack(leading, isWanted)) {
+        if (left-- <= 0) return;
+        yield { ...row, ...ends[place++] };
+      }
+    }
   }
 
   async function* linksOfPage(pageId: number): AsyncGenerator<LinkRow> {
@@ -116,11 +144,13 @@ export function createLinkReader(sql: Sql, batch: number) {
       [pageId],
     );
     yield* unpack(own, null);
-    for await (const some of sets('AND l.targets @> ARRAY[$3::int]', [pageId])) yield* unpack(some, pageId);
+    for await (const some of sets('AND l.targets @> ARRAY[$3::int]', [pageId]))
+      yield* unpack(some, (target) => target === pageId);
   }
 
   return {
     all: (filter: LinkFilter) => limited(everyLink(filter.project), filter.limit),
+    linksTo,
     of: (pageId: number, filter: LinkFilter) => limited(linksOfPage(pageId), filter.limit),
   };
 }

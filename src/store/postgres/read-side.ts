@@ -4,8 +4,10 @@
  * server itself is spoken to: they cannot write, whatever is asked of them.
  * A page is looked up in its host's partition; only what names no host is asked of all of them.
  */
+import { COUNTING_WORD_NAMES, COUNTING_WORDS, stateList } from '../../frontier/counting-words.ts';
 import { PAGE_STATES, pageStateName } from '../../frontier/page-state.ts';
 import { explainFailures } from '../explain-failures.ts';
+import { IS_EXTERNAL, IS_NOT_EXTERNAL } from '../external-urls.ts';
 import { orderOfPages, type PagePlace } from '../page-order.ts';
 import { NO_DEPTH, REQUEST_KINDS, type StoredRobots } from '../port.ts';
 import type {
@@ -63,18 +65,15 @@ const pagesFrom = (
   FROM ${urls} u JOIN host h ON h.id = u.host_id
   JOIN project p ON p.id = u.project_id LEFT JOIN ${FETCHED}`;
 
+const COUNTS = COUNTING_WORD_NAMES.map(
+  (word) => `count(*) FILTER (WHERE u.state IN (${stateList(COUNTING_WORDS[word].states)})) AS ${word}`,
+).join(', ');
+const COUNTED = COUNTING_WORD_NAMES.map((word) => `c.${word}`).join(', ');
+
 const RUN_COLUMNS = `r.id AS run, p.name AS project, r.status, ${time('r.started_at')} AS started_at,
   ${time('r.finished_at')} AS finished_at, r.pages, r.requests, r.bytes, r.config_hash, r.error, r.metadata, r.mode,
   r.mode_reason, r.left_out`;
 const RUNS = 'run r JOIN project p ON p.id = r.project_id';
-
-const ERROR_STATES = [
-  PAGE_STATES.DeadLink,
-  PAGE_STATES.Unreachable,
-  PAGE_STATES.RateLimited,
-  PAGE_STATES.Failed,
-  PAGE_STATES.ContentMismatch,
-].join(', ');
 
 export async function openPostgresReadSide(address: string): Promise<ReadSide> {
   // Not under the workers' name: one that reads slowly is none that was stopped (see FREE_LOCKS in workers.ts).
@@ -96,6 +95,8 @@ export async function openPostgresReadSide(address: string): Promise<ReadSide> {
     pageById: async (id) => named(await one<RawPage>(sql, `${pagesFrom('url')} WHERE u.id = $1`, [id])),
     links: links.all,
     linksOf: links.of,
+    linksTo: links.linksTo,
+    countExternal: (project) => countExternal(sql, project),
     ...createGraphReader(sql),
     ...createHistoryReader(sql),
     ...createSitemapReader(sql),
@@ -188,6 +189,7 @@ async function* pagesOf(sql: Sql, filter: PageFilter): AsyncGenerator<PageRow> {
   if (statusCodes !== undefined) add('f.status_code = ANY (?::int[])', [...statusCodes]);
   if (changes !== undefined) add('f.change = ANY (?::text[])', [...changes]);
   if (changingMoreThan !== undefined) add('f.change_frequency > ?', changingMoreThan);
+  if (filter.withoutExternal) conditions.push(IS_NOT_EXTERNAL);
   if (notVisitedSince !== undefined) add('f.visited_at < ?', Math.round(notVisitedSince));
   const asksVisits = [statusCodes, changes, changingMoreThan, notVisitedSince].some(
     (value) => value !== undefined,
@@ -200,6 +202,17 @@ async function* pagesOf(sql: Sql, filter: PageFilter): AsyncGenerator<PageRow> {
   const read = (after: PagePlace, size: number) =>
     ask<RawPage & { key: number }>(sql, text, [...after, size, ...values]);
   for await (const { key: _, ...row } of batches(filter.limit, order, read)) yield named(row)!;
+}
+
+async function countExternal(sql: Sql, project: string | undefined): Promise<number> {
+  const mine = project === undefined ? '' : 'AND u.project_id = (SELECT id FROM project WHERE name = $1)';
+  const values = project === undefined ? [] : [project];
+  const [{ n }] = await ask<{ n: number }>(
+    sql,
+    `SELECT count(*) AS n FROM url u WHERE ${IS_EXTERNAL} ${mine}`,
+    values,
+  );
+  return n;
 }
 
 async function hostIdsOf(sql: Sql, names: readonly string[]): Promise<number[]> {
@@ -220,7 +233,7 @@ function runsOf(sql: Sql, filter: { project?: string; limit?: number }): AsyncGe
 async function* hostsOf(sql: Sql, filter: { project?: string; limit?: number }): AsyncGenerator<HostRow> {
   const mine = (table: string) =>
     `($3::text IS NULL OR ${table}.project_id = (SELECT id FROM project WHERE name = $3))`;
-  const text = `SELECT h.id AS at, h.name AS host, c.pages, c.processed, c.waiting, c.errors,
+  const text = `SELECT h.id AS at, h.name AS host, c.known_urls, ${COUNTED},
       COALESCE((SELECT sum(q.requests) FROM host_queue q WHERE q.host_id = h.id AND ${mine('q')}), 0) AS requests,
       ${whole('h.average_ms')} AS average_ms, ${whole('h.adaptive_ms')} AS adaptive_delay_ms,
       ${time('h.not_before')} AS next_slot_at, ${time('h.blocked_until')} AS blocked_until, h.consecutive_429, h.failures,
@@ -229,9 +242,7 @@ async function* hostsOf(sql: Sql, filter: { project?: string; limit?: number }):
       (SELECT q.closed_reason FROM host_queue q
         WHERE q.host_id = h.id AND q.closed_reason IS NOT NULL AND ${mine('q')} LIMIT 1) AS closed
     FROM (SELECT * FROM host WHERE id > $1 ORDER BY id LIMIT $2) h CROSS JOIN LATERAL (
-      SELECT count(*) AS pages, count(*) FILTER (WHERE u.state = ${PAGE_STATES.Processed}) AS processed,
-        count(*) FILTER (WHERE u.state IN (${ERROR_STATES})) AS errors,
-        count(*) FILTER (WHERE u.state IN (${PAGE_STATES.Queued}, ${PAGE_STATES.Fetching})) AS waiting
+      SELECT count(*) AS known_urls, ${COUNTS}
       FROM url u WHERE u.host_id = h.id AND ${mine('u')}) c
     ORDER BY h.id`;
   const read = (after: number, size: number) =>
@@ -239,7 +250,7 @@ async function* hostsOf(sql: Sql, filter: { project?: string; limit?: number }):
   let left = filter.limit ?? Number.POSITIVE_INFINITY;
   if (left <= 0) return;
   for await (const { at: _, ...row } of batches(undefined, { first: 0, placeOf: ({ at }) => at }, read)) {
-    if (row.pages === 0) continue;
+    if (row.known_urls === 0) continue;
     yield row;
     if (--left <= 0) return;
   }

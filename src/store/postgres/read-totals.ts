@@ -1,4 +1,5 @@
 /** What a database or one of its projects amounts to, counted by PostgreSQL in a few scans. */
+import { countUrls } from '../../frontier/counting-words.ts';
 import { pageStateName } from '../../frontier/page-state.ts';
 import { NO_DEPTH } from '../port.ts';
 import type { StoreTotals } from '../read-side.ts';
@@ -24,9 +25,14 @@ export async function readTotals(sql: Sql, project: string | undefined): Promise
     const [{ n }] = await ask<{ n: number | null }>(sql, text, [name]);
     return n ?? 0;
   };
-  const byState = await count('u.state', 'url u', 'ORDER BY n DESC, k');
+  const byCode = await count('u.state', 'url u', 'ORDER BY n DESC, k');
+  const byState = Object.fromEntries(
+    Object.entries(byCode)
+      .map(([state, n]): [string, number] => [pageStateName(Number(state)), n])
+      .sort((a, b) => b[1] - a[1]),
+  );
   return {
-    urls: Object.values(byState).reduce((total, n) => total + n, 0),
+    ...countUrls(byState),
     hosts: await sum(`SELECT count(DISTINCT u.host_id) AS n FROM url u WHERE ${mine}`),
     links: await sum(
       `SELECT sum(cardinality(l.targets)) AS n FROM link_set l JOIN url u ON u.id = l.page_id AND u.host_id = l.host_id
@@ -34,11 +40,7 @@ export async function readTotals(sql: Sql, project: string | undefined): Promise
     ),
     requests: await sum(`SELECT sum(r.requests) AS n ${OF_RUNS}`),
     bytes: await sum(`SELECT sum(r.bytes) AS n ${OF_RUNS}`),
-    by_state: Object.fromEntries(
-      Object.entries(byState)
-        .map(([state, n]): [string, number] => [pageStateName(Number(state)), n])
-        .sort((a, b) => b[1] - a[1]),
-    ),
+    by_state: byState,
     by_status: await count('f.status_code', VISITED),
     // In the order of bytes, whatever language the database speaks.
     by_content_type: await count(

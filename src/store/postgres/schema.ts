@@ -7,6 +7,7 @@
  * Every change of a table is a new entry of MIGRATIONS, never an edit; `meta.schema_version` counts them. Views are made
  * anew with each of them.
  */
+import { MOST_CHANGES_A_DAY } from '../../change/visit-record.ts';
 import { REQUEST_KINDS } from '../port.ts';
 import { knownByNumber, outcomeNumber } from '../visit-rows.ts';
 import { VIEWS } from './views.ts';
@@ -412,11 +413,13 @@ ALTER TABLE run ADD COLUMN left_out integer NOT NULL DEFAULT 0;`,
   // were given. Views are made anew: one more word for what changed.
   'ALTER TABLE discovery ADD COLUMN looks text, ADD COLUMN searched text;',
   // What a page was before a run queued it again (kept-answer.ts), and how many pages a run left as they were. The column
-  // of before counts all pages that workers closed at the run's limit, known or new.
+  // of before counts all pages that workers closed at the run's limit, known or new. A change seen minutes after the last
+  // visit had counted as hundreds a day (visit-record.ts).
   `ALTER TABLE url ADD COLUMN known_state smallint, ADD COLUMN known_reason text, ADD COLUMN left_run integer,
   ADD COLUMN left_reason text;
 ALTER TABLE run RENAME COLUMN left_out TO closed_pages;
-ALTER TABLE run ADD COLUMN left_out integer NOT NULL DEFAULT 0;`,
+ALTER TABLE run ADD COLUMN left_out integer NOT NULL DEFAULT 0;
+UPDATE fetched SET change_frequency = ${MOST_CHANGES_A_DAY} WHERE change_frequency > ${MOST_CHANGES_A_DAY};`,
 ];
 export const SCHEMA_VERSION = MIGRATIONS.length;
 

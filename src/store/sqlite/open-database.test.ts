@@ -6,7 +6,9 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { SumiError } from '../../errors.ts';
 import { REQUEST_KINDS } from '../port.ts';
 import { openAsSource, openForReading, openForWriting, storeError } from './open-database.ts';
+import { openSqliteReadSide } from './read-side.ts';
 import { MIGRATIONS, SCHEMA_VERSION } from './schema.ts';
+import { VIEWS } from './views.ts';
 
 let folder: string;
 let path: string;
@@ -67,6 +69,29 @@ describe('opening for writing', () => {
     expect(db.pragma('user_version', { simple: true })).toBe(SCHEMA_VERSION);
     expect(db.prepare('SELECT project, status, metadata, mode, "new" FROM runs').all()).toEqual([
       { project: 'old', status: 'completed', metadata: null, mode: null, new: 0 },
+    ]);
+    db.close();
+  });
+
+  it('bounds the change frequencies of a file that knew no bound, and reading shows them bounded', async () => {
+    makeOfVersion(
+      10,
+      `${VIEWS}; INSERT INTO project (id, name, created_at) VALUES (1, 'old', 0);
+       INSERT INTO host (id, name) VALUES (1, 'a.test');
+       INSERT INTO url (id, host_id, project_id, state, priority, depth, discovered_run, discovered_at, url, hops, attempts)
+         VALUES (1, 1, 1, 3, 1, 0, 1, 0, 'https://a.test/', '', 0), (2, 1, 1, 3, 1, 0, 1, 0, 'https://a.test/b', '', 0);
+       INSERT INTO fetched (page_id, run_id, visited_at, change_frequency, noindex, nofollow)
+         VALUES (1, 1, 5, 432, 0, 0), (2, 1, 5, 2.5, 0, 0)`,
+    );
+    const side = openSqliteReadSide(path);
+    expect([(await side.pageById(1))!.change_frequency, (await side.pageById(2))!.change_frequency]).toEqual([
+      24, 2.5,
+    ]);
+    await side.close();
+    openForWriting(path).close();
+    const db = new Sqlite(path, { readonly: true });
+    expect(db.prepare('SELECT change_frequency FROM fetched ORDER BY page_id').pluck().all()).toEqual([
+      24, 2.5,
     ]);
     db.close();
   });

@@ -1,7 +1,7 @@
 /** Unpacks link sets for reading: JSON in one go per page, because asking SQL for the n-th flag is quadratic. */
 import type { Database } from 'better-sqlite3';
 import { LINK_FLAGS } from '../../parse/parsed-page.ts';
-import type { LinkFilter, LinkRow } from '../read-side.ts';
+import type { LinkBetween, LinkFilter, LinkRow } from '../read-side.ts';
 
 interface LinkSetRow {
   page_id: number;
@@ -21,7 +21,8 @@ export function createLinkReader(db: Database, batch: number) {
   const changesOf = db.prepare('SELECT run_id, added FROM link_change WHERE page_id = ? ORDER BY run_id');
   const setOf = db.prepare(`SELECT ${COLUMNS} FROM ${SETS} WHERE l.page_id = ?`);
 
-  function* unpack(set: LinkSetRow, only: number | null): Generator<LinkRow> {
+  /** `isWanted` chooses targets: the links are then seen from these. */
+  function* unpack(set: LinkSetRow, isWanted: ((target: number) => boolean) | null): Generator<LinkRow> {
     const targets = JSON.parse(set.targets) as number[];
     const flags = set.flags === null ? [] : (JSON.parse(set.flags) as number[]);
     const anchors = set.anchors === null ? [] : (JSON.parse(set.anchors) as (string | null)[]);
@@ -33,12 +34,12 @@ export function createLinkReader(db: Database, batch: number) {
       for (const id of JSON.parse(added) as number[]) addedIn.set(id, run_id);
     }
     for (const [i, target] of targets.entries()) {
-      if (only !== null && target !== only) continue;
+      if (isWanted !== null && !isWanted(target)) continue;
       const flag = flags[i] ?? 0;
       yield {
         from_url: set.url,
         to_url: urlOf.get(target) as string,
-        direction: only === null ? 'out' : 'in',
+        direction: isWanted === null ? 'out' : 'in',
         nofollow: flag & LINK_FLAGS.nofollow,
         rel: FLAG_WORDS.filter(([, bit]) => (flag & bit) !== 0)
           .map(([word]) => word)
@@ -72,20 +73,43 @@ export function createLinkReader(db: Database, batch: number) {
     }
   }
 
-  function* everyLink(project: string | undefined): Generator<LinkRow> {
+  function ofProject(project: string | undefined): Generator<LinkSetRow> {
     const where = project === undefined ? '' : 'AND u.project_id = (SELECT id FROM project WHERE name = ?)';
-    for (const set of sets(where, project === undefined ? [] : [project])) yield* unpack(set, null);
+    return sets(where, project === undefined ? [] : [project]);
+  }
+
+  function* everyLink(project: string | undefined): Generator<LinkRow> {
+    for (const set of ofProject(project)) yield* unpack(set, null);
   }
 
   function* linksOfPage(pageId: number): Generator<LinkRow> {
     const own = setOf.get(pageId) as LinkSetRow | undefined;
     if (own !== undefined) yield* unpack(own, null);
     // The digits may be part of a longer id: the cheap test picks the sets, unpacking decides.
-    for (const set of sets('AND instr(l.targets, ?) > 0', [String(pageId)])) yield* unpack(set, pageId);
+    for (const set of sets('AND instr(l.targets, ?) > 0', [String(pageId)]))
+      yield* unpack(set, (target) => target === pageId);
+  }
+
+  async function* linksTo(
+    targets: { has(id: number): boolean },
+    { project, limit }: LinkFilter,
+  ): AsyncGenerator<LinkBetween> {
+    let left = limit ?? Number.POSITIVE_INFINITY;
+    const isWanted = (id: number) => targets.has(id);
+    for (const set of ofProject(project)) {
+      const hits = (JSON.parse(set.targets) as number[]).filter(isWanted);
+      if (hits.length === 0) continue;
+      let place = 0;
+      for (const row of unpack(set, isWanted)) {
+        if (left-- <= 0) return;
+        yield { ...row, from_id: set.page_id, to_id: hits[place++] };
+      }
+    }
   }
 
   return {
     all: (filter: LinkFilter) => limited(everyLink(filter.project), filter.limit),
+    linksTo,
     of: (pageId: number, filter: LinkFilter) => limited(linksOfPage(pageId), filter.limit),
   };
 }

@@ -4,9 +4,12 @@
  * Bounded memory: batches of rows, and for links one page's set at a time.
  */
 import type { Database } from 'better-sqlite3';
+import { MOST_CHANGES_A_DAY } from '../../change/visit-record.ts';
 import { sumiError } from '../../errors.ts';
+import { COUNTING_WORD_NAMES, COUNTING_WORDS, stateList } from '../../frontier/counting-words.ts';
 import { PAGE_STATES, pageStateName } from '../../frontier/page-state.ts';
 import { explainFailures } from '../explain-failures.ts';
+import { IS_EXTERNAL, IS_NOT_EXTERNAL } from '../external-urls.ts';
 import { orderOfPages } from '../page-order.ts';
 import { NO_DEPTH, REQUEST_KINDS, type StoredRobots } from '../port.ts';
 import type {
@@ -38,12 +41,15 @@ const BATCH = 1000;
 const iso = (column: string) =>
   `CASE WHEN ${column} > 0 THEN strftime('%Y-%m-%dT%H:%M:%fZ', ${column} / 1000.0, 'unixepoch') END`;
 
+/** A file of an older version may hold more, and reading does not migrate it. */
+const FREQUENCY = `min(f.change_frequency, ${MOST_CHANGES_A_DAY})`;
+
 const PAGE_COLUMNS = `u.url, u.state, u.reason, f.status_code, f.title, f.h1, NULLIF(u.depth, ${NO_DEPTH}) AS depth,
   f.content_type, f.word_count, NULLIF(lower(hex(f.content_hash)), '') AS content_hash, f.final_url,
   COALESCE(f.redirect_count, 0) AS redirect_count, f.etag, f.last_modified, ${iso('f.visited_at')} AS visited_at, f.error,
   u.id, p.name AS project, h.name AS host, COALESCE(u.fetch_url, u.url) AS fetch_url, f.description AS meta_description,
   f.lang, f.charset, f.canonical, f.noindex, f.nofollow, f.content_length, printf('%016x', f.simhash) AS simhash,
-  f.cache_control, f.response_ms, f.change, COALESCE(f.change_frequency, 0) AS change_frequency,
+  f.cache_control, f.response_ms, f.change, COALESCE(${FREQUENCY}, 0) AS change_frequency,
   COALESCE(f.changes_detected, 0) AS changes_detected, u.priority, u.attempts, ${iso('u.retry_at')} AS retry_at,
   ${iso('u.discovered_at')} AS discovered_at, u.discovered_run, f.run_id AS visited_run, u.referrer_id, f.redirect_to,
   f.body_key, u.left_run, u.left_reason`;
@@ -54,14 +60,6 @@ const RUN_COLUMNS = `r.id AS run, p.name AS project, r.status, ${iso('r.started_
   ${iso('r.finished_at')} AS finished_at, r.pages, r.requests, r.bytes, r.config_hash, r.error, r.metadata, r.mode,
   r.mode_reason, r.left_out`;
 const RUNS = 'run r JOIN project p ON p.id = r.project_id';
-
-const ERROR_STATES = [
-  PAGE_STATES.DeadLink,
-  PAGE_STATES.Unreachable,
-  PAGE_STATES.RateLimited,
-  PAGE_STATES.Failed,
-  PAGE_STATES.ContentMismatch,
-].join(', ');
 
 export function openSqliteReadSide(path: string): ReadSide {
   const db = openForReading(path);
@@ -92,6 +90,8 @@ export function openSqliteReadSide(path: string): ReadSide {
     pageById: async (id) => named(onePage.get(id)),
     links: links.all,
     linksOf: links.of,
+    linksTo: links.linksTo,
+    countExternal: (project) => countExternal(db, project),
     ...createGraphReader(db),
     hosts: (filter) => hostsOf(db, filter),
     hostId: async (name) =>
@@ -122,6 +122,11 @@ export function openSqliteReadSide(path: string): ReadSide {
   return explainFailures(side, (error) => storeError(error, path));
 }
 
+const COUNTS = COUNTING_WORD_NAMES.map(
+  (word) => `sum(u.state IN (${stateList(COUNTING_WORDS[word].states)})) AS ${word}`,
+).join(', ');
+const COUNTED = COUNTING_WORD_NAMES.map((word) => `c.${word}`).join(', ');
+
 type RawPage = Omit<PageRow, 'state'> & { state: number };
 
 function named(row: unknown): PageRow | null {
@@ -147,8 +152,9 @@ async function* pagesOf(db: Database, filter: PageFilter): AsyncGenerator<PageRo
   add('f.status_code', filter.statusCodes);
   add('h.name', filter.hosts);
   add('f.change', filter.changes);
+  if (filter.withoutExternal) conditions.push(IS_NOT_EXTERNAL);
   if (filter.changingMoreThan !== undefined) {
-    conditions.push('f.change_frequency > ?');
+    conditions.push(`${FREQUENCY} > ?`);
     values.push(filter.changingMoreThan);
   }
   if (filter.notVisitedSince !== undefined) {
@@ -169,6 +175,15 @@ async function* pagesOf(db: Database, filter: PageFilter): AsyncGenerator<PageRo
     after = order.placeOf(rows[rows.length - 1]);
     left -= rows.length;
   }
+}
+
+async function countExternal(db: Database, project: string | undefined): Promise<number> {
+  const mine = project === undefined ? '' : 'AND u.project_id = (SELECT id FROM project WHERE name = ?)';
+  const values = project === undefined ? [] : [project];
+  return db
+    .prepare(`SELECT count(*) FROM url u WHERE ${IS_EXTERNAL} ${mine}`)
+    .pluck()
+    .get(...values) as number;
 }
 
 async function* runsOf(db: Database, filter: { project?: string; limit?: number }): AsyncGenerator<RunRow> {
@@ -192,14 +207,12 @@ async function* hostsOf(db: Database, filter: { project?: string; limit?: number
   const project = filter.project ?? null;
   db.exec('DROP TABLE IF EXISTS temp.host_pages');
   db.prepare(
-    `CREATE TEMP TABLE host_pages AS SELECT u.host_id, count(*) AS pages,
-       sum(u.state = ${PAGE_STATES.Processed}) AS processed, sum(u.state IN (${ERROR_STATES})) AS errors,
-       sum(u.state IN (${PAGE_STATES.Queued}, ${PAGE_STATES.Fetching})) AS waiting
+    `CREATE TEMP TABLE host_pages AS SELECT u.host_id, count(*) AS known_urls, ${COUNTS}
      FROM url u JOIN project p ON p.id = u.project_id WHERE ? IS NULL OR p.name = ?
      GROUP BY u.host_id ORDER BY u.host_id`,
   ).run(project, project);
   const read = db.prepare(
-    `SELECT c.rowid AS at, h.name AS host, c.pages, c.processed, c.waiting, c.errors,
+    `SELECT c.rowid AS at, h.name AS host, c.known_urls, ${COUNTED},
        COALESCE((SELECT sum(q.requests) FROM host_queue q JOIN project p ON p.id = q.project_id
          WHERE q.host_id = h.id AND (? IS NULL OR p.name = ?)), 0) AS requests,
        round(h.average_ms) AS average_ms, round(h.adaptive_ms) AS adaptive_delay_ms,

@@ -1,5 +1,6 @@
 /** What a file or one of its projects amounts to, counted by SQLite in a few scans. */
 import type { Database } from 'better-sqlite3';
+import { countUrls } from '../../frontier/counting-words.ts';
 import { pageStateName } from '../../frontier/page-state.ts';
 import { NO_DEPTH } from '../port.ts';
 import type { StoreTotals } from '../read-side.ts';
@@ -23,11 +24,16 @@ export function readTotals(db: Database, project: string | undefined): StoreTota
       .prepare(sql)
       .pluck()
       .get(...values) as number | null) ?? 0;
-  const byState = count('u.state', 'url u', 'ORDER BY n DESC, k');
+  const byCode = count('u.state', 'url u', 'ORDER BY n DESC, k');
+  const byState = Object.fromEntries(
+    Object.entries(byCode)
+      .map(([state, n]): [string, number] => [pageStateName(Number(state)), n])
+      .sort((a, b) => b[1] - a[1]),
+  );
   const visited = 'url u JOIN fetched f ON f.page_id = u.id';
   const ofRuns = 'FROM run r JOIN project p ON p.id = r.project_id WHERE ? IS NULL OR p.name = ?';
   return {
-    urls: Object.values(byState).reduce((sum, n) => sum + n, 0),
+    ...countUrls(byState),
     hosts: one(`SELECT count(DISTINCT u.host_id) FROM url u WHERE ${mine}`, name, name),
     links: one(
       `SELECT sum(json_array_length(l.targets)) FROM link_set l JOIN url u ON u.id = l.page_id WHERE ${mine}`,
@@ -36,11 +42,7 @@ export function readTotals(db: Database, project: string | undefined): StoreTota
     ),
     requests: one(`SELECT sum(r.requests) ${ofRuns}`, name, name),
     bytes: one(`SELECT sum(r.bytes) ${ofRuns}`, name, name),
-    by_state: Object.fromEntries(
-      Object.entries(byState)
-        .map(([state, n]): [string, number] => [pageStateName(Number(state)), n])
-        .sort((a, b) => b[1] - a[1]),
-    ),
+    by_state: byState,
     by_status: count('f.status_code', visited),
     by_content_type: count(
       "lower(trim(substr(f.content_type, 1, instr(f.content_type || ';', ';') - 1)))",

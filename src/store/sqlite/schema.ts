@@ -4,6 +4,7 @@
  * PRAGMA user_version counts them.
  */
 import type { Database } from 'better-sqlite3';
+import { MOST_CHANGES_A_DAY } from '../../change/visit-record.ts';
 import { sumiError } from '../../errors.ts';
 import { REQUEST_KINDS } from '../port.ts';
 import { knownByNumber, outcomeNumber } from '../visit-rows.ts';
@@ -345,10 +346,12 @@ UPDATE fetched SET facet_hash = x'' WHERE redirect_to IS NOT NULL AND facet_hash
   // When single sitemaps were read, and how much was in them; where a host's sitemaps were looked for, and not only read as they
   // were given. Views are made anew: one more word for what changed.
   'ALTER TABLE discovery ADD COLUMN looks TEXT; ALTER TABLE discovery ADD COLUMN searched TEXT;',
-  // What a page was before a run queued it again (kept-answer.ts), and how many pages a run left as they were.
+  // What a page was before a run queued it again (kept-answer.ts), and how many pages a run left as they were. A change
+  // seen minutes after the last visit had counted as hundreds a day (visit-record.ts).
   `ALTER TABLE url ADD COLUMN known_state INTEGER; ALTER TABLE url ADD COLUMN known_reason TEXT;
 ALTER TABLE url ADD COLUMN left_run INTEGER; ALTER TABLE url ADD COLUMN left_reason TEXT;
-ALTER TABLE run ADD COLUMN left_out INTEGER NOT NULL DEFAULT 0;`,
+ALTER TABLE run ADD COLUMN left_out INTEGER NOT NULL DEFAULT 0;
+UPDATE fetched SET change_frequency = ${MOST_CHANGES_A_DAY} WHERE change_frequency > ${MOST_CHANGES_A_DAY};`,
 ];
 
 export const SCHEMA_VERSION = MIGRATIONS.length;

@@ -411,6 +411,14 @@ ALTER TABLE run ADD COLUMN left_out integer NOT NULL DEFAULT 0;`,
   // When single sitemaps were read, and how much was in them; where a host's sitemaps were looked for, and not only read as they
   // were given. Views are made anew: one more word for what changed.
   'ALTER TABLE discovery ADD COLUMN looks text, ADD COLUMN searched text;',
+  // Up to where each reader of `sumi changes` has looked: all runs up to run_id, and what came later up to looked_at.
+  `CREATE TABLE reader_look (
+  project_id integer NOT NULL,
+  reader text NOT NULL,
+  run_id integer NOT NULL,
+  looked_at bigint NOT NULL,
+  PRIMARY KEY (project_id, reader)
+);`,
 ];
 export const SCHEMA_VERSION = MIGRATIONS.length;
 

@@ -3,7 +3,7 @@
  * of this connection's own that stand before the file's.
  */
 import type { Database } from 'better-sqlite3';
-import { CHANGE_COLUMNS, CHANGE_TABLES, ORPHAN_TABLE } from './schema.ts';
+import { CHANGE_COLUMNS, CHANGE_TABLES, ORPHAN_TABLE, READER_TABLE } from './schema.ts';
 
 const WITH_METADATA = 2;
 const WITH_HISTORY = 4;
@@ -11,12 +11,14 @@ const WITH_ORPHANS = 5;
 const WITH_TROUBLE = 6;
 const WITH_WORDS = 7;
 const WITH_LOOKS = 10;
+const WITH_READERS = 11;
 const WORDS = 'NULL AS lastmod_text, NULL AS details';
 
 export function showAsCurrent(db: Database): void {
   const version = db.pragma('user_version', { simple: true }) as number;
   const make = (tables: string) => db.exec(tables.replaceAll('CREATE TABLE', 'CREATE TEMP TABLE'));
   if (version < WITH_ORPHANS) make(ORPHAN_TABLE);
+  if (version < WITH_READERS) make(READER_TABLE);
   if (version >= WITH_HISTORY && version < WITH_WORDS)
     db.exec(`CREATE TEMP VIEW sitemap_entry AS SELECT t.*, ${WORDS} FROM main.sitemap_entry t`);
   if (version >= WITH_HISTORY) {

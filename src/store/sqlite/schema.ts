@@ -99,6 +99,15 @@ CREATE TABLE revisit (
   flags INTEGER NOT NULL
 );`;
 /** Pages that nothing leads to any more, and the run at whose end that was found. */
+/** Up to where a reader of `sumi changes` has looked: all runs up to `run_id`, and what came later up to `looked_at`. */
+export const READER_TABLE = `CREATE TABLE reader_look (
+  project_id INTEGER NOT NULL,
+  reader TEXT NOT NULL,
+  run_id INTEGER NOT NULL,
+  looked_at INTEGER NOT NULL,
+  PRIMARY KEY (project_id, reader)
+) WITHOUT ROWID;`;
+
 export const ORPHAN_TABLE = 'CREATE TABLE orphan (page_id INTEGER PRIMARY KEY, run_id INTEGER NOT NULL);';
 
 /** The columns that the version of history added, with what stands for them in a file that is older. */
@@ -345,6 +354,8 @@ UPDATE fetched SET facet_hash = x'' WHERE redirect_to IS NOT NULL AND facet_hash
   // When single sitemaps were read, and how much was in them; where a host's sitemaps were looked for, and not only read as they
   // were given. Views are made anew: one more word for what changed.
   'ALTER TABLE discovery ADD COLUMN looks TEXT; ALTER TABLE discovery ADD COLUMN searched TEXT;',
+  // Up to where each reader of `sumi changes` has looked.
+  READER_TABLE,
 ];
 
 export const SCHEMA_VERSION = MIGRATIONS.length;

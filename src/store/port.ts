@@ -18,6 +18,7 @@ import type { PageStateCode } from '../frontier/page-state.ts';
 import type { Clock } from '../primitives/clock.ts';
 import type { ReaderLook } from './reader-look.ts';
 import type { KeptPlan, RevisitBatch } from './revisit-batch.ts';
+import type { WorkerReport } from './worker-report.ts';
 
 export interface RunRequest {
   project: string;
@@ -371,12 +372,6 @@ export interface RunCounts {
   ledger: LedgerRow[];
   /** The mean of change_frequency over the project's pages that were visited more than once; 0 when there is none. */
   averageChangeFrequency: number;
-}
-
-/** What a worker tells of itself, for `sumi workers`. */
-export interface WorkerReport {
-  hosts: number;
-  pages: number;
 }
 
 export interface Store {

@@ -7,10 +7,11 @@ import { VISIT_OUTCOMES, type VisitOutcome } from '../change/visit-record.ts';
 import { withoutCredentials } from '../config/url-credentials.ts';
 import { sumiError } from '../errors.ts';
 import { describeChanges } from '../report/describe-changes.ts';
-import { showCount } from '../report/terminal-text.ts';
+import { showCount, showMany } from '../report/terminal-text.ts';
 import {
   type ChangesHeading,
   type ChangesList,
+  COMPARED_NAMES,
   TOLD_NAMES,
   type ToldChange,
   toldChange,
@@ -18,6 +19,8 @@ import {
 import type { PageRow, ReadSide, RunRow } from '../store/read-side.ts';
 import { type ChosenRuns, chooseRuns, isRunNumber, projectOf, type RunFlags } from './choose-runs.ts';
 import { findPages } from './find-pages.ts';
+import { keepLook, type SeenLook, tell } from './keep-look.ts';
+import { CHANGE_OUTCOMES, type NetChanges, readNetChanges } from './net-changes.ts';
 import { addOptionFlags } from './options-to-flags.ts';
 import { type Reading, withReadSide } from './read-command.ts';
 import {
@@ -33,8 +36,10 @@ const SHOWN_RUNS = 3;
 
 const EXAMPLES = `
 Examples:
-  sumi changes                                         what the last run found changed, new and gone
-  sumi changes --since 3                               everything after run 3; also --since 2026-02-03, --since 7d
+  sumi changes                                         what the last run found new, changed and gone; in a project that
+                                                       sumi watch keeps fresh: what changed since you last looked
+  sumi changes --since 1d                              since a time; also --since 2026-02-03, --since 3 (after run 3)
+  sumi changes --reader mail --out changes.html        since this reader last looked, whoever else did
   sumi changes https://example.com/prices              all visits of a page, and what each found
   sumi changes --format json | jq '.[] | .url'         one object a page; unchanged pages too with --all
   sumi changes --out changes.html                      a page to look at; .md for an issue, .csv for a table
@@ -44,6 +49,9 @@ interface ChangesFlags extends RunFlags {
   all?: boolean;
   format?: ChangeFormat;
   out?: string;
+  steps?: boolean;
+  /** False with --no-mark. */
+  mark: boolean;
 }
 
 export function changesCommand(): Command {
@@ -53,24 +61,34 @@ export function changesCommand(): Command {
   addOutputFlags(command)
     .option('--since <RUN|DATE>', 'all runs after this one, or all visits from that time on')
     .option('--run <ID>', 'a certain run; the last one without')
+    .option(
+      '--reader <NAME>',
+      'what changed since this reader last looked; in a watched project the user, unless given',
+    )
+    .option('--no-mark', 'this is no look: the next one begins where the last one did')
+    .option('--steps', 'what each run found by itself, where several runs are told together')
     .option('--all', 'pages that did not change, or could not be read, as well')
     .option('--limit <N>', 'at most so many rows');
   addOptionFlags(command, ['db', 'store', 'config', 'project']);
-  return command.addHelpText('after', EXAMPLES).action((url: string | undefined, flags: ChangesFlags) =>
-    withReadSide(
-      command,
-      async (reading) => {
-        const output = outputOf(flags, reading.config, command);
-        const changes =
-          url === undefined ? await changesOfRuns(reading, flags) : await historyOf(reading, url, flags);
-        await writeChanges(changes, output);
-      },
-      ['format'],
-    ),
-  );
+  return command
+    .addHelpText('after', EXAMPLES)
+    .action(async (url: string | undefined, flags: ChangesFlags) => {
+      let seen: SeenLook | null = null as SeenLook | null;
+      await withReadSide(
+        command,
+        async (reading) => {
+          const output = outputOf(flags, reading.config, command);
+          if (url !== undefined) return writeChanges(await historyOf(reading, url, flags), output);
+          const told = await changesOfRuns(reading, flags);
+          await writeChanges(told.changes, output);
+          if (flags.mark) seen = told.seen();
+        },
+        ['format'],
+      );
+      if (seen !== null) await keepLook(seen);
+    });
 }
 
-const TOLD: readonly VisitOutcome[] = ['changed', 'new', 'gone'];
 const SECTION_TITLES: Record<VisitOutcome, string> = {
   changed: 'Changed',
   new: 'New',
@@ -79,23 +97,52 @@ const SECTION_TITLES: Record<VisitOutcome, string> = {
   failed: 'Not read',
 };
 
-async function changesOfRuns(reading: Reading, flags: ChangesFlags): Promise<TellableChanges> {
-  const { side, limit } = reading;
+interface ToldOfRuns {
+  changes: TellableChanges;
+  /** Asked when all is told: what the reader has seen now; null where no look was asked for, or the list was cut. */
+  seen: () => SeenLook | null;
+}
+
+async function changesOfRuns(reading: Reading, flags: ChangesFlags): Promise<ToldOfRuns> {
+  const { side, limit, config } = reading;
   const chosen = await chooseRuns(reading, flags, false, Date.now());
-  const outcomes: readonly VisitOutcome[] = flags.all ? [...TOLD, 'unchanged', 'failed'] : TOLD;
-  const heading = await headingOf(side, chosen, outcomes);
+  const { project, runs, sinceMs, look } = chosen;
+  const outcomes: readonly VisitOutcome[] = flags.all
+    ? [...CHANGE_OUTCOMES, 'unchanged', 'failed']
+    : CHANGE_OUTCOMES;
+  const isNet = !flags.steps && runs.length > 0 && (runs.length > 1 || sinceMs !== null);
+  const window = { project, fromRun: runs[0]?.run ?? 0, toRun: runs.at(-1)?.run ?? 0, sinceMs };
+  const net = isNet ? await readNetChanges(side, window) : null;
+  const heading = await headingOf(side, chosen, outcomes, net);
   const left = { rows: limit ?? Number.POSITIVE_INFINITY };
-  const rows = (wanted: readonly VisitOutcome[]) => rowsOf(side, chosen, wanted, left);
+  const rows = (wanted: readonly VisitOutcome[]) =>
+    net === null ? rowsOf(side, chosen, wanted, left) : firstOf(net.rows(wanted), left);
   return {
-    rows: () => rows(outcomes),
-    names: TOLD_NAMES,
-    list: (): ChangesList => ({
-      heading,
-      sections: outcomes.map((outcome) => ({ title: SECTION_TITLES[outcome], rows: rows([outcome]) })),
-      showsRun: chosen.runs.length > 1,
-      emptyText: emptyTextOf(chosen, heading),
-    }),
+    changes: {
+      rows: () => rows(outcomes),
+      names: net === null ? TOLD_NAMES : COMPARED_NAMES,
+      list: (): ChangesList => ({
+        heading,
+        sections: outcomes.map((outcome) => ({ title: SECTION_TITLES[outcome], rows: rows([outcome]) })),
+        showsRun: runs.length > 1,
+        emptyText: emptyTextOf(chosen, heading),
+      }),
+    },
+    seen: () => {
+      if (look === undefined) return null;
+      const isCut = left.rows <= 0;
+      if (isCut) tell('--limit may have cut the list, so the next look begins where this one did.');
+      return isCut ? null : { config, project: project.project, ...look };
+    },
   };
+}
+
+async function* firstOf(rows: AsyncIterable<ToldChange>, left: { rows: number }): AsyncGenerator<ToldChange> {
+  if (left.rows <= 0) return;
+  for await (const row of rows) {
+    yield row;
+    if (--left.rows <= 0) return;
+  }
 }
 
 /** For a list without rows: nothing changed, nothing could be read, or nothing is known any more. */
@@ -128,8 +175,9 @@ async function* rowsOf(
 
 async function headingOf(
   side: ReadSide,
-  { project, runs, sinceMs }: ChosenRuns,
+  { project, runs, sinceMs, look }: ChosenRuns,
   outcomes: readonly VisitOutcome[],
+  net: NetChanges | null,
 ): Promise<ChangesHeading> {
   const last = runs.at(-1);
   const which =
@@ -138,12 +186,17 @@ async function headingOf(
       : runs.length === 1
         ? `run ${last.run}`
         : `runs ${runs[0].run} to ${last.run}`;
-  const since = sinceMs === null ? '' : `since ${new Date(sinceMs).toISOString().slice(0, 16)}Z, `;
+  const notes = [last === undefined ? 'Nothing was crawled since.' : describeRuns(runs)];
+  if (look?.last === null) notes.push('first look: the last 24 hours, without the first crawl');
+  if (net !== null && net.takenBack > 0)
+    notes.push(`${showMany(net.takenBack, 'page')} changed and changed back`);
   const heading: ChangesHeading = {
-    title: `Changes of ${project.project}, ${since}${which}`,
-    note: last === undefined ? 'Nothing was crawled since.' : describeRuns(runs),
+    title: `Changes of ${project.project}, ${sinceText(sinceMs, look)}${which}`,
+    note: notes.join('; '),
     counts: [],
   };
+  if (net !== null)
+    return { ...heading, counts: outcomes.map((outcome) => [outcome, net.counts.get(outcome) ?? 0]) };
   // By time, the runs' own counts say too much.
   if (sinceMs !== null) return heading;
   const counts = new Map<VisitOutcome, number>(outcomes.map((outcome) => [outcome, 0]));
@@ -152,6 +205,12 @@ async function headingOf(
       counts.set(outcome, (counts.get(outcome) ?? 0) + visits);
   }
   return { ...heading, counts: [...counts] };
+}
+
+function sinceText(sinceMs: number | null, look: ChosenRuns['look']): string {
+  const minute = (at: number) => `${new Date(at).toISOString().slice(0, 16)}Z`;
+  if (look?.last != null) return `since the last look of ${look.reader} at ${minute(look.last.at)}, `;
+  return sinceMs === null ? '' : `since ${minute(sinceMs)}, `;
 }
 
 function describeRuns(runs: readonly RunRow[]): string {

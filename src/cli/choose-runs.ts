@@ -1,7 +1,12 @@
 /** Which project and which of its runs a question about changes is about, from what stands on the command line. */
+
+import { userInfo } from 'node:os';
 import { sumiError } from '../errors.ts';
 import type { ProjectRow, ReadSide, RunRow } from '../store/read-side.ts';
-import { isCrawl } from '../store/unfinished-run.ts';
+import type { ReaderLook } from '../store/reader-look.ts';
+import { isCrawl, isUnfinished } from '../store/unfinished-run.ts';
+import { isTick } from '../watch/tick-run.ts';
+import { readState } from '../watch/watch-state.ts';
 import type { Reading } from './read-command.ts';
 import { readMoment } from './read-time.ts';
 
@@ -11,12 +16,29 @@ export interface ChosenRuns {
   runs: RunRow[];
   /** Visits before this wall time are not meant. */
   sinceMs: number | null;
+  /** Where what a reader has not seen yet was asked for. */
+  look?: AskedLook;
+}
+
+export interface AskedLook {
+  reader: string;
+  /** Null: this reader looks for the first time. */
+  last: ReaderLook | null;
+  /** What the reader has seen when all of this is told. */
+  next: ReaderLook;
 }
 
 export interface RunFlags {
   run?: string;
   since?: string;
+  reader?: string;
 }
+
+/** Who looks for the first time is told of so much. */
+const FIRST_LOOK_MS = 86_400_000;
+
+/** A visit of a run under way may be stored so long after it was made: it is told twice rather than never. */
+const LATE_MS = 300_000;
 
 /** The last run unless flags say otherwise; with `isWhole` all of them. */
 export async function chooseRuns(
@@ -51,7 +73,49 @@ export async function chooseRuns(
     );
     return { project, runs: meant, sinceMs };
   }
-  return { project, runs: isWhole ? runs : runs.slice(-1), sinceMs: null };
+  if (isWhole) return { project, runs, sinceMs: null };
+  const asksForLook = flags.reader !== undefined || (await isWatched(side, project, runs));
+  if (asksForLook) return sinceLook(side, project, runs, flags.reader ?? defaultReader(), now);
+  return { project, runs: runs.slice(-1), sinceMs: null };
+}
+
+/** A watch is at work, or the last run was one of its looks (cron runs one at a time). */
+async function isWatched(side: ReadSide, project: ProjectRow, runs: readonly RunRow[]): Promise<boolean> {
+  const { plan, learnedRun } = await side.revisitPlan(project.id);
+  const state = learnedRun > 0 ? readState(plan) : null;
+  const last = runs.at(-1);
+  return (state?.watcher ?? null) !== null || (last !== undefined && isTick(last));
+}
+
+/** Whoever uses the machine; in some containers users have no name. */
+function defaultReader(): string {
+  try {
+    return userInfo().username;
+  } catch {
+    return 'me';
+  }
+}
+
+async function sinceLook(
+  side: ReadSide,
+  project: ProjectRow,
+  runs: readonly RunRow[],
+  reader: string,
+  now: number,
+): Promise<ChosenRuns> {
+  const last = await side.readerLook(project.id, reader);
+  const newest = runs.at(-1)!;
+  const next = { run: isUnfinished(newest) ? newest.run - 1 : newest.run, at: now };
+  const look = { reader, last, next };
+  if (last === null) {
+    const sinceMs = now - FIRST_LOOK_MS;
+    // Of the first crawl everything is new, which is no news.
+    const isMeant = ({ finished_at }: RunRow) => finished_at === null || Date.parse(finished_at) >= sinceMs;
+    return { project, runs: runs.slice(1).filter(isMeant), sinceMs, look };
+  }
+  // A clock that was set back since must not hide anything.
+  const sinceMs = last.at > now ? null : last.at - LATE_MS;
+  return { project, runs: runs.filter(({ run }) => run > last.run), sinceMs, look };
 }
 
 /** A number alone is a run: years are written with a month. */

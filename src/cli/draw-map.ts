@@ -8,6 +8,7 @@ import { sumiError } from '../errors.ts';
 import type { LinkGraph } from '../graph/link-graph.ts';
 import type { TerrainSurvey } from '../graph/survey-terrain.ts';
 import { type ReadTerrain, readTerrainFigures } from '../graph/terrain-figures.ts';
+import type { MapSubject } from '../map-page/terrain-map.ts';
 import { renderTerrainSummary } from '../report/terrain-summary.ts';
 import { openReadSide } from '../store/open-store.ts';
 import type { ReadSide } from '../store/read-side.ts';
@@ -45,16 +46,21 @@ export async function drawMap(
   }
 }
 
-/** The page itself, and how many domains it shows. Only who asks for it loads what draws it. */
+/** The page itself, what it shows and how many of it; `subject` undefined: what suits the project. Only who asks for it loads what draws it. */
 export async function drawPage(
   side: ReadSide,
   project: string | undefined,
   survey?: TerrainSurvey,
-): Promise<{ page: string; domains: number }> {
+  subject?: MapSubject,
+): Promise<{ page: string; drawn: number; subject: MapSubject }> {
   const { readTerrainMap } = await import('../graph/read-terrain-map.ts');
   const { renderMapPage } = await import('../map-page/render-map-page.ts');
-  const map = await readTerrainMap(side, { project, survey, now: Date.now() });
-  return { page: await renderMapPage(map), domains: map.domains.length };
+  const map = await readTerrainMap(side, { project, survey, subject, now: Date.now() });
+  return {
+    page: await renderMapPage(map),
+    drawn: map.domains.length,
+    subject: map.subject ?? 'domains',
+  };
 }
 
 async function readTerrain(

@@ -20,13 +20,14 @@ const EXAMPLES = `
 Examples:
   sumi export --of domains --out map.gexf         the domains, for Gephi
   sumi export --format csv --out graph.csv        edges in graph.csv, nodes in graph-nodes.csv
-  sumi export --out map.html                      the domains as a page to look at
+  sumi export --out map.html                      a page to look at: domains, or of one site its sections
+  sumi export --of pages --out pages.html         the 3,000 most linked pages, as such a page
   sumi export --format jsonl | jq …               nodes, then edges, one object a line
   sumi export --of domains --format dot | sfdp -Tsvg > map.svg
 csv and parquet are tables: nodes go to a second file, NAME-nodes. On standard output csv writes the edges alone.
 Without --format the ending of --out decides. docs/decisions/0021-graph-and-exports.md explains the attributes.`;
 
-/** The page to look at is no graph file: it shows domains, whatever --of says. */
+/** The page to look at is no graph file. */
 const FORMATS = [...EXPORT_FORMATS, 'html'] as const;
 type Format = ExportFormat | 'html';
 
@@ -64,7 +65,11 @@ async function runExport(command: Command, flags: ExportFlags): Promise<void> {
   const side = await openReadSide(config.storeAddress);
   try {
     const project = await chooseProject(side, config);
-    if (format === 'html') return await exportPage(side, project, out);
+    if (format === 'html') {
+      // Where nobody said what the dots are, they are what suits the project.
+      const subject = command.getOptionValueSource('of') === 'default' ? undefined : flags.of;
+      return await exportPage(side, project, out, subject);
+    }
     const origins = await readStoredOrigins(side, project);
     const { graph, isDepthLeftOut } = await SUBJECTS[flags.of](side, { project }, origins);
     if (isDepthLeftOut)
@@ -102,12 +107,17 @@ async function chooseProject(
   return projects[0];
 }
 
-async function exportPage(side: ReadSide, project: string | undefined, out: string | null): Promise<void> {
-  const { page, domains } = await drawPage(side, project);
+async function exportPage(
+  side: ReadSide,
+  project: string | undefined,
+  out: string | null,
+  of: ExportFlags['of'] | undefined,
+): Promise<void> {
+  const { page, drawn, subject } = await drawPage(side, project, undefined, of);
   const pieces = oneOf(page);
   if (out === null) return print({ holds: 'graph', pieces });
   await writeFiles([{ path: out, pieces }]);
-  process.stdout.write(`${printable(`${showMany(domains, 'domain')} written to ${out}`)}\n`);
+  process.stdout.write(`${printable(`${showMany(drawn, subject.slice(0, -1))} written to ${out}`)}\n`);
 }
 
 function formatOf(out: string | null): Format {

@@ -3,7 +3,8 @@
  * all of them have come. A store that nobody shares is left in peace.
  */
 import type { Clock } from '../primitives/clock.ts';
-import type { Store, WorkerReport } from '../store/port.ts';
+import type { Store } from '../store/port.ts';
+import type { WorkerReport } from '../store/worker-report.ts';
 
 const HEARTBEAT_EVERY_MS = 5_000;
 /** Counting may take long in a large store: it gets at most a twentieth of the time. */

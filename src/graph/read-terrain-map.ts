@@ -4,11 +4,19 @@
  * and a few URLs a domain.
  */
 
-import type { TerrainDomain, TerrainLink, TerrainMap } from '../map-page/terrain-map.ts';
+import { type PageStateCode, pageStateName } from '../frontier/page-state.ts';
+import type {
+  DomainClass,
+  MapSubject,
+  TerrainDomain,
+  TerrainLink,
+  TerrainMap,
+} from '../map-page/terrain-map.ts';
 import type { GraphFilter, ReadSide } from '../store/read-side.ts';
-import { buildLinkGraph } from './link-graph.ts';
+import { type GroupedPages, groupByPage, groupBySection, visitedHosts } from './group-pages.ts';
+import { buildLinkGraph, type LinkGraph } from './link-graph.ts';
 import { buildOriginColumns } from './origin-columns.ts';
-import { readStoredOrigins, type StoredOrigins } from './stored-origins.ts';
+import { createStoredOrigins, readStoredOrigins, type StoredOrigins } from './stored-origins.ts';
 import { surveyTerrain, type TerrainSurvey } from './survey-terrain.ts';
 
 const TOP_PAGES = 8;
@@ -20,6 +28,8 @@ export interface TerrainMapRequest {
   project?: string;
   /** Of the same project, where it has been made already. */
   survey?: TerrainSurvey;
+  /** What the dots are; undefined: domains, or of a crawl of one site its sections. */
+  subject?: MapSubject;
   now: number;
 }
 
@@ -28,18 +38,102 @@ export async function readTerrainMap(side: MapSide, request: TerrainMapRequest):
   const filter: GraphFilter = { project };
   const projects = (await side.projects()).filter((row) => project === undefined || row.project === project);
   const origins = await readStoredOrigins(side, project);
-  const survey = request.survey ?? surveyTerrain(await buildLinkGraph(side, filter), origins);
   const run = projects.length === 1 ? await side.lastRun(projects[0].id) : null;
   const named = projects.map((row) => row.project).join(', ');
+  const found = request.survey?.links ?? (await buildLinkGraph(side, filter));
+  const heading = { project: named, run: run?.run ?? null, generatedAt: new Date(now).toISOString() };
+  const grouped = await groupFor(side, filter, found, origins, request.subject);
+  if (grouped !== null) return { ...heading, ...(await siteMap(side, filter, named, grouped)) };
+  const survey = request.survey ?? surveyTerrain(found, origins);
   return {
+    ...heading,
     title: `Terrain map: ${named}`,
-    project: named,
-    run: run?.run ?? null,
-    generatedAt: new Date(now).toISOString(),
     origins: [...origins.names],
     domains: domainsOf(survey, origins, await findTopPages(side, filter, survey)),
     links: linksOf(survey),
   };
+}
+
+/** With more hosts than this, hosts are what one wants to see. */
+const MOST_HOSTS_OF_A_SITE = 5;
+/** Fewer sections show nothing: then the pages are drawn. */
+const LEAST_SECTIONS = 4;
+const MOST_PAGES = 3000;
+
+interface SiteGroups extends GroupedPages {
+  subject: Exclude<MapSubject, 'domains'>;
+}
+
+/** Null where domains are to be drawn. */
+async function groupFor(
+  side: MapSide,
+  filter: GraphFilter,
+  links: LinkGraph,
+  origins: StoredOrigins,
+  subject: MapSubject | undefined,
+): Promise<SiteGroups | null> {
+  const ofPages = async (): Promise<SiteGroups> => ({
+    ...(await groupByPage(side, filter, links, MOST_PAGES)),
+    subject: 'pages',
+  });
+  if (subject === 'pages') return ofPages();
+  const visited = visitedHosts(links).reduce((sum, one) => sum + one, 0);
+  const isSite = origins.names.length === 0 && visited > 0 && visited <= MOST_HOSTS_OF_A_SITE;
+  if (subject === 'domains' || (subject === undefined && !isSite)) return null;
+  const sections = await groupBySection(side, filter, links);
+  const own = sections.isOutside.filter((isOutside, at) => !isOutside && !sections.isRest[at]).length;
+  return own < LEAST_SECTIONS && subject === undefined ? ofPages() : { ...sections, subject: 'sections' };
+}
+
+const NO_ORIGINS = createStoredOrigins(new Map());
+
+/** What is drawn of a site, with the classes of its own: see DOMAIN_CLASSES. */
+async function siteMap(side: MapSide, filter: GraphFilter, project: string, grouped: SiteGroups) {
+  const { subject, isRest, isOutside, total } = grouped;
+  const survey = surveyTerrain(grouped.links, NO_ORIGINS);
+  const tops = await findTopPages(side, filter, survey);
+  const places = new Int32Array(isRest.length).fill(-1);
+  const domains: TerrainDomain[] = [];
+  const states = subject === 'pages' ? stateOfGroups(grouped.links) : null;
+  for (const [group, { class: found, depth, ...figures }] of survey.domains.entries()) {
+    if (isRest[group]) continue;
+    const kind = states === null ? (isOutside[group] ? 'stub' : null) : classOfState(states[group]);
+    const isStart = depth === 0 && (kind === null || kind === 'discovered');
+    places[group] = domains.length;
+    domains.push({
+      ...{ name: figures.name, pages: figures.pages, processed: figures.processed, errors: figures.errors },
+      class: isStart ? 'quality' : (kind ?? (found === 'blacklist' ? 'blacklist' : 'discovered')),
+      depth,
+      depths: [],
+      indegree: survey.degrees.indegree[group],
+      outdegree: survey.degrees.outdegree[group],
+      pagerank: survey.ranks[group],
+      references: figures.references,
+      ...(subject === 'pages' && { weight: Math.max(1, figures.references) }),
+      topPages: tops[group] ?? [],
+    });
+  }
+  const links = linksOf(survey).flatMap(({ from, to, weight }) =>
+    places[from] === -1 || places[to] === -1 ? [] : [{ from: places[from], to: places[to], weight }],
+  );
+  return { subject, total, title: `${SITE_TITLES[subject]} ${project}`, origins: [], domains, links };
+}
+
+const SITE_TITLES = { sections: 'Sections of', pages: 'Pages of' } as const;
+
+/** Of groups with one page each. */
+function stateOfGroups({ hostOf, hosts, states }: LinkGraph): Uint8Array {
+  const found = new Uint8Array(hosts.length);
+  for (const [page, group] of hostOf.entries()) found[group] = states[page];
+  return found;
+}
+
+const BROKEN: ReadonlySet<string> = new Set(['DeadLink', 'Gone', 'Failed', 'Unreachable']);
+
+function classOfState(code: number): DomainClass {
+  const state = pageStateName(code as PageStateCode);
+  if (BROKEN.has(state)) return 'blacklist';
+  return state === 'Processed' ? 'discovered' : 'stub';
 }
 
 type TopPages = TerrainDomain['topPages'][];

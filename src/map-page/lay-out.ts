@@ -5,7 +5,7 @@
  */
 import { chooseAngles } from './choose-angles.ts';
 import { createGround } from './ground.ts';
-import type { TerrainDomain, TerrainLink } from './terrain-map.ts';
+import type { MapSubject, TerrainDomain, TerrainLink } from './terrain-map.ts';
 
 export interface MapLayout {
   x: Float64Array;
@@ -33,9 +33,13 @@ const FILL = 0.42;
 const PAUSE = 16;
 const CIRCLE_AT_MOST = 16;
 
-export function layOut(domains: readonly TerrainDomain[], links: readonly TerrainLink[]): MapLayout {
+export function layOut(
+  domains: readonly TerrainDomain[],
+  links: readonly TerrainLink[],
+  subject: MapSubject = 'domains',
+): MapLayout {
   const radius = Float64Array.from(sizes(domains));
-  const bands = toBands(domains);
+  const bands = toBands(domains, RING_NAMES[subject]);
   const angles = chooseAngles({ bands, links, radius });
   const x = new Float64Array(domains.length);
   const y = new Float64Array(domains.length);
@@ -70,11 +74,12 @@ function sizes(domains: readonly TerrainDomain[]): number[] {
 }
 
 /** Of a domain that is never asked few pages are known: how often others refer to it counts as well. */
-function weightOf({ class: kind, pages, references }: TerrainDomain): number {
+function weightOf({ class: kind, pages, references, weight }: TerrainDomain): number {
+  if (weight !== undefined) return weight;
   return kind === 'stub' || kind === 'blacklist' ? Math.max(pages, references / 8) : pages;
 }
 
-function toBands(domains: readonly TerrainDomain[]): Band[] {
+function toBands(domains: readonly TerrainDomain[], names: RingNames): Band[] {
   const groups = new Map<number, number[]>();
   for (const [at, domain] of domains.entries()) {
     const order = orderOf(domain);
@@ -82,22 +87,30 @@ function toBands(domains: readonly TerrainDomain[]): Band[] {
     if (group === undefined) groups.set(order, [at]);
     else group.push(at);
   }
-  if (!groups.has(QUALITY)) groups.set(QUALITY, []);
+  // Without quality the domains that come first stand in the centre.
+  if (groups.size === 0) groups.set(QUALITY, []);
   return [...groups]
     .sort(([a], [b]) => a - b)
-    .map(([order, members]) => ({ label: OUTSIDE.get(order) ?? `depth ${order}`, members }));
+    .map(([order, members]) => ({ label: names.get(order) ?? `depth ${order}`, members }));
 }
 
 const QUALITY = -1;
 const UNKNOWN = 1e9;
 const STUB = 1e9 + 1;
 const BLACKLIST = 1e9 + 2;
-const OUTSIDE = new Map([
-  [QUALITY, 'quality'],
-  [UNKNOWN, 'depth unknown'],
-  [STUB, 'stub'],
-  [BLACKLIST, 'blacklist'],
-]);
+type RingNames = ReadonlyMap<number, string>;
+const ringNames = (centre: string, stub: string, blacklist: string): RingNames =>
+  new Map([
+    [QUALITY, centre],
+    [UNKNOWN, 'depth unknown'],
+    [STUB, stub],
+    [BLACKLIST, blacklist],
+  ]);
+const RING_NAMES: Record<MapSubject, RingNames> = {
+  domains: ringNames('quality', 'stub', 'blacklist'),
+  sections: ringNames('start', 'other sites', 'blacklist'),
+  pages: ringNames('start', 'not visited', 'broken'),
+};
 
 function orderOf(domain: TerrainDomain): number {
   if (domain.class === 'quality') return QUALITY;

@@ -3,7 +3,7 @@
  * in milliseconds. Bigger maps are cut to what a browser can show, the lightest first, and the page says how much is gone.
  */
 import { layOut, type MapRing } from './lay-out.ts';
-import { DOMAIN_CLASSES, type TerrainDomain, type TerrainMap } from './terrain-map.ts';
+import { DOMAIN_CLASSES, type MapSubject, type TerrainDomain, type TerrainMap } from './terrain-map.ts';
 
 export interface MapLimits {
   domains: number;
@@ -14,6 +14,7 @@ export interface MapLimits {
 export const MAP_LIMITS: MapLimits = { domains: 20_000, links: 60_000, topPages: 8 };
 
 export interface PageData {
+  subject: MapSubject;
   title: string;
   project: string;
   run: number | null;
@@ -48,19 +49,21 @@ export interface PageData {
 
 export function toPageData(map: TerrainMap, limits: MapLimits = MAP_LIMITS): PageData {
   const { domains, links } = cut(map, limits);
-  const layout = layOut(domains, links);
+  const subject = map.subject ?? 'domains';
+  const layout = layOut(domains, links, subject);
   const origins = [
     ...new Set([...map.origins, ...domains.flatMap(({ depths }) => depths.map((d) => d.origin))]),
   ];
   const originAt = new Map(origins.map((origin, at) => [origin, at]));
   const column = <T>(value: (domain: TerrainDomain) => T) => domains.map(value);
   return {
+    subject,
     title: map.title,
     project: map.project,
     run: map.run,
     generatedAt: map.generatedAt,
     origins,
-    total: { domains: map.domains.length, links: map.links.length },
+    total: { domains: map.total ?? map.domains.length, links: map.links.length },
     names: column(({ name }) => name),
     classes: column((domain) => DOMAIN_CLASSES.indexOf(domain.class)),
     pages: column(({ pages }) => pages),

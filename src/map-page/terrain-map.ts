@@ -3,6 +3,10 @@
  * graph fills this in; the writer of the page needs nothing else and asks nobody.
  */
 export interface TerrainMap {
+  /** What its dots are; domains unless said. */
+  subject?: MapSubject;
+  /** How many there are, where not all of them were filled in. */
+  total?: number;
   title: string;
   project: string;
   run: number | null;
@@ -15,7 +19,13 @@ export interface TerrainMap {
   links: TerrainLink[];
 }
 
-/** In the order the page lists them. */
+/** Of one site its sections or pages are drawn. */
+export type MapSubject = 'domains' | 'sections' | 'pages';
+
+/**
+ * In the order the page lists them. Of one site: where it starts, its sections or pages, what lies outside or was not
+ * visited, and what is broken.
+ */
 export const DOMAIN_CLASSES = ['quality', 'discovered', 'stub', 'blacklist'] as const;
 
 export type DomainClass = (typeof DOMAIN_CLASSES)[number];
@@ -35,6 +45,8 @@ export interface TerrainDomain {
   pagerank: number;
   /** How often pages refer to it: for stub and blacklist, which are never asked. */
   references: number;
+  /** How large it is drawn, where not by its pages. */
+  weight?: number;
   topPages: { url: string; title: string | null; status: number | null }[];
 }
 

@@ -102,7 +102,7 @@ export function toldChange(row: ChangeRow, project: string): ToldChange {
 /** `row` is the last visit that tells of the page, `merged` what all of them come to. */
 export function toldDifference(
   row: ChangeRow,
-  difference: RunDifference,
+  difference: ToldOutcome,
   merged: MergedChange | null,
   project: string,
 ): ToldChange {

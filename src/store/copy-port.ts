@@ -8,6 +8,7 @@
  *  - Rows come in bounded batches in a stable order; what is written of a batch and how far the copy has got commit
  *    together, so that a copy killed anywhere goes on without a gap or a repeat.
  *  - A copied project has its own name only when it is whole and compared.
+ *  - Looks of readers stay where they are: in the copy everybody looks for the first time.
  *  - Leases, workers and bodies stay where they are: pages in flight are read as queued, a run under way as interrupted.
  *  - What a plan of revisits knows of pages is copied. What it knows of hosts is kept by the store's own numbers and is
  *    learned anew: the copy has no plan (null, learned_run 0).

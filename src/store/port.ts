@@ -16,7 +16,9 @@ import type { PageChange, PastPage, VisitRecord } from '../change/visit-record.t
 import type { Candidate, Claim } from '../frontier/candidate.ts';
 import type { PageStateCode } from '../frontier/page-state.ts';
 import type { Clock } from '../primitives/clock.ts';
+import type { ReaderLook } from './reader-look.ts';
 import type { KeptPlan, RevisitBatch } from './revisit-batch.ts';
+import type { WorkerReport } from './worker-report.ts';
 
 export interface RunRequest {
   project: string;
@@ -378,12 +380,6 @@ export interface RunCounts {
   averageChangeFrequency: number;
 }
 
-/** What a worker tells of itself, for `sumi workers`. */
-export interface WorkerReport {
-  hosts: number;
-  pages: number;
-}
-
 export interface Store {
   /** The time that leases, slots and blocks are counted in. */
   readonly clock: Clock;
@@ -492,6 +488,8 @@ export interface Store {
    * have now; the request log keeps a mark a host, so that an audit knows what it cannot judge any more.
    */
   forget(project: string | null, before: number): Promise<Forgotten>;
+  /** Without a run: up to where this reader has been told of the project's changes. Nothing is kept of an unknown project. */
+  saveLook(project: string, reader: string, look: ReaderLook): Promise<void>;
   /** Without a run: how the project is to be crawled, as a JSON object; null when nothing is kept. */
   projectSettings(project: string): Promise<string | null>;
   /** Makes the project when there is none; null keeps nothing. */

@@ -13,6 +13,7 @@ import type { PageState } from '../frontier/page-state.ts';
 import type { ChangeFigures } from './change-figures.ts';
 import type { MapErrors } from './map-errors.ts';
 import type { LedgerRow, StoredRobots } from './port.ts';
+import type { ReaderLook } from './reader-look.ts';
 import type { RunReport } from './run-report.ts';
 
 export interface ProjectRow {
@@ -364,6 +365,8 @@ export interface ReadSide {
   history(pageId: number): Promise<HistoryRow[]>;
   /** By run, then by page. */
   changes(filter: ChangeFilter): AsyncIterable<ChangeRow>;
+  /** What `saveLook` kept for this reader; null before the first. */
+  readerLook(projectId: number, reader: string): Promise<ReaderLook | null>;
   ledger(runId: number): Promise<LedgerRow[]>;
   /** Some at a time, never none. */
   sitemapEntries(filter: {

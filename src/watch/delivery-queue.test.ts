@@ -20,6 +20,8 @@ const eventOf = (id: string): ChangeEvent => ({
   links_removed: [],
   words_added: 0,
   words_removed: 0,
+  text: null,
+  text_cut: false,
 });
 
 /** Everything that is ready to go on does. */

@@ -38,11 +38,11 @@ function within(config: Config, maxPages: number, note: string): Config {
   return { ...config, maxPages, meta: [...config.meta, ...notes], sources };
 }
 
-export const isTick = (run: StoredRun): boolean => watchNote(run) === 'tick';
+export const isTick = (run: Pick<StoredRun, 'metadata'>): boolean => watchNote(run) === 'tick';
 /** The first crawl of a watch, or one by hand that it went on with. */
 export const isFirstCrawl: (run: StoredRun) => boolean = pausesAtLimit;
 
-function watchNote({ metadata }: StoredRun): unknown {
+function watchNote({ metadata }: Pick<StoredRun, 'metadata'>): unknown {
   return metadata === null ? null : (JSON.parse(metadata) as Record<string, unknown>).watch;
 }
 

@@ -1,5 +1,5 @@
 /** What a watch tells: one event a page that changed, came or went, one a look at what is due, one a delivery that failed. */
-import type { KnownBy, VisitOutcome } from '../change/visit-record.ts';
+import type { DiffPiece, KnownBy, VisitOutcome } from '../change/visit-record.ts';
 import type { ChangeRow } from '../store/read-side.ts';
 
 export interface ChangeEvent {
@@ -21,6 +21,10 @@ export interface ChangeEvent {
   links_removed: readonly string[];
   words_added: number;
   words_removed: number;
+  /** The words that changed, as `sumi changes` tells them (= kept, - removed, + added); null where there are none or none are kept. */
+  text: readonly DiffPiece[] | null;
+  /** There is more of it than an event holds: `sumi changes` has all. */
+  text_cut: boolean;
 }
 
 export interface TickEvent {
@@ -55,6 +59,33 @@ export interface DeliveryEvent {
 
 export type WatchEvent = ChangeEvent | TickEvent | DeliveryEvent;
 
+/** An event goes to chats and queues: it holds so many runs of words, and so many characters of them. */
+export const MOST_EVENT_RUNS = 20;
+export const MOST_EVENT_CHARACTERS = 2000;
+
+/** Stands in a stored run of words where some were left out (src/change/word-diff.ts). */
+const ELLIPSIS = '…';
+
+/** The first runs of a diff, whole words, as many as there is room for. */
+export function cutForEvent(text: readonly DiffPiece[] | null): Pick<ChangeEvent, 'text' | 'text_cut'> {
+  if (text === null) return { text: null, text_cut: false };
+  const shown: DiffPiece[] = [];
+  let left = MOST_EVENT_CHARACTERS;
+  for (const [kind, words] of text) {
+    if (shown.length === MOST_EVENT_RUNS || left <= 0) return { text: shown, text_cut: true };
+    if (words.length > left) {
+      const end = words.lastIndexOf(' ', left);
+      // A character may be two halves; none is cut in two.
+      const part = words.slice(0, end > 0 ? end : left).replace(/[\ud800-\udbff]$/, '');
+      if (part !== '') shown.push([kind, part]);
+      return { text: shown, text_cut: true };
+    }
+    shown.push([kind, words]);
+    left -= words.length;
+  }
+  return { text: shown, text_cut: shown.some(([, words]) => words.includes(ELLIPSIS)) };
+}
+
 export function changeEvent(project: string, row: ChangeRow): ChangeEvent {
   const { change } = row;
   return {
@@ -74,6 +105,7 @@ export function changeEvent(project: string, row: ChangeRow): ChangeEvent {
     links_removed: change?.linksRemoved ?? [],
     words_added: change?.wordsAdded ?? 0,
     words_removed: change?.wordsRemoved ?? 0,
+    ...cutForEvent(change?.text ?? null),
   };
 }
 

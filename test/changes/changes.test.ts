@@ -150,7 +150,7 @@ describe('sumi changes', () => {
     expect((await rowsOf('--since', '2')).map(({ run }) => run)).toEqual([4]);
     expect(new Set((await rowsOf('--since', '1')).map(({ run }) => run))).toEqual(new Set([2, 4]));
     expect(await rowsOf('--since', '4')).toEqual([]);
-    expect((await rowsOf('--since', '2000-01-01')).length).toBeGreaterThan(
+    expect((await rowsOf('--since', '2000-01-01', '--steps')).length).toBeGreaterThan(
       (await rowsOf('--since', '1')).length,
     );
     expect(await rowsOf('--since', '2999-01-01')).toEqual([]);
@@ -360,8 +360,8 @@ describe('history that is cleared', () => {
     const before = (await run('pages', '--format', 'json')).stdout;
     const young = await run('forget', '--older-than', '1d', '--yes');
     expect(young.stdout).toMatch(/^0 visits, 0 changes and 0 requests of all projects from before /);
-    const visits = (await rowsOf('--since', '2000-01-01', '--all')).length;
-    const changes = (await rowsOf('--since', '2000-01-01')).filter(
+    const visits = (await rowsOf('--since', '2000-01-01', '--all', '--steps')).length;
+    const changes = (await rowsOf('--since', '2000-01-01', '--steps')).filter(
       ({ outcome }) => outcome === 'changed',
     ).length;
     const asked = JSON.parse((await run('audit', '--json')).stdout).requests;

@@ -306,6 +306,7 @@ async function keepMore(store: Store, clock: FakeClock, pageIds: number[]): Prom
     { plan: '{"price":0.5}', learnedRun: 1 },
   );
   await store.saveProjectSettings('shop', '{"mode":"smart"}');
+  await store.saveLook('shop', 'ada', { run: 2, at: 1_767_225_600_000 });
 }
 
 async function otherProject(store: Store, clock: FakeClock): Promise<void> {

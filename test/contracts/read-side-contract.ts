@@ -72,6 +72,7 @@ export async function answersOf(side: ReadSide): Promise<Record<string, unknown>
     newlyLinked: (await listed(side.newlyLinked(shop.id, 0))).flat().sort(),
     linkedFrom: (await listed(side.linkedFrom(pages.map(({ id }) => id)))).flat().sort(),
     settings: await Promise.all(['shop', 'other', 'nobody'].map((name) => side.projectSettings(name))),
+    looks: await Promise.all(['ada', 'nobody'].map((reader) => side.readerLook(shop.id, reader))),
     hostIds: await Promise.all(['a.test', 'unheard.test'].map((name) => side.hostId(name))),
     robots: await side.robots('https://a.test'),
     noRobots: await side.robots('https://unheard.test'),
@@ -95,6 +96,11 @@ export function describeReadSide(name: string, start: () => Promise<ReadHarness>
     afterAll(async () => {
       await side?.close();
       await harness?.cleanUp();
+    });
+
+    it('knows up to where a reader has looked', async () => {
+      expect(await side.readerLook(1, 'ada')).toEqual({ run: 2, at: 1_767_225_600_000 });
+      expect(await side.readerLook(1, 'nobody')).toBeNull();
     });
 
     it('lists runs with their times, figures and notes', async () => {

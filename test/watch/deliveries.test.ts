@@ -27,6 +27,8 @@ const EVENT: ChangeEvent = {
   links_removed: [],
   words_added: 3,
   words_removed: 1,
+  text: null,
+  text_cut: false,
 };
 
 interface Received {

@@ -10,6 +10,7 @@ import {
   formatCount,
   formatDepth,
   formatRank,
+  nodesOf,
 } from './words.ts';
 
 /** A list of thousands is for the export, not for a panel. */
@@ -45,10 +46,13 @@ export function openDetails(terrain: Terrain, view: View, onChoose: (at: number)
   }
 
   function facts(at: number): HTMLElement {
-    const rows: [string, string][] = [
+    const counts: [string, string][] = [
       ['Known URLs', formatCount(data.pages[at])],
       ['Read', formatCount(data.processed[at])],
       ['Errors', formatCount(data.errors[at])],
+    ];
+    const rows: [string, string][] = [
+      ...(data.subject === 'pages' ? [] : counts),
       ['Least depth', formatDepth(data.depth[at])],
       ['PageRank', `${formatRank(data.pagerank[at])} %`],
     ];
@@ -91,7 +95,7 @@ export function openDetails(terrain: Terrain, view: View, onChoose: (at: number)
     if (left > 0)
       list.append(element('li', { class: 'soft' }, element('span', {}, `and ${formatCount(left)} more`)));
     const mark = element('span', { class: `mark ${kind}` });
-    const title = element('h3', {}, mark, `${heading} ${countOf(degree, 'domain')}`);
+    const title = element('h3', {}, mark, `${heading} ${nodesOf(degree)}`);
     return element('div', { class: kind }, title, list);
   }
 
@@ -109,7 +113,7 @@ export function openDetails(terrain: Terrain, view: View, onChoose: (at: number)
         element('li', {}, page, element('span', { class: 'soft' }, status === null ? '' : String(status))),
       );
     }
-    return [element('h3', {}, 'Pages most linked to'), list];
+    return [element('h3', {}, data.subject === 'pages' ? 'Page and status' : 'Pages most linked to'), list];
   }
 
   view.onChange((change) => {

@@ -5,7 +5,7 @@
 import { byId, element } from './element.ts';
 import type { Terrain } from './terrain.ts';
 import type { View } from './view.ts';
-import { classGlyph, classWord, formatCount, formatDepth, formatRank } from './words.ts';
+import { capital, classGlyph, classWord, formatCount, formatDepth, formatRank, nodeWord } from './words.ts';
 
 const ROW_PX = 28;
 const SPARE = 6;
@@ -20,6 +20,7 @@ interface Column {
 }
 
 function toColumns({ data }: Terrain): Column[] {
+  const many = nodeWord(2);
   const number = (name: string, hint: string, values: readonly number[], format = formatCount): Column => ({
     name,
     hint,
@@ -28,21 +29,26 @@ function toColumns({ data }: Terrain): Column[] {
     isNumber: true,
   });
   const domain: Column = {
-    name: 'Domain',
-    hint: 'Domain, by name',
+    name: capital(nodeWord()),
+    hint: `${capital(nodeWord())}, by name`,
     text: (at) => data.names[at],
     compare: (a, b) => (data.names[a] < data.names[b] ? -1 : data.names[a] > data.names[b] ? 1 : 0),
     isNumber: false,
   };
+  const statuses = data.topPages.map(([top]) => top?.[2] ?? 0);
   return [
     domain,
     number('Depth', 'Least depth over all origins', data.depth, formatDepth),
-    number('Pages', 'Known pages', data.pages),
-    number('In', 'Domains that link here', data.indegree),
-    number('Out', 'Domains linked from here', data.outdegree),
-    number('Rank %', 'PageRank among domains, in percent', data.pagerank, formatRank),
+    ...(data.subject === 'pages'
+      ? [number('Status', 'HTTP status of the last answer', statuses, formatStatus)]
+      : [number('Pages', 'Known pages', data.pages)]),
+    number('In', `${capital(many)} that link here`, data.indegree),
+    number('Out', `${capital(many)} linked from here`, data.outdegree),
+    number('Rank %', `PageRank among ${many}, in percent`, data.pagerank, formatRank),
   ];
 }
+
+const formatStatus = (status: number): string => (status === 0 ? '–' : String(status));
 
 export interface DomainTable {
   show(at: number): void;
@@ -53,7 +59,7 @@ export function openTable(terrain: Terrain, view: View, onChoose: (at: number) =
   const grid = byId('table');
   const columns = toColumns(terrain);
   const rows = element('div', { class: 'rows', role: 'rowgroup' });
-  const none = element('p', { class: 'none', hidden: '' }, 'No domain passes these filters.');
+  const none = element('p', { class: 'none', hidden: '' }, `No ${nodeWord()} passes these filters.`);
   const pool: HTMLElement[] = [];
   let order: number[] = [];
   let sortedBy = 2;
@@ -129,7 +135,7 @@ export function openTable(terrain: Terrain, view: View, onChoose: (at: number) =
   for (const [name, value] of Object.entries({
     role: 'grid',
     tabindex: '0',
-    'aria-label': 'Domains',
+    'aria-label': capital(nodeWord(2)),
     'aria-readonly': 'true',
   })) {
     grid.setAttribute(name, value);

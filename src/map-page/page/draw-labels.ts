@@ -1,15 +1,19 @@
-/** Names beside the domains, the weightiest first, as many as fit without covering each other or a large domain. */
+/**
+ * Names beside the domains: of what is selected always, of the others the weightiest first, as many as there is room for
+ * without covering each other or a domain. Zooming in makes room for more.
+ */
 import type { Camera } from './camera.ts';
 import type { RingName } from './draw-rings.ts';
 import type { Palette } from './palette.ts';
 import { createRoom, type Room } from './room.ts';
 import type { Terrain } from './terrain.ts';
 
-const MOST = 90;
+/** Beyond these a frame takes too long, and nobody reads on. */
+const MOST = 300;
+const MOST_TRIES = 1_500;
 const LINE_PX = 16;
 const LONGEST = 34;
-/** Domains that look smaller are not named, and names may cover them. */
-const SMALL_PX = 6.5;
+/** Of a domain that looks larger a name may cover the rim. */
 const LARGE_PX = 9;
 
 export interface LabelDrawing {
@@ -17,10 +21,14 @@ export interface LabelDrawing {
   camera: Camera;
   palette: Palette;
   ringNames: readonly RingName[];
-  /** Named first, however small. */
+  /** What stands over the map: search and zoom. */
+  covered: readonly Pick<DOMRect, 'x' | 'y' | 'width' | 'height'>[];
+  /** Named first, whatever they cover. */
   first: readonly number[];
   isDrawn(at: number): boolean;
 }
+
+type Box = readonly [left: number, top: number, width: number, height: number];
 
 export function createLabels({ data, count }: Terrain) {
   const isQuality = (at: number) => data.classes[at] === 0;
@@ -45,17 +53,77 @@ export function createLabels({ data, count }: Terrain) {
     return width;
   }
 
-  /** The names of rings and the large domains are there already. */
-  function furnish(room: Room, { camera, ringNames, isDrawn }: LabelDrawing): void {
-    const { scale } = camera.sight;
+  const isInSight = ({ camera }: LabelDrawing, x: number, y: number, r: number) =>
+    x >= -r && y >= -r && x <= camera.width + r && y <= camera.height + r;
+
+  const placeOf = ({ camera }: LabelDrawing, at: number): [x: number, y: number, r: number] => [
+    ...camera.toScreen(data.x[at], data.y[at]),
+    Math.max(data.radius[at] * camera.sight.scale, 1),
+  ];
+
+  function furnish(room: Room, { ringNames, covered }: LabelDrawing): void {
     for (const { x, y, width } of ringNames) room.take(x - width / 2, y - 9, width, 18);
-    for (const at of order) {
-      const r = data.radius[at] * scale;
-      if (!isQuality(at) && r < LARGE_PX) break;
-      if (!isDrawn(at)) continue;
-      const [x, y] = camera.toScreen(data.x[at], data.y[at]);
-      room.take(x - r * 0.75, y - r * 0.75, r * 1.5, r * 1.5);
+    for (const { x, y, width, height } of covered) room.take(x, y, width, height);
+  }
+
+  function furnishDomains(room: Room, drawing: LabelDrawing, inSight: readonly number[]): void {
+    for (const at of inSight) {
+      const [x, y, r] = placeOf(drawing, at);
+      const half = r < LARGE_PX ? r : r * 0.75;
+      room.take(x - half, y - half, 2 * half, 2 * half);
     }
+  }
+
+  /** Below, above, to the right and to the left: the middle of the text. */
+  function spotsOf(drawing: LabelDrawing, at: number, width: number): [number, number][] {
+    const [x, y, size] = placeOf(drawing, at);
+    const r = size + (isQuality(at) ? 5 : 2);
+    const aside = r + width / 2 + 3;
+    return [
+      [x, y + r + LINE_PX / 2],
+      [x, y - r - LINE_PX / 2],
+      [x + aside, y],
+      [x - aside, y],
+    ];
+  }
+
+  const boxAt = ([left, middle]: readonly [number, number], width: number): Box => [
+    left - width / 2 - 2,
+    middle - LINE_PX / 2,
+    width + 4,
+    LINE_PX,
+  ];
+
+  function write({ context, palette }: LabelDrawing, at: number, [x, y]: readonly [number, number]): void {
+    context.strokeText(textOf(at), x, y);
+    context.fillStyle = isQuality(at) ? palette.quality : palette.ink;
+    context.fillText(textOf(at), x, y);
+  }
+
+  /** On paper of its own, inside of the picture, whatever is under it. */
+  function writeOver(drawing: LabelDrawing, room: Room, at: number): Box | null {
+    const { context, camera, palette } = drawing;
+    const [x, y, r] = placeOf(drawing, at);
+    if (!isInSight(drawing, x, y, r)) return null;
+    context.font = `600 12px ${font}`;
+    const { width } = context.measureText(textOf(at));
+    const spots = spotsOf(drawing, at, width);
+    const [left, middle] = spots.find((spot) => room.isFree(...boxAt(spot, width))) ?? spots[0];
+    const within = (value: number, half: number, size: number) =>
+      Math.min(Math.max(value, half + 4), Math.max(half + 4, size - half - 4));
+    const spot = [
+      within(left, width / 2 + 2, camera.width),
+      within(middle, LINE_PX / 2, camera.height),
+    ] as const;
+    const [boxLeft, top, boxWidth, height] = boxAt(spot, width);
+    room.take(boxLeft, top, boxWidth, height);
+    context.globalAlpha = 0.85;
+    context.fillStyle = palette.paper;
+    context.fillRect(boxLeft - 2, top, boxWidth + 4, height);
+    context.globalAlpha = 1;
+    write(drawing, at, spot);
+    context.font = `12px ${font}`;
+    return [boxLeft, top, boxWidth, height];
   }
 
   return function drawLabels(drawing: LabelDrawing): void {
@@ -68,37 +136,31 @@ export function createLabels({ data, count }: Terrain) {
     context.lineJoin = 'round';
     context.lineWidth = 3.5;
     context.strokeStyle = palette.paper;
-    const room = createRoom(camera.width, camera.height);
-    furnish(room, drawing);
-    let placed = 0;
-
-    function label(at: number): void {
-      const [x, y] = camera.toScreen(data.x[at], data.y[at]);
-      const r = Math.max(data.radius[at] * camera.sight.scale, 1) + (isQuality(at) ? 5 : 2);
-      if (x < -r || y < -r || x > camera.width + r || y > camera.height + r) return;
-      const width = widthOf(context, at);
-      const below: [number, number] = [x, y + r + LINE_PX / 2];
-      const spots = isQuality(at)
-        ? [below, [x, y - r - LINE_PX / 2], [x + r + width / 2 + 2, y], [x - r - width / 2 - 2, y]]
-        : [below];
-      for (const [left, middle] of spots) {
-        const box = [left - width / 2 - 2, middle - LINE_PX / 2, width + 4, LINE_PX] as const;
-        if (!room.isFree(...box)) continue;
-        room.take(...box);
-        placed++;
-        context.strokeText(textOf(at), left, middle);
-        context.fillStyle = isQuality(at) ? palette.quality : palette.ink;
-        context.fillText(textOf(at), left, middle);
-        return;
-      }
+    const inSight: number[] = [];
+    for (const at of order) if (isDrawn(at) && isInSight(drawing, ...placeOf(drawing, at))) inSight.push(at);
+    // Of texts alone, and of texts and domains.
+    const [texts, room] = [0, 1].map(() => createRoom(camera.width, camera.height));
+    for (const one of [texts, room]) furnish(one, drawing);
+    furnishDomains(room, drawing, inSight);
+    for (const at of first) {
+      const box = writeOver(drawing, room, at);
+      if (box !== null) texts.take(...box);
     }
-
-    for (const at of first) label(at);
-    for (const at of order) {
+    let placed = first.length;
+    for (const at of inSight.slice(0, MOST_TRIES)) {
       if (placed >= MOST) break;
-      // By size from here on: the rest is smaller still.
-      if (!isQuality(at) && data.radius[at] * camera.sight.scale < SMALL_PX) break;
-      if (isDrawn(at) && !first.includes(at)) label(at);
+      if (first.includes(at)) continue;
+      const width = widthOf(context, at);
+      const spots = spotsOf(drawing, at, width);
+      // What the map is drawn around, and what is large, is named though that covers small dots.
+      const isGreat = isQuality(at) || data.radius[at] * camera.sight.scale >= LARGE_PX;
+      const spot =
+        spots.find((one) => room.isFree(...boxAt(one, width))) ??
+        (isGreat ? spots.find((one) => texts.isFree(...boxAt(one, width))) : undefined);
+      if (spot === undefined) continue;
+      for (const one of [texts, room]) one.take(...boxAt(spot, width));
+      placed++;
+      write(drawing, at, spot);
     }
   };
 }

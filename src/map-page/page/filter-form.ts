@@ -3,7 +3,7 @@ import { DOMAIN_CLASSES } from '../terrain-map.ts';
 import { byId, element } from './element.ts';
 import type { Terrain } from './terrain.ts';
 import type { LinkMode, View } from './view.ts';
-import { classGlyph, classMeaning, classWord, formatCount } from './words.ts';
+import { classGlyph, classMeaning, classWord, formatCount, nodesOf } from './words.ts';
 
 export function openFilters(terrain: Terrain, view: View): void {
   const { data } = terrain;
@@ -34,7 +34,7 @@ export function openFilters(terrain: Terrain, view: View): void {
     onlyLinked.checked = filters.onlyLinked;
     onlyLinked.disabled = selected < 0;
     byId('counts').textContent =
-      `${formatCount(view.shown)} of ${formatCount(terrain.count)} domains, ` +
+      `${formatCount(view.shown)} of ${nodesOf(terrain.count)}, ` +
       `${formatCount(view.shownLinks)} of ${formatCount(data.from.length)} links`;
   }
 
@@ -56,10 +56,12 @@ export function openFilters(terrain: Terrain, view: View): void {
 
 function classBox({ data }: Terrain, place: number): { label: HTMLElement; box: HTMLInputElement } {
   const count = data.classes.reduce((sum, other) => sum + Number(other === place), 0);
-  const box = element('input', { type: 'checkbox', name: classWord(place) });
+  const box = element('input', { type: 'checkbox', name: DOMAIN_CLASSES[place] });
+  const attributes = { class: 'check', title: classMeaning(place) };
   const label = element(
     'label',
-    { class: 'check', title: classMeaning(place) },
+    // Of a site some classes are always empty.
+    count === 0 && data.subject !== 'domains' ? { ...attributes, hidden: '' } : attributes,
     box,
     classGlyph(place),
     element('span', {}, classWord(place)),

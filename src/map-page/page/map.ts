@@ -11,9 +11,11 @@ import { openSearch } from './search-box.ts';
 import { openStage } from './stage.ts';
 import { readTerrain } from './terrain.ts';
 import { createView } from './view.ts';
-import { formatCount } from './words.ts';
+import { formatCount, nodesOf, nodeWord, speakOf } from './words.ts';
 
 const data = JSON.parse(byId('data').textContent) as PageData;
+speakOf(data.subject);
+nameSubject();
 const terrain = readTerrain(data);
 const view = createView(terrain);
 
@@ -27,6 +29,20 @@ view.onChange((change) => {
   if (change === 'selection' && view.selected >= 0) table.show(view.selected);
 });
 
+/** The markup speaks of domains. */
+function nameSubject(): void {
+  if (data.subject === 'domains') return;
+  const [one, many] = [nodeWord(), nodeWord(2)];
+  const query = byId<HTMLInputElement>('query');
+  query.placeholder = query.placeholder.replace('domains', many);
+  byId('query-label').textContent = `Search ${many} and page titles`;
+  byId('skip').textContent = `Go to the table of ${many}`;
+  byId('map').setAttribute('aria-label', `Map of ${many}`);
+  byId('details').setAttribute('aria-label', `Selected ${one}`);
+  byId('map-keys').textContent = byId('map-keys').textContent.replace('domain', one);
+  byId('links-main').textContent = `each ${one}’s heaviest two`;
+}
+
 /** From the table, the search or a list of links: the domain may be out of sight. */
 function choose(at: number): void {
   view.select(at);
@@ -38,7 +54,7 @@ function about({ project, run, generatedAt, total, names, from }: PageData): str
   if (run !== null) parts.push(`run ${run}`);
   parts.push(`drawn ${generatedAt.slice(0, 16).replace('T', ' ')} UTC`);
   if (total.domains > names.length)
-    parts.push(`the largest ${formatCount(names.length)} of ${formatCount(total.domains)} domains`);
+    parts.push(`the largest ${formatCount(names.length)} of ${nodesOf(total.domains)}`);
   if (total.links > from.length)
     parts.push(`the heaviest ${formatCount(from.length)} of ${formatCount(total.links)} links`);
   return parts.join(' · ');

@@ -41,6 +41,7 @@ export function openStage(terrain: Terrain, view: View): { show(at: number): voi
   let isStale = true;
   let movedAt = -Infinity;
   let near: Set<number> | undefined;
+  let covered: DOMRect[] = [];
 
   function moved(): void {
     movedAt = performance.now();
@@ -88,8 +89,16 @@ export function openStage(terrain: Terrain, view: View): { show(at: number): voi
     const first = [view.selected, view.hovered].filter((at) => at >= 0);
     const isNamed = (at: number) => isDrawn(at) && (near === undefined || near.has(at));
     const ringNames = placeRingNames(context, terrain, camera, palette);
-    drawLabels({ context, camera, palette, ringNames, first: [...new Set(first)], isDrawn: isNamed });
     drawRingNames(context, ringNames, palette);
+    drawLabels({
+      context,
+      camera,
+      palette,
+      ringNames,
+      covered,
+      first: [...new Set(first)],
+      isDrawn: isNamed,
+    });
     mark();
   }
 
@@ -107,7 +116,11 @@ export function openStage(terrain: Terrain, view: View): { show(at: number): voi
   }
 
   function resize(): void {
-    const { width, height } = canvas.getBoundingClientRect();
+    const { x: left, y: top, width, height } = canvas.getBoundingClientRect();
+    covered = [...document.querySelectorAll('.float')].map((over) => {
+      const box = over.getBoundingClientRect();
+      return new DOMRect(box.x - left, box.y - top, box.width, box.height);
+    });
     ratio = Math.min(window.devicePixelRatio || 1, 2);
     canvas.width = Math.max(1, Math.round(width * ratio));
     canvas.height = Math.max(1, Math.round(height * ratio));

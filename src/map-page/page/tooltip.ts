@@ -2,7 +2,7 @@
 import type { Camera } from './camera.ts';
 import { byId, element } from './element.ts';
 import type { Terrain } from './terrain.ts';
-import { classWord, countOf } from './words.ts';
+import { classWord, countOf, nodesOf } from './words.ts';
 
 export function createTooltip({ data }: Terrain, camera: Camera) {
   const box = byId('tooltip');
@@ -10,23 +10,24 @@ export function createTooltip({ data }: Terrain, camera: Camera) {
 
   function fill(at: number): void {
     const depth = data.depth[at] < 0 ? 'depth unknown' : `depth ${data.depth[at]}`;
-    const isVisited = ['quality', 'discovered'].includes(classWord(data.classes[at]));
+    const isVisited = data.classes[at] < 2;
+    const isPage = data.subject === 'pages';
     box.replaceChildren(
       element('strong', { dir: 'auto' }, data.names[at]),
+      ...(isPage && data.topPages[at][0]?.[1]
+        ? [element('p', { dir: 'auto' }, data.topPages[at][0][1])]
+        : []),
       element('p', {}, `${classWord(data.classes[at])}, ${depth}`),
-      element(
-        'p',
-        {},
-        isVisited
-          ? `${countOf(data.pages[at], 'known URL')}, ${countOf(data.errors[at], 'error')}`
-          : `${countOf(data.pages[at], 'known URL')}, referred to ${countOf(data.references[at], 'time')}`,
-      ),
-      element(
-        'p',
-        {},
-        `linked from ${countOf(data.indegree[at], 'domain')}, links to ${countOf(data.outdegree[at], 'domain')}`,
-      ),
+      ...(isPage ? [] : [element('p', {}, figures(at, isVisited))]),
+      element('p', {}, `linked from ${nodesOf(data.indegree[at])}, links to ${nodesOf(data.outdegree[at])}`),
     );
+  }
+
+  function figures(at: number, isVisited: boolean): string {
+    const pages = countOf(data.pages[at], 'known URL');
+    return isVisited
+      ? `${pages}, ${countOf(data.errors[at], 'error')}`
+      : `${pages}, referred to ${countOf(data.references[at], 'time')}`;
   }
 
   return {

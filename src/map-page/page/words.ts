@@ -1,15 +1,56 @@
 /** How the page says things: names of classes, numbers, depths. */
-import { DOMAIN_CLASSES } from '../terrain-map.ts';
+import { DOMAIN_CLASSES, type MapSubject } from '../terrain-map.ts';
 
-const MEANINGS = {
-  quality: 'explored whole; depth is counted from here',
-  discovered: 'found by following links',
-  stub: 'pages are recorded, never visited',
-  blacklist: 'references are recorded, never visited',
+interface Words {
+  /** One dot, and several. */
+  one: string;
+  many: string;
+  /** By their places in DOMAIN_CLASSES: what a class is called, and what it means. */
+  classes: readonly (readonly [name: string, meaning: string])[];
+}
+
+const WORDS: Record<MapSubject, Words> = {
+  domains: {
+    ...{ one: 'domain', many: 'domains' },
+    classes: [
+      ['quality', 'explored whole; depth is counted from here'],
+      ['discovered', 'found by following links'],
+      ['stub', 'pages are recorded, never visited'],
+      ['blacklist', 'references are recorded, never visited'],
+    ],
+  },
+  sections: {
+    ...{ one: 'section', many: 'sections' },
+    classes: [
+      ['start', 'where the crawl began; depth is counted from here'],
+      ['section', 'a folder of the site, with the pages in it'],
+      ['other site', 'the site links there; nothing of it was visited'],
+      ['blacklist', 'references are recorded, never visited'],
+    ],
+  },
+  pages: {
+    ...{ one: 'page', many: 'pages' },
+    classes: [
+      ['start', 'where the crawl began; depth is counted from here'],
+      ['page', 'was read'],
+      ['not visited', 'other sites, what is out of scope or of another type'],
+      ['broken', 'not found, gone, failed or not reached'],
+    ],
+  },
 };
 
-export const classWord = (place: number): string => DOMAIN_CLASSES[place];
-export const classMeaning = (place: number): string => MEANINGS[DOMAIN_CLASSES[place]];
+let words = WORDS.domains;
+
+/** Once, before anything is said. */
+export function speakOf(subject: MapSubject): void {
+  words = WORDS[subject];
+}
+
+export const capital = (word: string): string => word[0].toUpperCase() + word.slice(1);
+export const nodeWord = (count = 1): string => (count === 1 ? words.one : words.many);
+export const nodesOf = (count: number): string => countOf(count, words.one, words.many);
+export const classWord = (place: number): string => words.classes[place][0];
+export const classMeaning = (place: number): string => words.classes[place][1];
 
 const whole = new Intl.NumberFormat('en');
 
@@ -46,9 +87,9 @@ const SHAPES: Record<string, [tag: string, kind: string, attributes: Record<stri
 export function classGlyph(place: number): SVGElement {
   const glyph = document.createElementNS(SVG, 'svg');
   glyph.setAttribute('viewBox', '0 0 12 12');
-  glyph.setAttribute('class', `glyph ${classWord(place)}`);
+  glyph.setAttribute('class', `glyph ${DOMAIN_CLASSES[place]}`);
   glyph.setAttribute('aria-hidden', 'true');
-  for (const [tag, kind, attributes] of SHAPES[classWord(place)]) {
+  for (const [tag, kind, attributes] of SHAPES[DOMAIN_CLASSES[place]]) {
     const shape = document.createElementNS(SVG, tag);
     shape.setAttribute('class', kind);
     for (const [name, value] of Object.entries(attributes)) shape.setAttribute(name, value);

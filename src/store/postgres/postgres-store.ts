@@ -29,6 +29,7 @@ import { prepareGroup } from './prepare-group.ts';
 import { readProjectSettings, saveProjectSettings } from './project-settings.ts';
 import { createHeadReader } from './read-heads.ts';
 import { readLedger } from './read-history.ts';
+import { saveLook } from './reader-looks.ts';
 import { reconsider, revise } from './reconsider.ts';
 import { requeue } from './requeue.ts';
 import { saveRevisits } from './revisits.ts';
@@ -151,6 +152,7 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
     saveDiscovery: (host, found) => saveDiscovery(session, host, found),
     saveRevisits: (...kept) => saveRevisits(session, ...kept),
     forget: (project, before) => forget(session, project, before),
+    saveLook: (...kept) => saveLook(session, ...kept),
     projectSettings: (project) => attempt((runner) => readProjectSettings(runner, project)),
     saveProjectSettings: (project, settings) => saveProjectSettings(session, project, settings),
     log: (entry) => log(session, entry),

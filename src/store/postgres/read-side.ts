@@ -33,6 +33,7 @@ import { createRevisitReader } from './read-revisits.ts';
 import { createSitemapReader } from './read-sitemaps.ts';
 import { readTotals } from './read-totals.ts';
 import { workersOf } from './read-workers.ts';
+import { readLook } from './reader-looks.ts';
 import { ask } from './session.ts';
 import { createUrlIdentity } from './url-identity.ts';
 import { hex, iso } from './views.ts';
@@ -101,6 +102,7 @@ export async function openPostgresReadSide(address: string): Promise<ReadSide> {
     ...createHistoryReader(sql),
     ...createSitemapReader(sql),
     ...createRevisitReader(sql),
+    readerLook: (projectId, reader) => readLook(sql, projectId, reader),
     projectSettings: (project) => readProjectSettings(sql, project),
     hosts: (filter) => hostsOf(sql, filter),
     hostId: async (name) =>

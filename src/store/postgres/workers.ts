@@ -5,7 +5,8 @@
 import { readFileSync, readlinkSync } from 'node:fs';
 import type { Sql, TransactionSql } from 'postgres';
 import { readProcess } from '../../primitives/process-life.ts';
-import { REQUEST_KINDS, type WorkerReport } from '../port.ts';
+import { REQUEST_KINDS } from '../port.ts';
+import type { WorkerReport } from '../worker-report.ts';
 import { ask, recordset, rowsJson, type Session, together, transaction } from './session.ts';
 
 /** Not heard of for so long, a worker does not count as being at work. */

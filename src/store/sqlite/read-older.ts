@@ -3,7 +3,7 @@
  * of this connection's own that stand before the file's.
  */
 import type { Database } from 'better-sqlite3';
-import { CHANGE_COLUMNS, CHANGE_TABLES, ORPHAN_TABLE } from './schema.ts';
+import { CHANGE_COLUMNS, CHANGE_TABLES, ORPHAN_TABLE, READER_TABLE } from './schema.ts';
 
 const WITH_METADATA = 2;
 const WITH_HISTORY = 4;
@@ -23,6 +23,7 @@ export function showAsCurrent(db: Database): void {
   if (version < WITH_LEFT_OUT) {
     db.exec(`CREATE TEMP VIEW url AS SELECT t.*, ${KNOWN} FROM main.url t`);
     if (version >= WITH_HISTORY) db.exec(`CREATE TEMP VIEW run AS SELECT t.*, ${LEFT_OUT} FROM main.run t`);
+    make(READER_TABLE);
   }
   if (version >= WITH_HISTORY && version < WITH_WORDS)
     db.exec(`CREATE TEMP VIEW sitemap_entry AS SELECT t.*, ${WORDS} FROM main.sitemap_entry t`);

@@ -35,6 +35,7 @@ import { createRevisitReader } from './read-revisits.ts';
 import { createSitemapReader } from './read-sitemaps.ts';
 import { readTotals } from './read-totals.ts';
 import { workersOf } from './read-workers.ts';
+import { readLook } from './reader-looks.ts';
 
 const BATCH = 1000;
 
@@ -102,6 +103,7 @@ export function openSqliteReadSide(path: string): ReadSide {
     ...createHistoryReader(db),
     ...createSitemapReader(db),
     ...createRevisitReader(db),
+    readerLook: async (projectId, reader) => readLook(db, projectId, reader),
     projectSettings: async (project) => readSettings(db, project),
     robots: async (origin) =>
       (db

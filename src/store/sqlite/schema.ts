@@ -100,6 +100,15 @@ CREATE TABLE revisit (
   flags INTEGER NOT NULL
 );`;
 /** Pages that nothing leads to any more, and the run at whose end that was found. */
+/** Up to where a reader of `sumi changes` has looked: all runs up to `run_id`, and what came later up to `looked_at`. */
+export const READER_TABLE = `CREATE TABLE reader_look (
+  project_id INTEGER NOT NULL,
+  reader TEXT NOT NULL,
+  run_id INTEGER NOT NULL,
+  looked_at INTEGER NOT NULL,
+  PRIMARY KEY (project_id, reader)
+) WITHOUT ROWID;`;
+
 export const ORPHAN_TABLE = 'CREATE TABLE orphan (page_id INTEGER PRIMARY KEY, run_id INTEGER NOT NULL);';
 
 /** The columns that the version of history added, with what stands for them in a file that is older. */
@@ -351,7 +360,8 @@ UPDATE fetched SET facet_hash = x'' WHERE redirect_to IS NOT NULL AND facet_hash
   `ALTER TABLE url ADD COLUMN known_state INTEGER; ALTER TABLE url ADD COLUMN known_reason TEXT;
 ALTER TABLE url ADD COLUMN left_run INTEGER; ALTER TABLE url ADD COLUMN left_reason TEXT;
 ALTER TABLE run ADD COLUMN left_out INTEGER NOT NULL DEFAULT 0;
-UPDATE fetched SET change_frequency = ${MOST_CHANGES_A_DAY} WHERE change_frequency > ${MOST_CHANGES_A_DAY};`,
+UPDATE fetched SET change_frequency = ${MOST_CHANGES_A_DAY} WHERE change_frequency > ${MOST_CHANGES_A_DAY};
+${READER_TABLE}`,
 ];
 
 export const SCHEMA_VERSION = MIGRATIONS.length;

@@ -20,6 +20,7 @@ import { keepGone, markOrphans } from './orphans.ts';
 import { createPastReader } from './past-page.ts';
 import { readSettings, saveSettings } from './project-settings.ts';
 import { readLedger } from './read-history.ts';
+import { saveLook } from './reader-looks.ts';
 import { reconsider } from './reconsider.ts';
 import { createRedirects } from './redirects.ts';
 import { createRequeue } from './requeue.ts';
@@ -192,6 +193,7 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Stor
     saveDiscovery: async (host, found) => sitemaps.saveDiscovery(host, found),
     saveRevisits: async (...kept) => saveRevisits(session, ...kept),
     forget: async (project, before) => forget(session, project, before),
+    saveLook: async (...kept) => saveLook(session, ...kept),
     projectSettings: async (project) => readSettings(db, project),
     saveProjectSettings: async (project, settings) => saveSettings(session, project, settings),
     log: (entry) => settling.log(entry),

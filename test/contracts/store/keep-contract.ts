@@ -205,6 +205,22 @@ export function describeKeeping(harness: () => StoreHarness): void {
     });
   });
 
+  describe('looks of readers', () => {
+    it('are kept for each reader of each project, the last one of each, and none of an unknown project', async () => {
+      const run = await beginRun(harness());
+      const kept = () =>
+        harness().read('SELECT reader, run_id AS run, looked_at AS at FROM reader_look ORDER BY reader');
+      await run.store.saveLook('p', 'ada', { run: 1, at: 1_700_000_000_000 });
+      await run.store.saveLook('p', 'mail', { run: 2, at: 1_700_000_000_001.4 });
+      await run.store.saveLook('p', 'ada', { run: 3, at: 1_700_000_000_002 });
+      await run.store.saveLook('nobody', 'ada', { run: 9, at: 1 });
+      expect((await kept()).map(({ reader, run: upTo, at }) => [reader, upTo, Number(at)])).toEqual([
+        ['ada', 3, 1_700_000_000_002],
+        ['mail', 2, 1_700_000_000_001],
+      ]);
+    });
+  });
+
   describe('project settings', () => {
     it('are kept as they are given, before the first run too, and can be taken back', async () => {
       const store = await harness().open();

@@ -1,0 +1,5 @@
+/** What a worker tells of itself, for `sumi workers`. */
+export interface WorkerReport {
+  hosts: number;
+  pages: number;
+}

@@ -24,11 +24,8 @@ export interface Errand {
   done: (answer: Outcome | Refused) => void;
 }
 
-/**
- * When a sitemap is asked for: `now` before any page, `turn` in turn with pages, `spare` only while the host has no
- * page to ask.
- */
-export type Haste = 'now' | 'turn' | 'spare';
+/** When a sitemap is asked for: `now` before any page, `turn` in turn with pages, of which the first goes first. */
+export type Haste = 'now' | 'turn';
 
 export interface LookupRequest {
   url: string;
@@ -70,8 +67,8 @@ export class ActiveHost implements Schedulable {
   readonly lookups: Lookup[] = [];
   /** Whoever is about to ask something: the host is kept for them, unless another project waits for it. */
   users = 0;
-  /** The last turn was a lookup's: the next is a page's, where one waits. */
-  owesPage = false;
+  /** The next turn is a page's, where one waits: the last one was a lookup's, or there was none yet. */
+  owesPage = true;
   readonly turns: PageTurn[] = [];
   /** Pages of an origin whose robots.txt is being asked, while other origins of the host go on. */
   readonly parked: PageTurn[] = [];

@@ -26,13 +26,13 @@ export interface SitemapWebOptions {
   after: Clock['after'];
 }
 
-/** A guess must not keep pages waiting, and one index may name more sitemaps than there is patience for. */
+/** An index may name more sitemaps than there is patience for, and a guess is most often wrong: both take turns with pages. */
 const HASTE: Readonly<Record<FoundBy, Haste>> = {
   given: 'now',
   robots: 'now',
   index: 'turn',
   link: 'turn',
-  path: 'spare',
+  path: 'turn',
 };
 
 export function createSitemapWeb(options: SitemapWebOptions): SitemapWeb {

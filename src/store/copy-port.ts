@@ -203,6 +203,7 @@ export const COPY_TABLES = {
     trouble: 'text',
     looks: 'text',
     searched: 'text',
+    guessed: 'text',
   },
   revisit: {
     page_id: 'page',

@@ -411,6 +411,8 @@ ALTER TABLE run ADD COLUMN left_out integer NOT NULL DEFAULT 0;`,
   // When single sitemaps were read, and how much was in them; where a host's sitemaps were looked for, and not only read as they
   // were given. Views are made anew: one more word for what changed.
   'ALTER TABLE discovery ADD COLUMN looks text, ADD COLUMN searched text;',
+  // The paths at which a host's sitemap was guessed: that none was found says nothing of others.
+  'ALTER TABLE discovery ADD COLUMN guessed text;',
 ];
 export const SCHEMA_VERSION = MIGRATIONS.length;
 

@@ -11,6 +11,7 @@ const WITH_ORPHANS = 5;
 const WITH_TROUBLE = 6;
 const WITH_WORDS = 7;
 const WITH_LOOKS = 10;
+const WITH_GUESSES = 11;
 const WORDS = 'NULL AS lastmod_text, NULL AS details';
 
 export function showAsCurrent(db: Database): void {
@@ -20,13 +21,16 @@ export function showAsCurrent(db: Database): void {
   if (version >= WITH_HISTORY && version < WITH_WORDS)
     db.exec(`CREATE TEMP VIEW sitemap_entry AS SELECT t.*, ${WORDS} FROM main.sitemap_entry t`);
   if (version >= WITH_HISTORY) {
-    const missing = `${version < WITH_TROUBLE ? 'NULL AS trouble, ' : ''}NULL AS looks, NULL AS searched`;
-    if (version < WITH_LOOKS)
-      db.exec(`CREATE TEMP VIEW discovery AS SELECT t.*, ${missing} FROM main.discovery t`);
+    const missing = ['guessed'];
+    if (version < WITH_LOOKS) missing.push('looks', 'searched');
+    if (version < WITH_TROUBLE) missing.push('trouble');
+    const columns = missing.map((column) => `NULL AS ${column}`).join(', ');
+    if (version < WITH_GUESSES)
+      db.exec(`CREATE TEMP VIEW discovery AS SELECT t.*, ${columns} FROM main.discovery t`);
     return;
   }
   make(CHANGE_TABLES);
-  for (const column of ['trouble', 'looks', 'searched'])
+  for (const column of ['trouble', 'looks', 'searched', 'guessed'])
     db.exec(`ALTER TABLE temp.discovery ADD COLUMN ${column} TEXT`);
   for (const column of ['lastmod_text', 'details'])
     db.exec(`ALTER TABLE temp.sitemap_entry ADD COLUMN ${column} TEXT`);

@@ -345,6 +345,8 @@ UPDATE fetched SET facet_hash = x'' WHERE redirect_to IS NOT NULL AND facet_hash
   // When single sitemaps were read, and how much was in them; where a host's sitemaps were looked for, and not only read as they
   // were given. Views are made anew: one more word for what changed.
   'ALTER TABLE discovery ADD COLUMN looks TEXT; ALTER TABLE discovery ADD COLUMN searched TEXT;',
+  // The paths at which a host's sitemap was guessed: that none was found says nothing of others.
+  'ALTER TABLE discovery ADD COLUMN guessed TEXT;',
 ];
 
 export const SCHEMA_VERSION = MIGRATIONS.length;

@@ -51,6 +51,9 @@ const FIRST_PROBE_MS = 5000;
 /** Answers faster than this are noise of the machine, not a sign of load; never more than the delay itself. */
 const NOISE_MS = 250;
 const ADAPT_FROM_MS = 250;
+const LIMIT_FROM_MS = 25;
+const YIELD_TURNS = 8;
+const LONGEST_YIELD_MS = 60_000;
 
 export class HostPace {
   inFlight = 0;
@@ -115,7 +118,7 @@ export class HostPace {
 
   /** So long after the block a refused page gives way to others: they tell whether it is the page or the pace. */
   get yieldMs(): number {
-    return 2 * this.delayMs;
+    return Math.min(YIELD_TURNS * this.delayMs, LONGEST_YIELD_MS);
   }
 
   setRobotsDelay(seconds: number | null): void {
@@ -203,7 +206,8 @@ export class HostPace {
       this.#followLimit(delayMs);
     }
     this.#clearBlocks(sentAt);
-    if (answer.responseMs !== null) this.#adapt(answer.responseMs);
+    // A refusal comes faster than pages do: it would make them all look slow.
+    if (answer.responseMs !== null && answer.statusCode !== 503) this.#adapt(answer.responseMs);
     return null;
   }
 
@@ -247,7 +251,7 @@ export class HostPace {
     const before = this.#limit.delayMs;
     this.#limit.slowDown({
       statusCode: statusCode!,
-      delayMs: Math.max(this.delayMs, ADAPT_FROM_MS),
+      delayMs: Math.max(this.delayMs, statusCode === 429 ? ADAPT_FROM_MS : LIMIT_FROM_MS),
       open,
       maxDelayMs: this.#options.maxDelayMs,
     });

@@ -116,10 +116,10 @@ describe('a host that refuses with 503 what comes too fast', () => {
     expect(tookMs).toBeLessThan(1.25 * 4_000_000);
   });
 
-  it('is found out at ten times the delay as well', () => {
-    const { read, lost, refused } = crawl(leakyBucket(5000, 0), 40);
-    expect({ read, lost }).toEqual({ read: 40, lost: [] });
-    expect(refused).toBeLessThanOrEqual(12);
+  it.each([3, 10, 20])('is found out at %i times the delay as well', (times) => {
+    const { read, lost, refused } = crawl(leakyBucket(times * 500, 1), 60);
+    expect({ read, lost }).toEqual({ read: 60, lost: [] });
+    expect(refused).toBeLessThanOrEqual(15);
   });
 
   it('is asked as before when it has ceased to refuse', () => {
@@ -178,6 +178,12 @@ describe('a host whose 503s are no limit', () => {
     expect(pace.delayMs).toBe(500);
     // 640 requests at half a second.
     expect(tookMs).toBeLessThan(400_000);
+  });
+
+  it('has one page that is broken: it alone fails', () => {
+    const { read, lost, pace } = crawl((_, page) => ({ status: page === 3 ? 503 : 200, afterMs: 1 }), 30);
+    expect({ read, lost }).toEqual({ read: 29, lost: [3] });
+    expect(pace.delayMs).toBe(500);
   });
 
   it('refused one request of many: nothing comes of it', () => {

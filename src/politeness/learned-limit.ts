@@ -52,7 +52,8 @@ export class LearnedLimit {
   #allowed: Allowance = { delayMs: 0, atOnce: Number.POSITIVE_INFINITY };
   /** What was allowed before each of the last steps towards more speed. */
   #earlier: Allowance[] = [];
-  readonly #recent: boolean[] = [];
+  /** What was refused (a page, or null for anything else), or that there was an answer. */
+  readonly #recent: (number | null | 'answered')[] = [];
   #inARow = 0;
   #isLimited = false;
   /** Its 503s are those of single pages. */
@@ -79,7 +80,7 @@ export class LearnedLimit {
   /** A 503 without Retry-After: whether the host refuses because of its pace. */
   isRefusal(pageId: number | null): boolean {
     if (this.#isDisproved || this.#isBroken(pageId)) return false;
-    this.#note(true);
+    this.#note(pageId);
     this.#inARow++;
     if (this.#inARow > MOST_IN_A_ROW) {
       this.#forget();
@@ -94,7 +95,7 @@ export class LearnedLimit {
   /** A refusal that says so itself. Answers whether the host refuses because of its pace, and not just this page. */
   isLimiting(pageId: number | null): boolean {
     if (this.#isBroken(pageId)) return false;
-    this.#note(true);
+    this.#note(pageId);
     this.#inARow++;
     this.#count(pageId);
     return this.#inARow <= MOST_IN_A_ROW && this.#isPattern();
@@ -129,7 +130,7 @@ export class LearnedLimit {
 
   /** An answer that is no refusal. `isLater`: it was asked for after the last refusal; `floorMs`, `perHost`: what is wanted. */
   answered(pageId: number | null, isLater: boolean, floorMs: number, perHost: number): void {
-    this.#note(false);
+    this.#note('answered');
     this.#inARow = 0;
     if (!this.#isLimited) return;
     this.#answers++;
@@ -186,15 +187,15 @@ export class LearnedLimit {
     this.#pages.set(pageId, (this.#pages.get(pageId) ?? 0) + 1);
   }
 
-  #note(isRefused: boolean): void {
-    this.#recent.push(isRefused);
+  #note(what: number | null | 'answered'): void {
+    this.#recent.push(what);
     if (this.#recent.length > WINDOW) this.#recent.shift();
   }
 
-  /** Some are refused while others are answered. */
+  /** Some are refused while others are answered; a single page may be broken for itself. */
   #isPattern(): boolean {
-    let refused = 0;
-    for (const isRefused of this.#recent) if (isRefused) refused++;
-    return refused >= LEAST_REFUSALS && refused < this.#recent.length;
+    const refused = this.#recent.filter((what) => what !== 'answered');
+    const isOfSeveral = refused.some((what) => what !== refused[0]);
+    return refused.length >= LEAST_REFUSALS && refused.length < this.#recent.length && isOfSeveral;
   }
 }

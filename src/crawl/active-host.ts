@@ -30,6 +30,8 @@ export type Haste = 'now' | 'turn';
 export interface LookupRequest {
   url: string;
   haste: Haste;
+  /** Nobody says that there is a sitemap: it is not worth a long wait. */
+  isGuess?: boolean;
   maxBytes: number;
   onPiece?: FetchRequest['onPiece'];
   /** GET unless told otherwise. */
@@ -53,6 +55,9 @@ export interface PageTurn {
   /** Where it was asked before, and redirected to its own address in another spelling. */
   spellings?: readonly string[];
 }
+
+/** A guess waits so long for a host that is to be left alone. */
+const GUESS_PATIENCE_MS = 10_000;
 
 /** What an origin's robots.txt said, until when (wall time), or why it could not be had in this run, and what its pages are then. */
 export type OriginRobots =
@@ -154,6 +159,14 @@ export class ActiveHost implements Schedulable {
     return this.lookups.splice(at, 1)[0];
   }
 
+  /** Guesses for which alone the host would have to be waited for, taken out: no page is left, as far as is known. */
+  takeVainGuesses(wallNow: number): Lookup[] {
+    const isWaited = this.pace.blockedUntil - wallNow > GUESS_PATIENCE_MS;
+    if (!isWaited || this.lookups.length === 0 || !this.isDrained || this.openTurns > 0) return [];
+    if (this.isWaiting || this.turns.length + this.parked.length + this.undated.length > 0) return [];
+    return takeIf(this.lookups, ({ isGuess }) => isGuess === true);
+  }
+
   /** Everything that was claimed and has no turn now, taken out. */
   takeClaims(): Claim[] {
     const turns = [...this.parked.splice(0), ...this.turns.splice(0)];
@@ -177,4 +190,10 @@ export class ActiveHost implements Schedulable {
       this.errands.length === 0
     );
   }
+}
+
+function takeIf<T>(list: T[], isTaken: (one: T) => boolean): T[] {
+  const taken = list.filter(isTaken);
+  if (taken.length > 0) list.splice(0, list.length, ...list.filter((one) => !isTaken(one)));
+  return taken;
 }

@@ -62,9 +62,11 @@ export function createSitemapWeb(options: SitemapWebOptions): SitemapWeb {
   async function askOnce(url: string, foundBy: FoundBy): Promise<Outcome | WebRefusal | WebAnswer> {
     const queue = createPieceQueue(options.after);
     let head: ResponseHead | null = null;
+    const isKnown = foundBy === 'path' && options.isKnown?.(url) === true;
     const asking = options.ask({
       url,
-      haste: foundBy === 'path' && options.isKnown?.(url) ? 'now' : HASTE[foundBy],
+      haste: isKnown ? 'now' : HASTE[foundBy],
+      isGuess: foundBy === 'path' && !isKnown,
       maxBytes,
       onPiece(bytes, ownHead) {
         head = ownHead;

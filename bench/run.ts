@@ -6,6 +6,7 @@ import { scenario as corpora } from './corpora.ts';
 import { scenario as frontier } from './frontier.ts';
 import { scenario as growth } from './growth.ts';
 import { scenario as incremental } from './incremental.ts';
+import { scenario as limited } from './limited.ts';
 import { failed, type Row, type Scenario, toMarkdown } from './scenario.ts';
 import { scenario as sitemap } from './sitemap.ts';
 import { scenario as terrain } from './terrain.ts';
@@ -17,6 +18,7 @@ const scenarios: Scenario[] = [
   growth,
   frontier,
   broad,
+  limited,
   torture,
   workers,
   terrain,

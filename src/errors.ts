@@ -403,7 +403,7 @@ export const ERRORS = {
   },
   'no-sitemap': {
     message: 'No sitemap was found for {url}: {reason}.',
-    hint: 'Give the address of the sitemap itself, or other paths to try with --sitemap-paths; -v shows what each one answered.',
+    hint: 'Give the address of the sitemap itself, or more paths to try, such as --sitemap-paths long; -v shows what each one answered.',
     exitCode: 1,
     httpStatus: 404,
   },

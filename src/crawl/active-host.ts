@@ -26,15 +26,14 @@ export interface Errand {
   done: (answer: Outcome | Refused) => void;
 }
 
-/**
- * When a sitemap is asked for: `now` before any page, `turn` in turn with pages, `spare` only while the host has no
- * page to ask.
- */
-export type Haste = 'now' | 'turn' | 'spare';
+/** When a sitemap is asked for: `now` before any page, `turn` in turn with pages, of which the first goes first. */
+export type Haste = 'now' | 'turn';
 
 export interface LookupRequest {
   url: string;
   haste: Haste;
+  /** Nobody says that there is a sitemap: it is not worth a long wait. */
+  isGuess?: boolean;
   maxBytes: number;
   onPiece?: FetchRequest['onPiece'];
   /** GET unless told otherwise. */
@@ -63,6 +62,9 @@ export interface PageTurn {
   spellings?: readonly string[];
 }
 
+/** A guess waits so long for a host that is to be left alone. */
+const GUESS_PATIENCE_MS = 10_000;
+
 /** What an origin's robots.txt said, until when (wall time), or why it could not be had in this run, and what its pages are then. */
 export type OriginRobots =
   | { rules: RobotsRules; expiresAt: number }
@@ -76,8 +78,8 @@ export class ActiveHost implements Schedulable {
   readonly lookups: Lookup[] = [];
   /** Whoever is about to ask something: the host is kept for them, unless another project waits for it. */
   users = 0;
-  /** The last turn was a lookup's: the next is a page's, where one waits. */
-  owesPage = false;
+  /** The next turn is a page's, where one waits: the last one was a lookup's, or there was none yet. */
+  owesPage = true;
   readonly turns: PageTurn[] = [];
   /** Pages of an origin whose robots.txt is being asked, while other origins of the host go on. */
   readonly parked: PageTurn[] = [];
@@ -163,6 +165,14 @@ export class ActiveHost implements Schedulable {
     return this.lookups.splice(at, 1)[0];
   }
 
+  /** Guesses for which alone the host would have to be waited for, taken out: no page is left, as far as is known. */
+  takeVainGuesses(wallNow: number): Lookup[] {
+    const isWaited = this.pace.blockedUntil - wallNow > GUESS_PATIENCE_MS;
+    if (!isWaited || this.lookups.length === 0 || !this.isDrained || this.openTurns > 0) return [];
+    if (this.isWaiting || this.turns.length + this.parked.length + this.undated.length > 0) return [];
+    return takeIf(this.lookups, ({ isGuess }) => isGuess === true);
+  }
+
   /** Everything that was claimed and has no turn now, taken out. */
   takeClaims(): Claim[] {
     const turns = [...this.parked.splice(0), ...this.turns.splice(0)];
@@ -186,4 +196,10 @@ export class ActiveHost implements Schedulable {
       this.errands.length === 0
     );
   }
+}
+
+function takeIf<T>(list: T[], isTaken: (one: T) => boolean): T[] {
+  const taken = list.filter(isTaken);
+  if (taken.length > 0) list.splice(0, list.length, ...list.filter((one) => !isTaken(one)));
+  return taken;
 }

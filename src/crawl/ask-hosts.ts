@@ -28,6 +28,11 @@ interface QuestionSurroundings {
 /** Of whoever asks for no robots.txt. */
 const NO_RULES = rulesFor(parseRobotsTxt(''), '');
 
+/** A host that is closed for this run is asked nothing more. */
+function closedBy({ lease }: ActiveHost): Refused | null {
+  return lease.closed === null ? null : { refused: lease.closed.reason, mayPass: true };
+}
+
 export function createHostQuestions(
   { policy, clock }: CrawlParts,
   { withHost, learnRobots, isHere, place }: QuestionSurroundings,
@@ -38,6 +43,8 @@ export function createHostQuestions(
     const known = host.robots.get(origin);
     if (known !== undefined && 'unreachable' in known) return { refused: known.unreachable, mayPass: true };
     if (known !== undefined && known.expiresAt > clock.now()) return known.rules;
+    const closed = closedBy(host);
+    if (closed !== null) return closed;
     const answer = await learnRobots(host, origin);
     if ('rules' in answer) return answer.rules;
     return 'unreachable' in answer
@@ -49,6 +56,8 @@ export function createHostQuestions(
     const answer = await withHost<Outcome | Refused>(request.url, async (host) => {
       const rules = await rulesOn(host, request.url);
       if (rules === 'moved' || 'refused' in rules) return rules;
+      const closed = closedBy(host);
+      if (closed !== null) return closed;
       const { allowed, rule } = rules.decide(request.url);
       if (!allowed) return { refused: `robots: ${rule}` };
       if (!isHere(host)) return 'moved';

@@ -18,7 +18,15 @@ import {
 import { sitemapLinks } from '../sitemap/sitemap-links.ts';
 import type { HostDiscovery } from '../store/port.ts';
 import { createAwaited } from './awaited.ts';
-import { isFresh, isOfAnotherPort, isPageUrl, isSearched, LookRecord, placeOf } from './discovery-record.ts';
+import {
+  isFresh,
+  isGuessed,
+  isOfAnotherPort,
+  isPageUrl,
+  isSearched,
+  LookRecord,
+  placeOf,
+} from './discovery-record.ts';
 import { FindingBatch } from './finding-batch.ts';
 import type { HostDesk } from './host-desk.ts';
 import type { CrawlParts, StartUrl } from './parts.ts';
@@ -26,7 +34,10 @@ import { createSitemapWeb } from './sitemap-web.ts';
 import { createStartFeeds } from './start-feeds.ts';
 
 const ENTRIES_AT_ONCE = 256;
-const HOSTS_AT_ONCE = 16;
+/** So many hosts are looked at side by side: each look waits for its host's slots, and holds little meanwhile. */
+const HOSTS_AT_ONCE = 1024;
+/** Where workers share the run, a look may wait for a host that another worker holds, and asks the store for it each second. */
+const SHARED_HOSTS_AT_ONCE = 64;
 /** So many start URLs of a host are waited for, to see whether they are feeds. */
 const MOST_AWAITED = 256;
 /** Of start URLs that were not asked for here, so many are asked for as feeds. */
@@ -142,7 +153,8 @@ export function createSitemapDiscovery(
 
   function begin(): void {
     const hosts = looksByHost(startUrls, sitemaps?.feeds ?? []);
-    open = Math.min(HOSTS_AT_ONCE, hosts.length);
+    const most = store.isShared ? SHARED_HOSTS_AT_ONCE : Math.min(HOSTS_AT_ONCE, parts.limits.maxHosts);
+    open = Math.min(most, hosts.length);
     if (sitemaps !== null) for (const [{ start }] of hosts) expectLook(start.host);
     const work = async () => {
       for (let looks = hosts.shift(); looks !== undefined && !isStopped; looks = hosts.shift())
@@ -276,7 +288,10 @@ export function createSitemapDiscovery(
     let isPage = false;
     seen.depths.add(depth);
     const isSite = depth !== 'given';
-    if (isSite) record.searched.add(placeOf(start.fetchUrl));
+    if (isSite) {
+      record.searched.add(placeOf(start.fetchUrl));
+      record.guessed = sitemaps!.paths;
+    }
     const entries = findEntries(start.fetchUrl, {
       web: webFor(seen),
       async wasRead(url) {
@@ -365,7 +380,8 @@ export function createSitemapDiscovery(
 
   function isKnown({ known, now }: LookRecord, { depth, start }: Look): boolean {
     if (known === null || !isFresh(known, now, sitemaps!.cacheMs)) return false;
-    return depth === 'given' ? known.sitemaps.includes(start.fetchUrl) : isSearched(known, start.fetchUrl);
+    if (depth === 'given') return known.sitemaps.includes(start.fetchUrl);
+    return isSearched(known, start.fetchUrl) && isGuessed(known, sitemaps!.paths);
   }
 
   /** Sitemaps of the site that were read before. */

@@ -21,6 +21,8 @@ export class LookRecord {
   trouble: Trouble | null = null;
   /** By which names with ports its sitemaps were looked for. */
   readonly searched = new Set<string>();
+  /** The paths that were guessed at where nothing named a sitemap. */
+  guessed: readonly string[] = [];
   readonly now: number;
   /** When the host was looked at last, before this. */
   readonly known: HostDiscovery | null;
@@ -71,6 +73,7 @@ export class LookRecord {
       trouble,
       looks: Object.fromEntries(this.#looks),
       searched: [...this.searched],
+      guessed: [...this.guessed],
     };
     return look.isSearched ? found : withKnown(known, found, this.#added);
   }
@@ -94,6 +97,14 @@ export function placeOf(url: string): string {
 /** The sitemaps of this very site were looked for then: that one was read which somebody gave says nothing of them. */
 export function isSearched({ searched }: Pick<HostDiscovery, 'searched'>, url: string): boolean {
   return searched === null || searched.includes(placeOf(url));
+}
+
+/** A look that found none says nothing of paths that it did not try. */
+export function isGuessed(
+  { method, guessed }: Pick<HostDiscovery, 'method' | 'guessed'>,
+  paths: readonly string[],
+): boolean {
+  return method === 'sitemap' || guessed === null || paths.every((path) => guessed.includes(path));
 }
 
 /** A sitemap of the same host by another port is another site's. */
@@ -125,6 +136,7 @@ function withKnown(known: HostDiscovery | null, found: HostDiscovery, added: num
       Object.entries({ ...found.looks, ...known.looks, ...found.looks }).slice(0, MOST_NAMED),
     ),
     searched: known.searched,
+    guessed: known.guessed,
   };
 }
 

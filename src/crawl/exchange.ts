@@ -25,6 +25,10 @@ export interface Exchange {
   delayMs: number;
   perHost: number;
   blockedUntil: number | null;
+  /** The host refused it because of its pace: that is no try of the page. */
+  isPaceRefusal: boolean;
+  /** So long after the block such a page gives way to others; else 0. */
+  yieldMs: number;
   /** It was asked only whether the page changed. */
   isConditional: boolean;
 }
@@ -41,7 +45,7 @@ export async function exchangeWith(
   const { url, method, headers, maxBytes, onPiece, isResent } = request;
   const slotAt = pace.reserve();
   // As they are in force now: an answer that comes while this one is open may change both.
-  const { delayMs, perHost } = pace;
+  const { delayMs, perHost, inFlight: open } = pace;
   let sentAt: number | null = null;
   let sentMark = 0;
   around.placed(host);
@@ -79,7 +83,11 @@ export async function exchangeWith(
     // A robots.txt comes faster than pages do: it would make them all look slow.
     responseMs: claim === null ? null : outcome.responseMs,
     retryAfterMs: head?.retryAfter ? retryAfterMs(head.retryAfter, clock.now()) : null,
+    pageId: claim?.pageId ?? null,
+    open,
   });
+  const { isPaceRefusal } = pace;
+  const yieldMs = isPaceRefusal ? pace.yieldMs : 0;
   if (blockedUntil !== null) tellBlock(host, around, outcome, blockedUntil);
   around.placed(host);
   return {
@@ -90,6 +98,8 @@ export async function exchangeWith(
     delayMs,
     perHost,
     blockedUntil,
+    isPaceRefusal,
+    yieldMs,
     isConditional: headers !== undefined,
   };
 }

@@ -45,6 +45,8 @@ export interface HostDesk extends HostQuestions {
   isPausedTooLong(host: ActiveHost): boolean;
   /** Gives such a host up for this run. */
   closePaused(host: ActiveHost): Promise<void>;
+  /** Guesses at sitemaps are not waited for where a host without pages is to be left alone for long. */
+  giveUpGuesses(host: ActiveHost): void;
   releaseIfIdle(host: ActiveHost): Promise<void>;
   /** The host goes back as soon as nothing is under way there: another project waits for it. */
   giveBack(host: ActiveHost): Promise<void>;
@@ -73,6 +75,11 @@ const PAUSED: Refused = {
   mayPass: true,
 };
 
+const BLOCKED: Refused = {
+  refused: 'rate-limit: the host is to be left alone for longer than a guess is worth',
+  mayPass: true,
+};
+
 export function createHostDesk(parts: CrawlParts, around: DeskSurroundings): HostDesk {
   const { schedule, isOutOfBudget, onChange, onFailure } = around;
   const { store, clock, owner, report } = parts;
@@ -97,7 +104,10 @@ export function createHostDesk(parts: CrawlParts, around: DeskSurroundings): Hos
     onLost: leave,
     onFailure,
   });
-  const learnRobots = createRobotsLearner(parts, { ask: runErrand, pause, isPausedTooLong, onLearned });
+  const learnRobots = createRobotsLearner(parts, {
+    ...{ ask: runErrand, pause, isPausedTooLong, onLearned },
+    suspend: (host) => close(host, 'RateLimited', 'rate-limit: 429 Too Many Requests for robots.txt'),
+  });
   const questions = createHostQuestions(parts, { withHost, learnRobots, isHere, place });
 
   function activate(lease: HostLease): ActiveHost {
@@ -207,7 +217,14 @@ export function createHostDesk(parts: CrawlParts, around: DeskSurroundings): Hos
       until: null,
     });
     host.isDrained = true;
+    for (const lookup of host.lookups.splice(0)) lookup.done({ refused: reason, mayPass: true });
+    // It may stand in the schedule for the end of its block.
+    place(host);
     await releaseIfIdle(host);
+  }
+
+  function giveUpGuesses(host: ActiveHost): void {
+    for (const lookup of host.takeVainGuesses(clock.now())) lookup.done(BLOCKED);
   }
 
   function isPausedTooLong({ pace }: ActiveHost): boolean {
@@ -281,6 +298,7 @@ export function createHostDesk(parts: CrawlParts, around: DeskSurroundings): Hos
   }
 
   function place(host: ActiveHost): void {
+    giveUpGuesses(host);
     schedule.place(host);
     onChange();
   }
@@ -359,6 +377,7 @@ export function createHostDesk(parts: CrawlParts, around: DeskSurroundings): Hos
     close,
     isPausedTooLong,
     closePaused,
+    giveUpGuesses,
     releaseIfIdle,
     giveBack: (host) => giveBackAll([host]),
     all: () => hosts.values(),

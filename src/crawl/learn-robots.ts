@@ -12,27 +12,31 @@ export interface LearnerSurroundings extends Pick<RobotsGateOptions, 'pause'> {
   ask: (url: string, maxBytes: number) => Promise<Outcome | Refused>;
   /** The host is to be left alone for longer than the run waits. */
   isPausedTooLong: (host: ActiveHost) => boolean;
+  /** The host is closed for this run. */
+  suspend: (host: ActiveHost) => Promise<void>;
   /** Its pages may go on, or have been refused. */
   onLearned: (host: ActiveHost) => Promise<void>;
 }
 
 export function createRobotsLearner(
   { store, clock, policy, report, startUrls }: CrawlParts,
-  { ask, pause, isPausedTooLong, onLearned }: LearnerSurroundings,
+  { ask, pause, isPausedTooLong, suspend, onLearned }: LearnerSurroundings,
 ): LearnRobots {
   const isStartHost = ({ lease }: ActiveHost) => startUrls.some((start) => start.host === lease.host);
 
   async function askRobots(host: ActiveHost, origin: string, isFirstTry: boolean): Promise<RobotsAnswer> {
-    const { robots, retry, retryRefused } = policy;
+    const { robots, retry, retryRefused, on429 } = policy;
     const retries = isFirstTry || host.pace.isDoubted ? 0 : robots!.retries;
     /** A redirect may lead to a host that is paused while this one is well. */
     let isRefused = false;
+    /** As for a page: a 429 ends the run for the host where the operator wants that. */
+    let isSuspended = false;
     const answer = await openRobotsGate(origin, {
       productToken: robots!.productToken,
       whenUnreachable: robots!.whenUnreachable,
       // Looked at after each answer, which may bring a pause.
       get retries() {
-        return isRefused || isPausedTooLong(host) ? 0 : retries;
+        return isRefused || isSuspended || isPausedTooLong(host) ? 0 : retries;
       },
       connectRetries: retry.retries,
       refusedRetries: retryRefused ? retry.retries : 0,
@@ -43,6 +47,7 @@ export function createRobotsLearner(
       async ask(url, maxBytes) {
         const outcome = await ask(url, maxBytes);
         isRefused = 'refused' in outcome;
+        isSuspended = on429 === 'suspend' && !('refused' in outcome) && outcome.head?.status === 429;
         return 'refused' in outcome ? unaskedOutcome('not-sent', outcome.refused) : outcome;
       },
       pause,
@@ -59,7 +64,10 @@ export function createRobotsLearner(
         ? `network: unknown-host, ${answer.unreachable}`
         : `robots: unreachable ${answer.unreachable}`;
       if (answer.failure === null) report.counters.answers++;
-      host.robots.set(origin, { unreachable, state: isRefused ? 'RateLimited' : 'Unreachable' });
+      host.robots.set(origin, {
+        unreachable,
+        state: isRefused || isSuspended ? 'RateLimited' : 'Unreachable',
+      });
       report.host({
         host: host.lease.host,
         what: isUnknown && isStartHost(host) ? 'unknown' : 'robots',
@@ -67,6 +75,7 @@ export function createRobotsLearner(
         until: null,
       });
     }
+    if (isSuspended && 'unreachable' in answer && !isFirstTry) await suspend(host);
     await onLearned(host);
     return answer;
   }

@@ -237,6 +237,7 @@ export function createCrawlLoop(parts: CrawlParts, discoverer: { isResumed: bool
     host.openTurns--;
     if (host.openTurns === 0 && desk.isPausedTooLong(host))
       return void desk.closePaused(host).catch(fail).then(wake);
+    desk.giveUpGuesses(host);
     schedule.place(host);
     if (host.isIdle) desk.releaseIfIdle(host).catch(fail);
     else if (host.lease.isWanted) desk.giveBack(host).catch(fail);

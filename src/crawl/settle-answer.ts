@@ -65,11 +65,12 @@ function retried(
   exchange: Exchange,
   around: CrawlParts,
 ): PageSettlement {
-  const attempts = claim.attempts + 1;
-  const pauseMs = retryPauseMs(attempts, around.policy.retry);
+  const { isPaceRefusal } = exchange;
+  const attempts = claim.attempts + (isPaceRefusal ? 0 : 1);
+  const pauseMs = isPaceRefusal ? 0 : retryPauseMs(attempts, around.policy.retry);
   if (pauseMs === null) return finalAnswer(claim, state, reason, exchange, around);
   // A host that is blocked anyway must not wait twice.
-  const notBefore = exchange.blockedUntil ?? around.clock.now() + pauseMs;
+  const notBefore = (exchange.blockedUntil ?? around.clock.now() + pauseMs) + exchange.yieldMs;
   return queuedAgain(claim, { attempts, notBefore: Math.ceil(notBefore), priority: null });
 }
 

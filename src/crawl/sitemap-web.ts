@@ -26,13 +26,13 @@ export interface SitemapWebOptions {
   after: Clock['after'];
 }
 
-/** A guess must not keep pages waiting, and one index may name more sitemaps than there is patience for. */
+/** An index may name more sitemaps than there is patience for, and a guess is most often wrong: both take turns with pages. */
 const HASTE: Readonly<Record<FoundBy, Haste>> = {
   given: 'now',
   robots: 'now',
   index: 'turn',
   link: 'turn',
-  path: 'spare',
+  path: 'turn',
 };
 
 export function createSitemapWeb(options: SitemapWebOptions): SitemapWeb {
@@ -62,9 +62,11 @@ export function createSitemapWeb(options: SitemapWebOptions): SitemapWeb {
   async function askOnce(url: string, foundBy: FoundBy): Promise<Outcome | WebRefusal | WebAnswer> {
     const queue = createPieceQueue(options.after);
     let head: ResponseHead | null = null;
+    const isKnown = foundBy === 'path' && options.isKnown?.(url) === true;
     const asking = options.ask({
       url,
-      haste: foundBy === 'path' && options.isKnown?.(url) ? 'now' : HASTE[foundBy],
+      haste: isKnown ? 'now' : HASTE[foundBy],
+      isGuess: foundBy === 'path' && !isKnown,
       maxBytes,
       onPiece(bytes, ownHead) {
         head = ownHead;

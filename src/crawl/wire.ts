@@ -1,4 +1,6 @@
 /** Composition: the one place where configuration becomes parts. Nothing here decides anything while a crawl runs. */
+
+import { guessedPaths } from '../config/guessed-paths.ts';
 import type { Config } from '../config/load-config.ts';
 import { productToken } from '../config/user-agent.ts';
 import type { Fetcher } from '../fetch/fetcher.ts';
@@ -157,7 +159,7 @@ function unfollowed({ fetchOnly, discover }: Config): string | null {
 function wireSitemaps(config: Config, normalizer: Normalizer): SitemapParts | null {
   if (config.fetchOnly || !config.discover.includes('sitemap')) return null;
   return {
-    paths: config.sitemapPaths,
+    paths: guessedPaths(config.sitemapPaths),
     maxBytes: config.maxSitemapBytes,
     cacheMs: config.sitemapCacheHours * 3_600_000,
     followsLinks: config.discover.includes('links'),

@@ -53,7 +53,11 @@ export class HostSchedule<H extends Schedulable> {
   place(host: H): void {
     if (host.place === 'ring' || this.#isStopped) return;
     const at = host.readyAt();
-    if (at === Number.POSITIVE_INFINITY) return;
+    if (at === Number.POSITIVE_INFINITY) {
+      // What it waited for is not wanted any more: a run must not go on for it. Whoever has something for it places it anew.
+      if (host.place === 'heap') this.remove(host);
+      return;
+    }
     // A later time is seen when the earlier one comes; a host that became ready sooner must not wait for it.
     if (host.place === 'heap' && at >= this.#turns.get(host)!) return;
     if (at <= this.#clock.monotonic()) {

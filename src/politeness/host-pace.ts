@@ -9,6 +9,7 @@
 import type { FetchFailure } from '../fetch/fetcher.ts';
 import type { Clock } from '../primitives/clock.ts';
 import type { HostState } from '../store/port.ts';
+import { LearnedLimit } from './learned-limit.ts';
 
 export interface PaceOptions {
   delayMs: number;
@@ -34,6 +35,10 @@ export interface AnswerForPace {
   failure: FetchFailure | null;
   responseMs: number | null;
   retryAfterMs: number | null;
+  /** The page that was asked for; null or absent for anything else. */
+  pageId?: number | null;
+  /** Requests open at this host when it was sent, itself included. */
+  open?: number;
 }
 
 /** Given the delay now in force, the delay from now on; the configured one and robots.txt's stay the floor. */
@@ -46,6 +51,9 @@ const FIRST_PROBE_MS = 5000;
 /** Answers faster than this are noise of the machine, not a sign of load; never more than the delay itself. */
 const NOISE_MS = 250;
 const ADAPT_FROM_MS = 250;
+const LIMIT_FROM_MS = 25;
+const YIELD_TURNS = 8;
+const LONGEST_YIELD_MS = 60_000;
 
 export class HostPace {
   inFlight = 0;
@@ -62,6 +70,8 @@ export class HostPace {
   /** Requests that were in flight when the breaker opened and still are. */
   #strays = 0;
   #isDoubted: boolean;
+  readonly #limit = new LearnedLimit();
+  #isPaceRefusal = false;
 
   constructor(host: string, state: HostState, options: PaceOptions, clock: Clock, takenOver: boolean) {
     this.#host = host;
@@ -81,7 +91,8 @@ export class HostPace {
 
   /** A site that asks for a Crawl-delay gets one request at a time. */
   get perHost(): number {
-    return this.#robotsDelayMs > 0 || this.isBreakerOpen ? 1 : this.#options.perHost;
+    if (this.#robotsDelayMs > 0 || this.isBreakerOpen) return 1;
+    return Math.min(this.#options.perHost, this.#limit.atOnce);
   }
 
   get isBreakerOpen(): boolean {
@@ -98,6 +109,16 @@ export class HostPace {
 
   get blockedUntil(): number {
     return this.#state.blockedUntil;
+  }
+
+  /** The answer that ended last was refused because of the host's pace: that is no try of its page. */
+  get isPaceRefusal(): boolean {
+    return this.#isPaceRefusal;
+  }
+
+  /** So long after the block a refused page gives way to others: they tell whether it is the page or the pace. */
+  get yieldMs(): number {
+    return Math.min(YIELD_TURNS * this.delayMs, LONGEST_YIELD_MS);
   }
 
   setRobotsDelay(seconds: number | null): void {
@@ -155,6 +176,7 @@ export class HostPace {
   ended(wasSentAt: number | null, answer: AnswerForPace): number | null {
     this.inFlight--;
     if (wasSentAt === null) this.#unsent--;
+    this.#isPaceRefusal = false;
     const isStray = this.#strays > 0;
     if (isStray) this.#strays--;
     const { failure } = answer;
@@ -175,23 +197,47 @@ export class HostPace {
 
   #learn(wasSentAt: number | null, answer: AnswerForPace, isStray: boolean): number | null {
     if (answer.statusCode !== null) this.#isDoubted = false;
-    if (answer.statusCode === 429 || (answer.statusCode === 503 && answer.retryAfterMs !== null))
-      return this.#block(wasSentAt ?? 0, answer);
     if (answer.statusCode === null) return this.#countFailure(isStray);
-    this.#clearBlocks(wasSentAt ?? 0);
-    if (answer.responseMs !== null) this.#adapt(answer.responseMs);
+    const sentAt = wasSentAt ?? 0;
+    if (this.#isRefused(answer)) return this.#block(sentAt, answer);
+    if (answer.statusCode !== 503) {
+      const floorMs = Math.max(this.#options.delayMs, this.#robotsDelayMs);
+      const { delayMs } = this.#limit;
+      this.#limit.answered(answer.pageId ?? null, sentAt > this.#blockSetAt, floorMs, this.#options.perHost);
+      this.#followLimit(delayMs);
+    }
+    this.#clearBlocks(sentAt);
+    // A refusal comes faster than pages do: it would make them all look slow.
+    if (answer.responseMs !== null && answer.statusCode !== 503) this.#adapt(answer.responseMs);
     return null;
   }
 
-  /** Requests that were open when the block came say the same thing again: only the first of their 429s counts. */
+  #isRefused({ statusCode, retryAfterMs, pageId = null }: AnswerForPace): boolean {
+    const isSaid = statusCode === 429 || (statusCode === 503 && retryAfterMs !== null);
+    if (isSaid) this.#isPaceRefusal = this.#limit.isLimiting(pageId);
+    else if (statusCode === 503) {
+      const { delayMs } = this.#limit;
+      this.#isPaceRefusal = this.#limit.isRefusal(pageId);
+      this.#followLimit(delayMs);
+    }
+    return isSaid || this.#isPaceRefusal;
+  }
+
+  /** What was learned has changed: the delay in force goes with it. */
+  #followLimit(beforeMs: number): void {
+    const state = this.#state;
+    const { delayMs } = this.#limit;
+    if (delayMs > state.adaptiveMs || (delayMs < beforeMs && state.adaptiveMs <= beforeMs))
+      state.adaptiveMs = delayMs;
+  }
+
+  /** Requests that were open when the block came say the same thing again: only the first refusal of theirs counts. */
   #block(sentAt: number, answer: AnswerForPace): number {
     const state = this.#state;
-    if (answer.statusCode === 429 && sentAt > this.#blockSetAt) {
+    const isNews = sentAt > this.#blockSetAt && (answer.statusCode === 429 || answer.retryAfterMs === null);
+    if (isNews) {
       state.consecutive429++;
-      if (this.#options.isAdaptive) {
-        const from = Math.max(this.delayMs, ADAPT_FROM_MS);
-        state.adaptiveMs = Math.min(from * 2, Math.max(this.#options.maxDelayMs, this.delayMs));
-      }
+      if (this.#options.isAdaptive) this.#slowDown(answer);
     }
     const asked = answer.retryAfterMs ?? fibonacci(Math.max(1, state.consecutive429)) * FIRST_BACKOFF_MS;
     const now = this.#wall(this.#clock.monotonic());
@@ -200,6 +246,17 @@ export class HostPace {
     state.failures = 0;
     state.probes = 0;
     return state.blockedUntil;
+  }
+
+  #slowDown({ statusCode, open = 1 }: AnswerForPace): void {
+    const before = this.#limit.delayMs;
+    this.#limit.slowDown({
+      statusCode: statusCode!,
+      delayMs: Math.max(this.delayMs, statusCode === 429 ? ADAPT_FROM_MS : LIMIT_FROM_MS),
+      open,
+      maxDelayMs: this.#options.maxDelayMs,
+    });
+    this.#followLimit(before);
   }
 
   /** A stray was in flight when the breaker opened: its failure is no failed probe. */
@@ -244,7 +301,8 @@ export class HostPace {
         state.adaptiveMs = Math.min(delayMs * 1.5, Math.max(this.#options.maxDelayMs, delayMs));
       } else if (responseMs < state.averageMs / 2 && state.adaptiveMs > 0) {
         // The last millisecond is dropped: a tenth of what is left would never come to nothing.
-        state.adaptiveMs = delayMs * 0.9 > floor + 1 ? delayMs * 0.9 : 0;
+        const lower = delayMs * 0.9 > floor + 1 ? delayMs * 0.9 : 0;
+        state.adaptiveMs = Math.max(lower, this.#limit.delayMs);
       }
     }
     state.averageMs = state.samples === 0 ? responseMs : state.averageMs * (1 - WEIGHT) + responseMs * WEIGHT;

@@ -209,6 +209,7 @@ export const COPY_TABLES = {
     trouble: 'text',
     looks: 'text',
     searched: 'text',
+    guessed: 'text',
   },
   revisit: {
     page_id: 'page',

@@ -9,8 +9,7 @@
  *    offered: a crash may leave pages that wait and whose referrer is read again, never a page whose links lead nowhere.
  *  - Settlements may be grouped into one commit (bounded by count and age); `flush` ends the open group.
  *  - Nothing here decides policy: states and reasons come in, the store only keeps them.
- *  - Where many workers share a store (`isShared`), its time rules: `clock` tells the database's time, whatever the
- *    worker's own clock says, and every time that goes in or out is of that clock.
+ *  - Where workers share a store (`isShared`), `clock` tells the database's time, and every time in or out is of it.
  */
 import type { PageChange, PastPage, VisitRecord } from '../change/visit-record.ts';
 import type { Candidate, Claim } from '../frontier/candidate.ts';
@@ -343,8 +342,10 @@ export interface HostDiscovery {
   trouble: 'passing' | 'lasting' | null;
   /** Of single sitemaps that were read whole, by their address: when, and how many entries they had. */
   looks?: Readonly<Record<string, { at: number; entries: number }>>;
-  /** Names with ports (`a.test:8080`) by which its sitemaps were looked for, not only read where given; null: an older version did not say. */
+  /** Names with ports (`a.test:8080`) whose sitemaps were looked for, and not only read as given. Null: an older version did not say. */
   searched: readonly string[] | null;
+  /** Paths tried where nothing named a sitemap. Null as above. */
+  guessed: readonly string[] | null;
 }
 
 export type CrawlMode = 'full' | 'incremental';

@@ -178,6 +178,8 @@ export interface DiscoveryRow {
   looks: string | null;
   /** A JSON array; null where an older version looked. */
   searched: string | null;
+  /** The same. */
+  guessed: string | null;
 }
 
 /** What a plan of revisits needs of a page; times are wall milliseconds. */

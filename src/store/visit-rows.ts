@@ -202,6 +202,8 @@ export interface StoredDiscovery {
   looks: string | null;
   /** A JSON array, or null. */
   searched: string | null;
+  /** The same. */
+  guessed: string | null;
 }
 
 export function discoveryOf(row: StoredDiscovery): HostDiscovery {
@@ -213,6 +215,7 @@ export function discoveryOf(row: StoredDiscovery): HostDiscovery {
     trouble: row.trouble,
     ...(row.looks === null ? null : { looks: JSON.parse(row.looks) as HostDiscovery['looks'] }),
     searched: row.searched === null ? null : (JSON.parse(row.searched) as string[]),
+    guessed: row.guessed === null ? null : (JSON.parse(row.guessed) as string[]),
   };
 }
 

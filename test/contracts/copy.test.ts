@@ -5,6 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { COPY_TABLES, type CopyTable } from '../../src/store/copy-port.ts';
 import { openCopySide } from '../../src/store/open-store.ts';
 import { asked, useBench } from '../crawls/crawl-site.ts';
+import { makeOlder } from '../crawls/make-older.ts';
 import { sharedPostgres } from '../servers/shared-postgres.ts';
 import { copy, crawlSite, KINDS, ownFacts, useStores } from './copy-bench.ts';
 import { askStore, projectFacts } from './project-facts.ts';
@@ -246,8 +247,7 @@ describe('the file that is copied', () => {
     const { file } = await crawlSite(bench);
     const db = new Sqlite(file.path);
     // Opened for crawling, such a file is brought on.
-    db.exec(`DROP VIEW pages; ALTER TABLE fetched DROP COLUMN robots_other; ALTER TABLE fetched DROP COLUMN x_robots_tag;
-      ALTER TABLE discovery DROP COLUMN looks; ALTER TABLE discovery DROP COLUMN searched; DROP TABLE reader_look; PRAGMA user_version = 7`);
+    makeOlder(db, 7);
     db.close();
     const before = readFileSync(file.path);
     const to = await newStore(kind);

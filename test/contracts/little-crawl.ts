@@ -283,6 +283,7 @@ async function keepMore(store: Store, clock: FakeClock, pageIds: number[]): Prom
     trouble: 'lasting',
     looks: { [url('news.xml')]: { at: 1, entries: 2 } },
     searched: ['a.test'],
+    guessed: ['/sitemap.xml'],
   });
   await store.saveDiscovery('b.test', {
     method: 'not_found',
@@ -291,6 +292,7 @@ async function keepMore(store: Store, clock: FakeClock, pageIds: number[]): Prom
     sitemaps: [],
     trouble: null,
     searched: null,
+    guessed: null,
   });
   await store.saveRevisits(
     'shop',

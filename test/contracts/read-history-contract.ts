@@ -103,6 +103,7 @@ export function describeReadHistory(asked: () => ReadSide): void {
         trouble: 'lasting',
         looks: JSON.stringify({ [url('news.xml')]: { at: 1, entries: 2 } }),
         searched: '["a.test"]',
+        guessed: '["/sitemap.xml"]',
       },
       expect.objectContaining({ host: 'b.test', method: 'not_found' }),
     ]);

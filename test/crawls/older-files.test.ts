@@ -2,6 +2,7 @@ import Sqlite from 'better-sqlite3';
 import { expect, it } from 'vitest';
 import { page, useBench } from './crawl-site.ts';
 import { outcomes } from './history-rows.ts';
+import { makeOlder } from './make-older.ts';
 
 const bench = useBench();
 
@@ -11,10 +12,8 @@ it('a redirect in a file of the version that kept no hashes of them is still the
   const file = bench.file();
   await bench.crawl(file, web.url('/'));
   const db = new Sqlite(file.path);
-  db.exec(`DROP VIEW pages; ALTER TABLE fetched DROP COLUMN robots_other; ALTER TABLE fetched DROP COLUMN x_robots_tag;
-    UPDATE fetched SET facet_hash = NULL WHERE redirect_to IS NOT NULL;
-    ALTER TABLE discovery DROP COLUMN looks; ALTER TABLE discovery DROP COLUMN searched;
-    DROP TABLE reader_look; PRAGMA user_version = 7`);
+  db.exec('UPDATE fetched SET facet_hash = NULL WHERE redirect_to IS NOT NULL');
+  makeOlder(db, 7);
   db.close();
   await bench.crawl(file, web.url('/'), { mode: 'incremental', spotCheck: 0 });
   expect(outcomes(file)).toMatchObject({ '/old': 'unchanged status', '/new': 'unchanged hash' });
@@ -25,8 +24,8 @@ it('a file of the version before has the views of this one after its next crawl'
   const file = bench.file();
   await bench.crawl(file, web.url('/'));
   const db = new Sqlite(file.path);
-  db.exec(`DROP VIEW crawled_url; CREATE VIEW crawled_url AS SELECT 1 AS id;
-    ALTER TABLE discovery DROP COLUMN looks; ALTER TABLE discovery DROP COLUMN searched; DROP TABLE reader_look; PRAGMA user_version = 8`);
+  makeOlder(db, 8);
+  db.exec('CREATE VIEW crawled_url AS SELECT 1 AS id');
   db.close();
   await bench.crawl(file, web.url('/'));
   expect(file.rows('SELECT project_id, last_modified FROM crawled_url')).toEqual([

@@ -1,5 +1,6 @@
 /** Options of sitemaps: whether and where they are looked for, how much of one is read, how long it is remembered. */
 
+import { LONG_GUESSES, SHORT_GUESSES } from '../guessed-paths.ts';
 import type { OptionGroup } from '../option-spec.ts';
 
 const WAYS: readonly string[] = ['sitemap', 'links'];
@@ -24,24 +25,12 @@ export const sitemapOptions = {
   },
   'sitemap-paths': {
     type: 'list',
-    default: [
-      '/sitemap.xml',
-      '/sitemap_index.xml',
-      '/sitemap-index.xml',
-      '/sitemapindex.xml',
-      '/sitemap/sitemap.xml',
-      '/sitemaps/sitemap.xml',
-      '/sitemap1.xml',
-      '/wp-sitemap.xml',
-      '/sitemap.xml.gz',
-      '/sitemap/index.xml',
-      '/sitemap.txt',
-    ],
-    check: (text) => /^\/\S*$/.test(text),
-    expected: 'paths that begin with /',
+    default: SHORT_GUESSES,
+    check: (text) => text === 'none' || text === 'long' || /^\/\S*$/.test(text),
+    expected: 'paths that begin with /, or one of the words none and long',
     placeholder: 'LIST',
     hashed: false,
-    doc: 'Paths tried, up to the first hit, on a site whose robots.txt names no sitemap.',
+    doc: `Paths tried on a site whose robots.txt names no sitemap, up to the first that has one. Each costs a request per start host. none: no path is tried. long: ${LONG_GUESSES.length} usual paths are tried.`,
   },
   'max-sitemap-bytes': {
     type: 'bytes',

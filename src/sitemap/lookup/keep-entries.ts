@@ -4,9 +4,12 @@
  * nobody asks for it again. An unfinished run of the project stays unfinished, and finds its own sitemaps when it goes on.
  * Its own run nobody goes on with, however it ended.
  */
+
+import { guessedPaths } from '../../config/guessed-paths.ts';
 import { type Config, configHash } from '../../config/load-config.ts';
 import {
   isFresh,
+  isGuessed,
   isOfAnotherPort,
   isPageUrl,
   isSearched,
@@ -83,7 +86,10 @@ export async function openKeeper(config: Config, parts: CrawlParts, given: Start
 
   async function remember(): Promise<void> {
     if (unfinished !== null) return;
-    if (!isGivenOne) record!.searched.add(placeOf(given.fetchUrl));
+    if (!isGivenOne) {
+      record!.searched.add(placeOf(given.fetchUrl));
+      record!.guessed = guessedPaths(config.sitemapPaths);
+    }
     const look = { isSearched: !isGivenOne, isSite: !isPageUrl(given) };
     const found = record!.toRemember(look, 'not_found');
     if (found !== null) await store.saveDiscovery(given.host, found);
@@ -117,6 +123,8 @@ export async function openKeeper(config: Config, parts: CrawlParts, given: Start
       if (!isFresh({ checkedAt, trouble }, now, cacheMs)) return null;
       const searched = found.searched === null ? null : (JSON.parse(found.searched) as string[]);
       if (!isThisOne && !isSearched({ searched }, given.fetchUrl)) return null;
+      const guessed = found.guessed === null ? null : (JSON.parse(found.guessed) as string[]);
+      if (!isGuessed({ method: found.method, guessed }, guessedPaths(config.sitemapPaths))) return null;
       const entries =
         found.method === 'sitemap' ? storedEntries(side, project, isOfLook(found, discoveries, given)) : null;
       return { checkedAt, trouble, entries };

@@ -5,6 +5,7 @@
  */
 import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
+import { guessedPaths } from '../../config/guessed-paths.ts';
 import type { Config } from '../../config/load-config.ts';
 import type { CrawlParts, StartUrl } from '../../crawl/parts.ts';
 import { readStartUrls } from '../../crawl/prepare-run.ts';
@@ -136,7 +137,7 @@ async function* search(
   const start = given.isBare ? await withScheme(new URL(given.fetchUrl), web) : given.fetchUrl;
   const found = findEntries(start, {
     web,
-    paths: config.sitemapPaths,
+    paths: guessedPaths(config.sitemapPaths),
     maxBytes: config.maxSitemapBytes,
     isSiteWanted,
     onSitemap(report) {

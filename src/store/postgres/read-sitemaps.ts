@@ -52,7 +52,7 @@ export function createSitemapReader(sql: Sql) {
     return ask<DiscoveryRow>(
       sql,
       `SELECT h.name AS host, d.method, ${iso('d.checked_at')} AS checked_at, d.entries, d.sitemaps, d.trouble, d.looks,
-         d.searched
+         d.searched, d.guessed
        FROM discovery d JOIN host h ON h.id = d.host_id JOIN project p ON p.id = d.project_id
        WHERE $1::text IS NULL OR p.name = $1 ORDER BY p.id, h.name COLLATE "C"`,
       [project ?? null],

@@ -415,7 +415,8 @@ ALTER TABLE run ADD COLUMN left_out integer NOT NULL DEFAULT 0;`,
   // What a page was before a run queued it again (kept-answer.ts), and how many pages a run left as they were. The column
   // of before counts all pages that workers closed at the run's limit, known or new. A change seen minutes after the last
   // visit had counted as hundreds a day (visit-record.ts). Up to where each reader of `sumi changes` has looked:
-  // all runs up to run_id, and what came later up to looked_at.
+  // all runs up to run_id, and what came later up to looked_at. The paths at which a host's
+  // sitemap was guessed: that none was found says nothing of others.
   `ALTER TABLE url ADD COLUMN known_state smallint, ADD COLUMN known_reason text, ADD COLUMN left_run integer,
   ADD COLUMN left_reason text;
 ALTER TABLE run RENAME COLUMN left_out TO closed_pages;
@@ -427,7 +428,8 @@ CREATE TABLE reader_look (
   run_id integer NOT NULL,
   looked_at bigint NOT NULL,
   PRIMARY KEY (project_id, reader)
-);`,
+);
+ALTER TABLE discovery ADD COLUMN guessed text;`,
 ];
 export const SCHEMA_VERSION = MIGRATIONS.length;
 

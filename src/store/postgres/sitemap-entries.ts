@@ -151,7 +151,7 @@ async function putEntries(
 }
 
 const READ_DISCOVERY = `
-SELECT d.method, d.checked_at, d.entries, d.sitemaps, d.trouble, d.looks, d.searched
+SELECT d.method, d.checked_at, d.entries, d.sitemaps, d.trouble, d.looks, d.searched, d.guessed
 FROM discovery d JOIN host h ON h.id = d.host_id
 WHERE h.name = $1 AND d.project_id = $2`;
 
@@ -163,11 +163,11 @@ export async function readDiscovery(session: Session, host: string): Promise<Hos
 }
 
 const PUT_DISCOVERY = `
-INSERT INTO discovery (project_id, host_id, method, checked_at, entries, sitemaps, trouble, looks, searched)
-VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
+INSERT INTO discovery (project_id, host_id, method, checked_at, entries, sitemaps, trouble, looks, searched, guessed)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
 ON CONFLICT (host_id, project_id) DO UPDATE SET method = excluded.method, checked_at = excluded.checked_at,
   entries = excluded.entries, sitemaps = excluded.sitemaps, trouble = excluded.trouble, looks = excluded.looks,
-  searched = excluded.searched`;
+  searched = excluded.searched, guessed = excluded.guessed`;
 
 export async function saveDiscovery(session: Session, host: string, found: HostDiscovery): Promise<void> {
   const hosts = await transaction(session, async (tx) => {
@@ -175,6 +175,7 @@ export async function saveDiscovery(session: Session, host: string, found: HostD
     const { method, checkedAt, entries, sitemaps, trouble } = found;
     const looks = found.looks === undefined ? null : JSON.stringify(found.looks);
     const searched = found.searched === null ? null : JSON.stringify(found.searched);
+    const guessed = found.guessed === null ? null : JSON.stringify(found.guessed);
     const values = [
       method,
       Math.round(checkedAt),
@@ -183,6 +184,7 @@ export async function saveDiscovery(session: Session, host: string, found: HostD
       trouble,
       looks,
       searched,
+      guessed,
     ];
     await ask(tx, PUT_DISCOVERY, [session.projectId, ids.get(host), ...values]);
     return ids;

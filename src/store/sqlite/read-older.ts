@@ -28,13 +28,16 @@ export function showAsCurrent(db: Database): void {
   if (version >= WITH_HISTORY && version < WITH_WORDS)
     db.exec(`CREATE TEMP VIEW sitemap_entry AS SELECT t.*, ${WORDS} FROM main.sitemap_entry t`);
   if (version >= WITH_HISTORY) {
-    const missing = `${version < WITH_TROUBLE ? 'NULL AS trouble, ' : ''}NULL AS looks, NULL AS searched`;
-    if (version < WITH_LOOKS)
-      db.exec(`CREATE TEMP VIEW discovery AS SELECT t.*, ${missing} FROM main.discovery t`);
+    const missing = ['guessed'];
+    if (version < WITH_LOOKS) missing.push('looks', 'searched');
+    if (version < WITH_TROUBLE) missing.push('trouble');
+    const columns = missing.map((column) => `NULL AS ${column}`).join(', ');
+    if (version < WITH_LEFT_OUT)
+      db.exec(`CREATE TEMP VIEW discovery AS SELECT t.*, ${columns} FROM main.discovery t`);
     return;
   }
   make(CHANGE_TABLES);
-  for (const column of ['trouble', 'looks', 'searched'])
+  for (const column of ['trouble', 'looks', 'searched', 'guessed'])
     db.exec(`ALTER TABLE temp.discovery ADD COLUMN ${column} TEXT`);
   for (const column of ['lastmod_text', 'details'])
     db.exec(`ALTER TABLE temp.sitemap_entry ADD COLUMN ${column} TEXT`);

@@ -68,7 +68,8 @@ export function createSitemapReader(db: Database) {
   function discoveriesOf({ project = null }: { project?: string | null }): DiscoveryRow[] {
     const rows = db
       .prepare(
-        `SELECT h.name AS host, d.method, d.checked_at, d.entries, d.sitemaps, d.trouble, d.looks, d.searched
+        `SELECT h.name AS host, d.method, d.checked_at, d.entries, d.sitemaps, d.trouble, d.looks, d.searched,
+           d.guessed
          FROM discovery d JOIN host h ON h.id = d.host_id JOIN project p ON p.id = d.project_id
          WHERE @project IS NULL OR p.name = @project ORDER BY p.id, h.name`,
       )

@@ -361,7 +361,8 @@ UPDATE fetched SET facet_hash = x'' WHERE redirect_to IS NOT NULL AND facet_hash
 ALTER TABLE url ADD COLUMN left_run INTEGER; ALTER TABLE url ADD COLUMN left_reason TEXT;
 ALTER TABLE run ADD COLUMN left_out INTEGER NOT NULL DEFAULT 0;
 UPDATE fetched SET change_frequency = ${MOST_CHANGES_A_DAY} WHERE change_frequency > ${MOST_CHANGES_A_DAY};
-${READER_TABLE}`,
+${READER_TABLE}
+ALTER TABLE discovery ADD COLUMN guessed TEXT;`,
 ];
 
 export const SCHEMA_VERSION = MIGRATIONS.length;

@@ -18,10 +18,10 @@ export function createSitemaps(session: Session, offers: Offers) {
     .raw();
   const write = createEntryWriter(db);
   const readDiscovery = db.prepare(
-    `SELECT method, checked_at, entries, sitemaps, trouble, looks, searched FROM discovery
+    `SELECT method, checked_at, entries, sitemaps, trouble, looks, searched, guessed FROM discovery
      WHERE project_id = ? AND host_id = (SELECT id FROM host WHERE name = ?)`,
   );
-  const putDiscovery = db.prepare('INSERT OR REPLACE INTO discovery VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)');
+  const putDiscovery = db.prepare('INSERT OR REPLACE INTO discovery VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)');
 
   function stored(pageId: number, sitemap: string): StoredEntry {
     if (write.isPending(pageId)) write.flush();
@@ -60,7 +60,17 @@ export function createSitemaps(session: Session, offers: Offers) {
       const hostId = session.hosts.idOf(host);
       const looks = found.looks === undefined ? null : JSON.stringify(found.looks);
       const searched = found.searched === null ? null : JSON.stringify(found.searched);
-      const values = [method, checkedAt, entries, JSON.stringify(sitemaps), trouble, looks, searched];
+      const guessed = found.guessed === null ? null : JSON.stringify(found.guessed);
+      const values = [
+        method,
+        checkedAt,
+        entries,
+        JSON.stringify(sitemaps),
+        trouble,
+        looks,
+        searched,
+        guessed,
+      ];
       putDiscovery.run(session.projectId, hostId, ...values);
       session.window.commit();
     },

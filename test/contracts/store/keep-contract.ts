@@ -74,6 +74,7 @@ export function describeKeeping(harness: () => StoreHarness): void {
       sitemaps: [],
       trouble: null,
       searched: null,
+      guessed: null,
     });
     const one = [1];
     const numbers = {

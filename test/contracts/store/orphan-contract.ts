@@ -261,6 +261,7 @@ export function describeOrphans(harness: () => StoreHarness): void {
           sitemaps: [],
           trouble,
           searched: null,
+          guessed: null,
         });
       await read(first, 'sitemap');
       const unread = await revisit(first, { start: named(['linked']) });
@@ -315,6 +316,7 @@ export function describeOrphans(harness: () => StoreHarness): void {
         sitemaps: [],
         trouble: null,
         searched: null,
+        guessed: null,
       });
       expect(await orphansOf(second)).toEqual([]);
       const third = await revisit(second, { start: named([]), listed: {} });

@@ -89,7 +89,7 @@ export function describeSitemaps(harness: () => StoreHarness): void {
         'none',
       ]);
       // Read whole, and not named any more.
-      const found = { method: 'sitemap', entries: 1, trouble: null, searched: null } as const;
+      const found = { method: 'sitemap', entries: 1, trouble: null, searched: null, guessed: null } as const;
       harness().clock.advance(DAY);
       await run.store.saveDiscovery(HOST, { ...found, sitemaps: [SITEMAP], checkedAt: now() });
       await run.store.markOrphans(now(), now());
@@ -317,6 +317,7 @@ export function describeSitemaps(harness: () => StoreHarness): void {
       trouble: 'lasting',
       looks: { [url('b.xml')]: { at: 1200, entries: 2 } },
       searched: ['a.test', 'a.test:8080'],
+      guessed: ['/sitemap.xml', '/map.xml'],
     };
 
     it('is kept by project and host, the last one', async () => {
@@ -324,7 +325,7 @@ export function describeSitemaps(harness: () => StoreHarness): void {
       expect(await store.discovery('a.test')).toBeNull();
       await store.saveDiscovery('a.test', { ...found, method: 'not_found' });
       await store.saveDiscovery('a.test', found);
-      const none = { ...found, sitemaps: [], trouble: null, looks: undefined, searched: null };
+      const none = { ...found, sitemaps: [], trouble: null, looks: undefined, searched: null, guessed: null };
       await store.saveDiscovery('b.test', { ...none, method: 'links' });
       await harness().crash();
       const again = await beginRun(harness());
@@ -334,6 +335,7 @@ export function describeSitemaps(harness: () => StoreHarness): void {
         sitemaps: [],
         trouble: null,
         searched: null,
+        guessed: null,
       });
       const rows = await harness().read(
         'SELECT host, method, checked_at, entries, sitemaps, trouble FROM discovery_status ORDER BY host',

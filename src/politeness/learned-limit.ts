@@ -1,0 +1,201 @@
+/**
+ * What a host's refusals (429, or 503 as nginx limits rates) teach: how far apart requests must be, and how many may be
+ * open at once. docs/decisions/0042 has the rules and the reasons.
+ *
+ * It promises that a 503 counts as a refusal only while the host answers other requests, that a limit is tried to be passed
+ * only after many answers in a row, one step at a time, and that pages which are broken for themselves do not slow a host
+ * down for good. It sets no clock: host-pace.ts blocks the host, and asks here what to do to the delay.
+ */
+
+/** So many of the last answers are looked at. */
+const WINDOW = 20;
+/** So many 503s among them are no accident. */
+const LEAST_REFUSALS = 3;
+/** With so many 503s in a row the host limits no rate: it is down. */
+const MOST_IN_A_ROW = 10;
+/** Refusals in a row beyond these say nothing more of the delay: the host is blocked ever longer anyway. */
+const MOST_STEPS_IN_A_ROW = 4;
+/** A page that was refused so often is broken for itself. */
+const MOST_OF_A_PAGE = 8;
+/** Where so many steps brought no refused page an answer, while others were answered, 503 is what these pages are. */
+const STEPS_IN_VAIN = 3;
+const ANSWERS_BESIDE = 5;
+/** Answers before a step towards more speed; after each step that failed twice as many, after one that held half as many. */
+const FIRST_CALM = 50;
+const SHORTEST_CALM = 10;
+const LONGEST_CALM = 800;
+/** A server lets some requests through that come too early: what fails was begun by an earlier step. */
+const STEPS_BACK = 2;
+const MOST_STEPS = 16;
+/** Between the delay that was refused and the one that is not, no more is tried when they are so close. */
+const CLOSE_ENOUGH = 1.2;
+/** A learned delay below this is none. */
+const SHORTEST_MS = 25;
+const MOST_PAGES = 1000;
+
+/** The delay that was learned (0: none), and the most requests at once. */
+interface Allowance {
+  delayMs: number;
+  atOnce: number;
+}
+
+export interface Refusal {
+  statusCode: number;
+  /** The delay in force, and requests open when it was sent, itself included. */
+  delayMs: number;
+  open: number;
+  /** Ceiling of what is learned. */
+  maxDelayMs: number;
+}
+
+export class LearnedLimit {
+  #allowed: Allowance = { delayMs: 0, atOnce: Number.POSITIVE_INFINITY };
+  /** What was allowed before each of the last steps towards more speed. */
+  #earlier: Allowance[] = [];
+  /** What was refused (a page, or null for anything else), or that there was an answer. */
+  readonly #recent: (number | null | 'answered')[] = [];
+  #inARow = 0;
+  #isLimited = false;
+  /** Its 503s are those of single pages. */
+  #isDisproved = false;
+  /** The longest delay with which it refused. */
+  #refusedMs = 0;
+  #steps = 0;
+  #recovered = 0;
+  #answers = 0;
+  #calm = 0;
+  #calmNeeded = FIRST_CALM;
+  /** Refused pages, and how often. */
+  readonly #pages = new Map<number, number>();
+
+  /** No shorter delay is used. */
+  get delayMs(): number {
+    return this.#allowed.delayMs;
+  }
+
+  get atOnce(): number {
+    return this.#allowed.atOnce;
+  }
+
+  /** A 503 without Retry-After: whether the host refuses because of its pace. */
+  isRefusal(pageId: number | null): boolean {
+    if (this.#isDisproved || this.#isBroken(pageId)) return false;
+    this.#note(pageId);
+    this.#inARow++;
+    if (this.#inARow > MOST_IN_A_ROW) {
+      this.#forget();
+      return false;
+    }
+    if (!this.#isLimited && !this.#isPattern()) return false;
+    this.#isLimited = true;
+    this.#count(pageId);
+    return true;
+  }
+
+  /** A refusal that says so itself. Answers whether the host refuses because of its pace, and not just this page. */
+  isLimiting(pageId: number | null): boolean {
+    if (this.#isBroken(pageId)) return false;
+    this.#note(pageId);
+    this.#inARow++;
+    this.#count(pageId);
+    return this.#inARow <= MOST_IN_A_ROW && this.#isPattern();
+  }
+
+  /** The host refused a request that was sent after the last refusal: it is to be asked less. */
+  slowDown({ statusCode, delayMs, open, maxDelayMs }: Refusal): void {
+    this.#isLimited = true;
+    this.#calm = 0;
+    if (this.#inARow > MOST_STEPS_IN_A_ROW) return;
+    const [before] = this.#earlier.splice(-STEPS_BACK);
+    if (before !== undefined) {
+      this.#refusedMs = Math.max(this.#refusedMs, this.#allowed.delayMs);
+      this.#allowed = before;
+      this.#calmNeeded = Math.min(LONGEST_CALM, Math.max(FIRST_CALM, this.#calmNeeded) * 2);
+      return;
+    }
+    const allowed = { ...this.#allowed };
+    if (open > 1) {
+      // nginx refuses the first one too many; what refuses again wants fewer by far.
+      allowed.atOnce = Math.max(1, this.#steps === 0 ? open - 1 : Math.floor(open / 2));
+    }
+    if (open <= 1 || statusCode === 429) {
+      this.#refusedMs = Math.max(this.#refusedMs, delayMs);
+      allowed.delayMs = Math.min(delayMs * 2, Math.max(maxDelayMs, delayMs));
+    }
+    this.#allowed = allowed;
+    this.#steps++;
+    if (statusCode !== 503 || this.#steps < STEPS_IN_VAIN) return;
+    if (this.#recovered === 0 && this.#answers >= ANSWERS_BESIDE) this.#disprove();
+  }
+
+  /** An answer that is no refusal. `isLater`: it was asked for after the last refusal; `floorMs`, `perHost`: what is wanted. */
+  answered(pageId: number | null, isLater: boolean, floorMs: number, perHost: number): void {
+    this.#note('answered');
+    this.#inARow = 0;
+    if (!this.#isLimited) return;
+    this.#answers++;
+    if (pageId !== null && this.#pages.delete(pageId)) this.#recovered++;
+    if (!isLater || ++this.#calm < this.#calmNeeded) return;
+    this.#calm = 0;
+    if (this.#earlier.length > 0) this.#calmNeeded = Math.max(SHORTEST_CALM, this.#calmNeeded / 2);
+    this.#earlier.push(this.#allowed);
+    if (this.#earlier.length > MOST_STEPS) this.#earlier.shift();
+    this.#tryMore(floorMs, perHost);
+  }
+
+  #tryMore(floorMs: number, perHost: number): void {
+    const { delayMs, atOnce } = this.#allowed;
+    if (atOnce < perHost) {
+      this.#allowed = { delayMs, atOnce: atOnce + 1 };
+    } else if (delayMs > floorMs) {
+      const lower = Math.max(floorMs, this.#refusedMs);
+      // Close to what was refused long ago: that may have changed.
+      const isClose = delayMs <= lower * CLOSE_ENOUGH;
+      if (isClose) this.#refusedMs = delayMs / CLOSE_ENOUGH;
+      const next = isClose ? delayMs / CLOSE_ENOUGH : (delayMs + lower) / 2;
+      this.#allowed = { delayMs: next > Math.max(floorMs + 1, SHORTEST_MS) ? next : 0, atOnce };
+    } else {
+      this.#forget();
+    }
+  }
+
+  /** As fast as is wanted, and nothing is refused. */
+  #forget(): void {
+    this.#allowed = { delayMs: 0, atOnce: Number.POSITIVE_INFINITY };
+    this.#earlier = [];
+    this.#isLimited = false;
+    this.#refusedMs = 0;
+    this.#steps = 0;
+    this.#recovered = 0;
+    this.#answers = 0;
+    this.#calmNeeded = FIRST_CALM;
+    this.#pages.clear();
+  }
+
+  #disprove(): void {
+    this.#forget();
+    this.#isDisproved = true;
+  }
+
+  #isBroken(pageId: number | null): boolean {
+    return pageId !== null && (this.#pages.get(pageId) ?? 0) >= MOST_OF_A_PAGE;
+  }
+
+  #count(pageId: number | null): void {
+    if (pageId === null) return;
+    if (this.#pages.size >= MOST_PAGES) this.#pages.clear();
+    this.#pages.set(pageId, (this.#pages.get(pageId) ?? 0) + 1);
+  }
+
+  #note(what: number | null | 'answered'): void {
+    this.#recent.push(what);
+    if (this.#recent.length > WINDOW) this.#recent.shift();
+  }
+
+  /** Some are refused while others are answered; a single page may be broken for itself. */
+  #isPattern(): boolean {
+    const refused = this.#recent.filter((what) => what !== 'answered');
+    const isOfSeveral = refused.some((what) => what !== refused[0]);
+    return refused.length >= LEAST_REFUSALS && refused.length < this.#recent.length && isOfSeveral;
+  }
+}

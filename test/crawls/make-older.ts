@@ -1,0 +1,22 @@
+/** Makes a file of this version one of an older version: what came later is taken out, and its number with it. */
+import type { Database } from 'better-sqlite3';
+
+/** By the version that brought it. */
+const BROUGHT: readonly [version: number, sql: string][] = [
+  [8, 'ALTER TABLE fetched DROP COLUMN robots_other; ALTER TABLE fetched DROP COLUMN x_robots_tag'],
+  [10, 'ALTER TABLE discovery DROP COLUMN looks; ALTER TABLE discovery DROP COLUMN searched'],
+  [
+    11,
+    `ALTER TABLE url DROP COLUMN known_state; ALTER TABLE url DROP COLUMN known_reason;
+     ALTER TABLE url DROP COLUMN left_run; ALTER TABLE url DROP COLUMN left_reason;
+     ALTER TABLE run DROP COLUMN left_out; ALTER TABLE discovery DROP COLUMN guessed; DROP TABLE reader_look`,
+  ],
+];
+
+export function makeOlder(db: Database, version: 7 | 8 | 9 | 10): void {
+  // A column that a view shows cannot be taken out.
+  const views = db.prepare("SELECT name FROM sqlite_schema WHERE type = 'view'").pluck().all() as string[];
+  for (const name of views) db.exec(`DROP VIEW "${name}"`);
+  for (const [since, sql] of BROUGHT) if (since > version) db.exec(sql);
+  db.pragma(`user_version = ${version}`);
+}

@@ -12,6 +12,7 @@ import { createLiveBlock, type LiveBlock } from '../report/live-block.ts';
 import {
   renderBlock,
   renderConfigChange,
+  renderFault,
   renderHost,
   renderPage,
   renderProgressLine,
@@ -119,6 +120,9 @@ function createTeller(
       case 'host':
         // What a site says of itself turned out to be wrong: that is for everybody.
         if (verbose >= 2 || event.what === 'distrusted') say(renderHost(event, paint));
+        break;
+      case 'fault':
+        say(renderFault(event, paint));
         break;
       case 'sitemap':
         // What the site or the operator names cannot be read as a whole: pages may be missing for that.

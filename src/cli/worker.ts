@@ -11,7 +11,7 @@ import { EXIT_CODES, formatError, sumiError } from '../errors.ts';
 import { systemClock } from '../primitives/clock.ts';
 import type { CrawlEvent, EventListener } from '../report/events.ts';
 import type { LoopReading } from '../report/metrics.ts';
-import { renderHost, renderPage } from '../report/render-progress.ts';
+import { renderFault, renderHost, renderPage } from '../report/render-progress.ts';
 import { serveMetrics } from '../report/serve-metrics.ts';
 import { painterFor, printable, showMany } from '../report/terminal-text.ts';
 import { openRunList } from '../store/open-store.ts';
@@ -82,6 +82,7 @@ async function work(config: Config, isOnce: boolean): Promise<void> {
     },
     isOnce,
     listenTo: voice.listenTo,
+    listenToRun: voice.listenToRun,
     onJoined: ({ runId, project }) =>
       voice.tell('joined', runId, `joined run ${runId} of ${printable(project)}`),
     onLeft: ({ run, status, pages }) =>
@@ -126,6 +127,7 @@ interface Voice {
   say(line: string): void;
   tell(what: string, run: number | null, line: string): void;
   listenTo(runId: number): EventListener[];
+  listenToRun(runId: number): EventListener[];
   /** A line every few seconds while something is done. The answer ends it. */
   showProgress(worker: Worker): () => void;
 }
@@ -153,6 +155,11 @@ function createVoice({ json, quiet, verbose }: Config): Voice {
       if (verbose > 0 && !quiet) listeners.push(show);
       return listeners;
     },
+    listenToRun: (run) => [
+      (event) => {
+        if (event.type === 'fault') say(`run ${run}: ${renderFault(event, paint)}`);
+      },
+    ],
     showProgress(worker) {
       let before = new Map<number, number>();
       const timer = setInterval(() => {

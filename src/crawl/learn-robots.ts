@@ -17,7 +17,7 @@ export interface LearnerSurroundings extends Pick<RobotsGateOptions, 'pause'> {
 }
 
 export function createRobotsLearner(
-  { store, clock, policy, report }: CrawlParts,
+  { store, clock, policy, report, faults }: CrawlParts,
   { ask, pause, isPausedTooLong, onLearned }: LearnerSurroundings,
 ): LearnRobots {
   async function askRobots(host: ActiveHost, origin: string, isFirstTry: boolean): Promise<RobotsAnswer> {
@@ -50,6 +50,12 @@ export function createRobotsLearner(
     if ('rules' in answer) {
       host.robots.set(origin, answer);
       host.pace.setRobotsDelay(longestDelay(host));
+    } else if ('thrown' in answer) {
+      const url = `${origin}/robots.txt`;
+      const reason = faults.note(url, answer.thrown);
+      // The site has answered: that we could not read it is our fault.
+      report.counters.answers++;
+      host.robots.set(origin, { unreachable: `${reason} (reading ${url})`, state: 'Failed' });
     } else if ('unreachable' in answer && !isFirstTry) {
       // Only this origin: another port of the host may be well.
       const unreachable = `robots: unreachable ${answer.unreachable}`;
@@ -58,6 +64,7 @@ export function createRobotsLearner(
       report.host({ host: host.lease.host, what: 'robots', detail: `${origin} ${unreachable}`, until: null });
     }
     await onLearned(host);
+    faults.check();
     return answer;
   }
 

@@ -26,6 +26,7 @@ import { HrefCache } from '../url/href-cache.ts';
 import { createNormalizer, type NormalizedUrl, type Normalizer } from '../url/normalize.ts';
 import { createLinkDiscovery, type LinkDiscovery, UNFOLLOWED_LINK } from './discover-links.ts';
 import { createModeDesk } from './mode-desk.ts';
+import { createPageFaults } from './page-faults.ts';
 import type {
   ContentParser,
   CrawlParts,
@@ -125,6 +126,7 @@ export function wireParts(wiring: Wiring): CrawlParts {
     sitemaps: wireSitemaps(config, normalizer),
     map: wireMap(config, scope, isStartUrl, wiring.storeAddress),
     report,
+    faults: createPageFaults(report),
     agentToken: token,
     lag,
   };

@@ -425,6 +425,13 @@ export const ERRORS = {
     exitCode: 1,
     httpStatus: 500,
   },
+  'internal-failures': {
+    message:
+      '{count} pages of this run ended in a defect of sumi itself; the first was {url}, with the reason "{reason}".',
+    hint: 'Please report it with the stack that was shown. What was read is kept: the same command goes on with the pages that are left.',
+    exitCode: 1,
+    httpStatus: 500,
+  },
   'nothing-to-resume': {
     message: 'Nothing to resume: {file} holds no unfinished run{of}.',
     hint: 'Start one with `sumi crawl URL` or `sumi map FILE`; `sumi runs` lists the finished ones.',

@@ -24,6 +24,7 @@ export type { AnswerForPace, PacingStrategy } from './politeness/host-pace.ts';
 export type {
   CrawlEvent,
   EventListener,
+  FaultEvent,
   HostEvent,
   PageEvent,
   ProgressEvent,

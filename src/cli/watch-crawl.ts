@@ -12,6 +12,7 @@ import { createLiveBlock, type LiveBlock } from '../report/live-block.ts';
 import {
   renderBlock,
   renderConfigChange,
+  renderFault,
   renderHost,
   renderPage,
   renderProgressLine,
@@ -120,6 +121,9 @@ function createTeller(
         // What a site says of itself turned out to be wrong, or there is no such site: that is for everybody.
         if (verbose >= 2 || event.what === 'distrusted' || event.what === 'unknown')
           say(renderHost(event, paint));
+        break;
+      case 'fault':
+        say(renderFault(event, paint));
         break;
       case 'sitemap':
         // What the site or the operator names cannot be read as a whole: pages may be missing for that.

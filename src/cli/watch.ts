@@ -15,6 +15,7 @@ import { wireNormalizer } from '../crawl/wire.ts';
 import { EXIT_CODES, formatError, sumiError } from '../errors.ts';
 import { systemClock } from '../primitives/clock.ts';
 import type { SummaryEvent } from '../report/events.ts';
+import { renderFault } from '../report/render-progress.ts';
 import { painterFor, printable, showBytes, showMany } from '../report/terminal-text.ts';
 import { openReadSide } from '../store/open-store.ts';
 import type { StoredRun } from '../store/read-side.ts';
@@ -134,6 +135,11 @@ async function watchToEnd({ config, startUrls, project }: Target, isOnce: boolea
   });
   const watch = openWatch({
     ...{ config, startUrls, project, settings, outboxes: announcer.outboxes },
+    runListeners: [
+      (event) => {
+        if (event.type === 'fault') voice.say(renderFault(event, painterFor(process.stderr, process.env)));
+      },
+    ],
     onEvent(event) {
       voice.tell(event);
       if (event.type === 'change') announcer.push(event);

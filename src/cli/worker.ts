@@ -12,7 +12,7 @@ import { EXIT_CODES, formatError, sumiError } from '../errors.ts';
 import { systemClock } from '../primitives/clock.ts';
 import type { CrawlEvent, EventListener } from '../report/events.ts';
 import type { LoopReading } from '../report/metrics.ts';
-import { renderHost, renderPage } from '../report/render-progress.ts';
+import { renderFault, renderHost, renderPage } from '../report/render-progress.ts';
 import { serveMetrics } from '../report/serve-metrics.ts';
 import { painterFor, printable, showMany } from '../report/terminal-text.ts';
 import { openRunList } from '../store/open-store.ts';
@@ -90,6 +90,7 @@ async function work(config: Config, isOnce: boolean): Promise<void> {
     },
     isOnce,
     listenTo: voice.listenTo,
+    listenToRun: voice.listenToRun,
     onJoined: ({ runId, project }) =>
       voice.tell('joined', runId, `joined run ${runId} of ${printable(project)}`),
     onLeft(summary) {
@@ -139,6 +140,7 @@ interface Voice {
   say(line: string): void;
   tell(what: string, run: number | null, line: string): void;
   listenTo(runId: number): EventListener[];
+  listenToRun(runId: number): EventListener[];
   /** A line every few seconds while something is done. The answer ends it. */
   showProgress(worker: Worker): () => void;
 }
@@ -166,6 +168,11 @@ function createVoice({ json, quiet, verbose }: Config): Voice {
       if (verbose > 0 && !quiet) listeners.push(show);
       return listeners;
     },
+    listenToRun: (run) => [
+      (event) => {
+        if (event.type === 'fault') say(`run ${run}: ${renderFault(event, paint)}`);
+      },
+    ],
     showProgress(worker) {
       let before = new Map<number, number>();
       const timer = setInterval(() => {

@@ -68,7 +68,7 @@ const GUESS_PATIENCE_MS = 10_000;
 /** What an origin's robots.txt said, until when (wall time), or why it could not be had in this run, and what its pages are then. */
 export type OriginRobots =
   | { rules: RobotsRules; expiresAt: number }
-  | { unreachable: string; state: 'Unreachable' | 'RateLimited' };
+  | { unreachable: string; state: 'Unreachable' | 'RateLimited' | 'Failed' };
 
 export class ActiveHost implements Schedulable {
   place: 'out' | 'ring' | 'heap' = 'out';

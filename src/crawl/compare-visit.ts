@@ -130,16 +130,21 @@ function hasSameText(facts: PageFacts, last: LastVisit): boolean {
   return facts.textHash === null ? last.textHash === null : isSameHash(facts.textHash, last.textHash);
 }
 
-/** The rest of the comparison, for what the hashes left open. */
-export async function compareWithStored(
+/** What is stored of the page, for what the hashes left open; null also where they decided. */
+export async function readPast(
   settlement: PageSettlement,
   store: Pick<Store, 'past'>,
-): Promise<void> {
+): Promise<PastPage | null> {
+  if (settlement.found === null) return null;
+  return store.past(settlement.claim.pageId, mayHaveOtherLinks(settlement));
+}
+
+/** The rest of the comparison, with what `readPast` gave. */
+export function compareWithPast(settlement: PageSettlement, past: PastPage | null): void {
   const { claim, found } = settlement;
   if (found === null) return;
   const facts = settlement.facts!;
   const last = claim.last!;
-  const past = await store.past(claim.pageId, mayHaveOtherLinks(settlement));
   const change = past === null ? null : findChange(past, found, facts, last);
   settlement.change = change;
   if (change === null || change.parts.length === 0) {

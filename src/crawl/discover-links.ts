@@ -119,13 +119,32 @@ export function createLinkDiscovery(options: DiscoverOptions): LinkDiscovery {
   }
 
   function discover(list: LinkList, baseUrl: string, depth: number, pageIsNofollow: boolean): Discovery {
+    const candidates: Candidate[] = [];
+    try {
+      return discoverInto(candidates, list, baseUrl, depth, pageIsNofollow);
+    } finally {
+      // Also where a link throws: the cache knows by these numbers what was found before it.
+      nextPending -= candidates.length;
+      if (nextPending < LAST_PENDING) {
+        cache.clear();
+        nextPending = PENDING;
+      }
+    }
+  }
+
+  function discoverInto(
+    candidates: Candidate[],
+    list: LinkList,
+    baseUrl: string,
+    depth: number,
+    pageIsNofollow: boolean,
+  ): Discovery {
     const { count, bytes, hrefStart, hrefEnd, hrefHash, flags } = list;
     if (links.targets.length < count) {
       links.targets = new Int32Array(count * 2);
       links.flags = new Uint8Array(count * 2);
     }
     const anchors: string[] | null = options.keepAnchors ? [] : null;
-    const candidates: Candidate[] = [];
     const first = nextPending;
     const slots: number[] = [];
     const bases = basesFor(baseUrl);
@@ -168,11 +187,6 @@ export function createLinkDiscovery(options: DiscoverOptions): LinkDiscovery {
       links.flags[kept] = linkFlags;
       if (anchors !== null) anchors.push(list.anchorText(i));
       kept++;
-    }
-    nextPending -= candidates.length;
-    if (nextPending < LAST_PENDING) {
-      cache.clear();
-      nextPending = PENDING;
     }
     links.count = kept;
     links.anchors = anchors;

@@ -317,18 +317,37 @@ export function createSitemapDiscovery(
       },
       isGiven: !isSite,
     });
-    for await (const batch of entries) {
-      if (isStopped) break;
+    for (;;) {
+      const batch = await nextBatch(entries, start, seen);
+      if (batch === null || isStopped) break;
       for (const found of batch) {
         add(found, seen);
         if (seen.batch.isFull) await save(seen);
       }
     }
+    await entries.return(undefined);
+    parts.faults.check();
     if (!isStopped) await save(seen);
     // From here on what its sitemaps say is of today; a single one that was given says nothing of the others.
     if (!isStopped && record.trouble === null && isSite)
       parts.readSitemaps.set(start.host, Math.floor(record.now));
     return hits > 0 ? 'sitemap' : isPage ? 'page' : 'none';
+  }
+
+  /** Null at the end. What reading a sitemap throws ends the search of this site, which is looked at again another time. */
+  async function nextBatch(
+    entries: AsyncGenerator<FoundEntry[], unknown>,
+    { fetchUrl }: StartUrl,
+    { record }: Seen,
+  ): Promise<FoundEntry[] | null> {
+    try {
+      const next = await entries.next();
+      return next.done ? null : next.value;
+    } catch (error) {
+      parts.faults.note(fetchUrl, error);
+      record.trouble = 'passing';
+      return null;
+    }
   }
 
   /** Null: the page has to be asked for. */
@@ -345,13 +364,17 @@ export function createSitemapDiscovery(
   }
 
   function add(found: FoundEntry, { batch }: Seen): void {
-    const page = parts.normalizer.normalize(found.entry.url);
-    if (page === null) return;
-    batch.add(found, page.url, () => ({
-      ...parts.discovery.judge(page, 1, 'sitemap', false, parts.isStartUrl(page.url)),
-      // What was only linked in a way that is not followed is opened: here is another way to it.
-      reopens: true,
-    }));
+    try {
+      const page = parts.normalizer.normalize(found.entry.url);
+      if (page === null) return;
+      batch.add(found, page.url, () => ({
+        ...parts.discovery.judge(page, 1, 'sitemap', false, parts.isStartUrl(page.url)),
+        // What was only linked in a way that is not followed is opened: here is another way to it.
+        reopens: true,
+      }));
+    } catch (error) {
+      parts.faults.note(found.entry.url, error);
+    }
   }
 
   async function save(seen: Seen): Promise<void> {

@@ -2,7 +2,7 @@
  * One request on a host's next slot, for a page or for robots.txt: reserve, send, tell the host's clock how it went, and
  * a line for the request log. The slot is reserved before the request starts and counted from the moment it is written.
  */
-import type { FetchRequest, Outcome } from '../fetch/fetcher.ts';
+import type { Fetcher, FetchRequest, Outcome } from '../fetch/fetcher.ts';
 import { retryAfterMs } from '../fetch/retry-after.ts';
 import type { Claim } from '../frontier/candidate.ts';
 import { essenceOf } from '../parse/mime-type.ts';
@@ -31,6 +31,8 @@ export interface Exchange {
   yieldMs: number;
   /** It was asked only whether the page changed. */
   isConditional: boolean;
+  /** What the fetcher threw: the page's fault, not the host's. */
+  fault: { error: unknown } | null;
 }
 
 /** One request on the host's next slot; also used for errands. */
@@ -49,7 +51,7 @@ export async function exchangeWith(
   let sentAt: number | null = null;
   let sentMark = 0;
   around.placed(host);
-  const outcome = await around.fetcher.fetch({
+  const { outcome, fault } = await fetchWith(around.fetcher, {
     url,
     method,
     headers,
@@ -79,7 +81,7 @@ export async function exchangeWith(
   const endedAt = wasSent === null ? null : wasSent + clock.monotonic() - sentMark;
   const blockedUntil = pace.ended(wasSent, {
     statusCode: head?.status ?? null,
-    failure,
+    failure: fault === null ? failure : 'aborted',
     // A robots.txt comes faster than pages do: it would make them all look slow.
     responseMs: claim === null ? null : outcome.responseMs,
     retryAfterMs: head?.retryAfter ? retryAfterMs(head.retryAfter, clock.now()) : null,
@@ -101,7 +103,25 @@ export async function exchangeWith(
     isPaceRefusal,
     yieldMs,
     isConditional: headers !== undefined,
+    fault,
   };
+}
+
+/** A fetcher should not throw; where it does, the slot is given back all the same. */
+async function fetchWith(
+  fetcher: Fetcher,
+  request: FetchRequest,
+): Promise<{ outcome: Outcome; fault: Exchange['fault'] }> {
+  try {
+    return { outcome: await fetcher.fetch(request), fault: null };
+  } catch (error) {
+    const message = error instanceof Error ? error.message : String(error);
+    const outcome: Outcome = {
+      ...{ head: null, body: null, bodyRefused: false, failure: 'other', message },
+      ...{ sentAt: null, responseMs: null, wireBytes: 0 },
+    };
+    return { outcome, fault: { error } };
+  }
 }
 
 export function logRequest(

@@ -8,10 +8,19 @@ export type KeptBody = string | Promise<string>;
 
 export function keepBody(facts: PageFacts, bytes: Uint8Array, bodies: BodyStore | null): KeptBody | null {
   if (bodies === null) return null;
-  const kept = bodies.put(facts.contentHash!, bytes, facts.contentType);
+  const kept = putBody(facts, bytes, bodies);
   // Whoever settles the page hears of it; where the page comes to nothing before, nobody would.
   if (typeof kept !== 'string') kept.catch(() => {});
   return kept;
+}
+
+/** What the store of bodies throws is told as a body that could not be kept: it is no fault of the page. */
+function putBody(facts: PageFacts, bytes: Uint8Array, bodies: BodyStore): KeptBody {
+  try {
+    return bodies.put(facts.contentHash!, bytes, facts.contentType);
+  } catch (error) {
+    return Promise.reject(error);
+  }
 }
 
 /** The body was given up because the store of bodies is being closed. */

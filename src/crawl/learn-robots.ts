@@ -19,7 +19,7 @@ export interface LearnerSurroundings extends Pick<RobotsGateOptions, 'pause'> {
 }
 
 export function createRobotsLearner(
-  { store, clock, policy, report, startUrls }: CrawlParts,
+  { store, clock, policy, report, startUrls, faults }: CrawlParts,
   { ask, pause, isPausedTooLong, suspend, onLearned }: LearnerSurroundings,
 ): LearnRobots {
   const isStartHost = ({ lease }: ActiveHost) => startUrls.some((start) => start.host === lease.host);
@@ -57,6 +57,12 @@ export function createRobotsLearner(
     if ('rules' in answer) {
       host.robots.set(origin, answer);
       host.pace.setRobotsDelay(longestDelay(host));
+    } else if ('thrown' in answer) {
+      const url = `${origin}/robots.txt`;
+      const reason = faults.note(url, answer.thrown);
+      // The site has answered: that we could not read it is our fault.
+      report.counters.answers++;
+      host.robots.set(origin, { unreachable: `${reason} (reading ${url})`, state: 'Failed' });
     } else if ('unreachable' in answer && !isFirstTry) {
       // Only this origin: another port of the host may be well.
       const isUnknown = answer.failure === 'unknown-host';
@@ -77,6 +83,7 @@ export function createRobotsLearner(
     }
     if (isSuspended && 'unreachable' in answer && !isFirstTry) await suspend(host);
     await onLearned(host);
+    faults.check();
     return answer;
   }
 

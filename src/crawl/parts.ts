@@ -13,6 +13,7 @@ import type { NormalizedUrl, Normalizer } from '../url/normalize.ts';
 import type { MapLists } from './compute-depths.ts';
 import type { LinkDiscovery } from './discover-links.ts';
 import type { ModeDesk } from './mode-desk.ts';
+import type { PageFaults } from './page-faults.ts';
 import type { RetryOptions } from './retry-policy.ts';
 import type { RunRoom } from './run-room.ts';
 import type { Slots } from './slots.ts';
@@ -136,6 +137,8 @@ export interface CrawlParts {
   /** Null without quality domains, and where a program's own store is in the place of ours. */
   map: MapParts | null;
   report: Report;
+  /** Hears of what a stage throws on one page. */
+  faults: PageFaults;
   agentToken: string;
   /** The store, for questions beside the work; null for a program's own. */
   openSide: (() => Promise<ReadSide>) | null;

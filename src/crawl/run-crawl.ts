@@ -10,12 +10,12 @@
 import type { Claim } from '../frontier/candidate.ts';
 import { HostSchedule } from '../frontier/host-schedule.ts';
 import { type PageState, pageStateName } from '../frontier/page-state.ts';
-import type { Clock } from '../primitives/clock.ts';
 import type { ClaimAnswer } from '../store/port.ts';
 import type { ActiveHost, Lookup, PageTurn } from './active-host.ts';
+import { createAlarm } from './alarm.ts';
 import { createBudget } from './budget.ts';
 import { createSitemapDiscovery } from './discover-sitemaps.ts';
-import { exchangeWith, logRequest } from './exchange.ts';
+import { type Exchange, exchangeWith, logRequest } from './exchange.ts';
 import { createHostDesk } from './host-desk.ts';
 import type { CrawlParts } from './parts.ts';
 import { createDepthPasser } from './pass-on-depths.ts';
@@ -23,7 +23,7 @@ import { createPutOff } from './put-off.ts';
 import { createHostRooms } from './run-room.ts';
 import { awaitsDates, isDated, sparedBy } from './spare-visit.ts';
 import { tellPage } from './tell-page.ts';
-import { skipped, spareVisit, type VisitSurroundings, visitPage } from './visit-page.ts';
+import { settleFault, skipped, spareVisit, type VisitSurroundings, visitPage } from './visit-page.ts';
 import { watchOthers } from './watch-others.ts';
 
 const CLAIMS_AT_ONCE = 16;
@@ -262,7 +262,12 @@ export function createCrawlLoop(parts: CrawlParts, discoverer: { isResumed: bool
       host.turns.unshift(turn);
       return;
     }
-    const refusal = mayAsk(host, turn);
+    let refusal: ReturnType<typeof mayAsk>;
+    try {
+      refusal = mayAsk(host, turn);
+    } catch (error) {
+      return settleFault(host, turn.claim, error, around);
+    }
     if (refusal === 'wait') return;
     host.owesPage = false;
     if (refusal === null) await visitPage(host, turn, around);
@@ -311,11 +316,17 @@ export function createCrawlLoop(parts: CrawlParts, discoverer: { isResumed: bool
       const claims: Claim[] = [];
       const undated: Claim[] = [];
       for (const claim of answer.claims) {
-        if (dates !== null && awaitsDates(claim, host.lease.state, parts)) {
-          undated.push(claim);
+        let knownBy: ReturnType<typeof sparedBy> = null;
+        try {
+          if (dates !== null && awaitsDates(claim, host.lease.state, parts)) {
+            undated.push(claim);
+            continue;
+          }
+          if (claim.last !== null) knownBy = sparedBy(claim, readAt, host.lease.state, parts);
+        } catch (error) {
+          await settleFault(host, claim, error, around);
           continue;
         }
-        const knownBy = claim.last === null ? null : sparedBy(claim, readAt, host.lease.state, parts);
         if (knownBy === null) claims.push(claim);
         else await spareVisit(host, claim, knownBy, around);
       }
@@ -365,6 +376,7 @@ export function createCrawlLoop(parts: CrawlParts, discoverer: { isResumed: bool
     const exchange = await exchangeWith(host, around, { url, method: 'GET', maxBytes, isResent }, null);
     logRequest(host, around, exchange, 'robots', null, null);
     errand.done(exchange.outcome);
+    noteFault(errand.url, exchange, parts);
   }
 
   async function runLookup(host: ActiveHost, lookup: Lookup): Promise<void> {
@@ -378,6 +390,7 @@ export function createCrawlLoop(parts: CrawlParts, discoverer: { isResumed: bool
     // A block or the end of the lease came in the last moment.
     if (exchange.outcome.failure === 'not-sent') host.lookups.unshift(lookup);
     else lookup.done(exchange.outcome);
+    noteFault(url, exchange, parts);
   }
 
   async function isOver(): Promise<boolean> {
@@ -429,55 +442,14 @@ export function createCrawlLoop(parts: CrawlParts, discoverer: { isResumed: bool
   };
 }
 
-/** After so long, the next thing that happens ends the wait for others to go with. */
-const TOGETHER_MS = 4;
-
-const AWAKE = () => {};
-
-/** What the loop sleeps on. */
-function createAlarm(clock: Clock) {
-  let hasRung = false;
-  let endSleep = AWAKE;
-  return {
-    get hasRung() {
-      return hasRung;
-    },
-    /** Also heard while the loop waits for the store, so that nothing that happens meanwhile is slept over. */
-    ring(): void {
-      hasRung = true;
-      endSleep();
-    },
-    reset(): void {
-      hasRung = false;
-    },
-    /**
-     * Until something happens, and then until all has been heard that came with it: requests that leave together wake
-     * a server on the same machine once, and one by one each of them would. But not for long: where hundreds of
-     * answers came together, a host whose time has come would wait until the last of them was read.
-     */
-    async sleep(): Promise<void> {
-      if (hasRung) return;
-      await new Promise<void>((resolve) => {
-        let rangAt: number | null = null;
-        const end = () => {
-          // Whoever sleeps anew has given up the sleep before, and may be in another one by now.
-          if (endSleep === wakeUp) endSleep = AWAKE;
-          resolve();
-        };
-        const wakeUp = () => {
-          const now = clock.monotonic();
-          if (rangAt === null) {
-            rangAt = now;
-            setImmediate(end);
-          } else if (now - rangAt >= TOGETHER_MS) end();
-        };
-        endSleep = wakeUp;
-      });
-    },
-  };
-}
-
 function originOf(url: string): string {
   const slash = url.indexOf('/', url.indexOf('//') + 2);
   return slash === -1 ? url : url.slice(0, slash);
+}
+
+/** For a request that is no page: whoever made it has heard of it as of one without an answer. */
+function noteFault(url: string, { fault }: Exchange, { faults }: CrawlParts): void {
+  if (fault === null) return;
+  faults.note(url, fault.error);
+  faults.check();
 }

@@ -99,7 +99,7 @@ function notModified(claim: Claim, { outcome }: Exchange, around: CrawlParts): P
   return settlement;
 }
 
-function finalAnswer(
+export function finalAnswer(
   claim: Claim,
   state: PageState,
   reason: string,

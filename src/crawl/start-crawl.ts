@@ -54,6 +54,8 @@ export interface JoinRequest {
   slots?: Slots;
   extensions?: Extensions;
   listeners?: readonly EventListener[];
+  /** Hear of everything but pages. */
+  runListeners?: readonly EventListener[];
 }
 
 export interface CrawlHandle {

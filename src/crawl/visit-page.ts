@@ -4,18 +4,19 @@
  */
 import { isOverBefore } from '../change/freshness.ts';
 import type { KnownBy } from '../change/visit-record.ts';
-import type { ResponseHead } from '../fetch/fetcher.ts';
+import type { Outcome, ResponseHead } from '../fetch/fetcher.ts';
 import type { Candidate, Claim } from '../frontier/candidate.ts';
 import { PAGE_STATES, type PageState } from '../frontier/page-state.ts';
 import { essenceOf } from '../parse/mime-type.ts';
-import type { Settlement } from '../store/port.ts';
+import type { Settled, Settlement } from '../store/port.ts';
 import type { ActiveHost, PageTurn } from './active-host.ts';
-import { compareWithStored } from './compare-visit.ts';
+import { compareWithPast, readPast } from './compare-visit.ts';
 import type { SitemapDiscovery, StartAnswer } from './discover-sitemaps.ts';
 import { type Exchange, type ExchangeSurroundings, exchangeWith, logRequest } from './exchange.ts';
 import { respelled } from './follow-redirect.ts';
 import { type Answer, judgeAnswer } from './judge-answer.ts';
 import { detachFromBuffers, isClosing } from './keep-body.ts';
+import { faultSettlement } from './page-faults.ts';
 import { bareSettlement, type PageSettlement, queuedAgain, wasRead } from './page-settlement.ts';
 import type { CrawlParts } from './parts.ts';
 import { settlementOf } from './settle-answer.ts';
@@ -36,12 +37,15 @@ export interface VisitSurroundings extends CrawlParts, ExchangeSurroundings {
 export async function visitPage(host: ActiveHost, turn: PageTurn, around: VisitSurroundings): Promise<void> {
   const { claim } = turn;
   const isHead = turn.method === 'HEAD';
+  let conditions: Record<string, string> | undefined;
+  try {
+    if (claim.last !== null && turn.check === undefined)
+      conditions = conditionsOf(claim, host.lease.state, around);
+  } catch (error) {
+    return settleFault(host, claim, error, around);
+  }
   if (!isHead) around.budget.take(host);
   if (around.modes.mode === null) around.modes.expect(claim);
-  const conditions =
-    claim.last === null || turn.check !== undefined
-      ? undefined
-      : conditionsOf(claim, host.lease.state, around);
   const request = {
     url: claim.fetchUrl,
     method: turn.method,
@@ -51,30 +55,21 @@ export async function visitPage(host: ActiveHost, turn: PageTurn, around: VisitS
   };
   const exchange = await exchangeWith(host, around, request, claim);
   const { outcome } = exchange;
-  const answer = judgeAnswer(outcome, {
-    maxBodyBytes: around.limits.maxBodyBytes,
-    retryRefused: around.policy.retryRefused,
-  });
-  const next = nextTurn(turn, answer, exchange, around);
-  if (next !== null) {
+  const read = readAnswer(turn, exchange, around);
+  if ('next' in read) {
     logRequest(host, around, exchange, turn.method, claim.pageId, null);
     outcome.body?.release();
     if (!isHead) around.budget.giveBack(host);
-    host.turns.unshift(next);
+    host.turns.unshift(read.next);
     around.placed(host);
     return;
   }
-  if (around.onStart !== null && claim.depth === 0 && DECIDED.has(answer.kind))
-    around.onStart(claim, startAnswer(claim, answer, exchange, around));
-  let settlement = settlementOf(claim, isHead ? decidedByHead(answer, exchange) : answer, exchange, around);
-  // Given up: whoever waits for it would ask for it once more, as it may be a feed.
-  if (claim.depth === 0 && !DECIDED.has(answer.kind) && settlement.requeue === null)
-    around.onStart?.(claim, 'other');
+  let { settlement } = read;
   let unkept: { error: unknown } | null = null;
   // From parsing to settling nothing is awaited, unless copies are made: other pages are parsed into the same buffers.
   if (!isComplete(settlement)) {
     detachFromBuffers(settlement);
-    ({ settlement, unkept } = await complete(settlement, around));
+    ({ settlement, unkept } = await complete(settlement, exchange, around));
   }
   // A HEAD that decides is no page fetched.
   if (isHead) settlement.countsAsPage = false;
@@ -93,15 +88,73 @@ export async function visitPage(host: ActiveHost, turn: PageTurn, around: VisitS
     if (around.modes.mode === null) await around.modes.observe(claim, null);
     return;
   }
-  if (settlement.countsAsPage) around.report.counters.pages++;
-  around.discovery.remember(settlement.misses, settled.candidateIds);
-  wakeHosts(settlement.candidates, around);
-  if (settlement.toldLinks !== null) around.report.links(claim.url, settlement.toldLinks);
-  if (settlement.requeue === null) tellPage(settled, settlement, outcome, around.report);
+  tellSettled(settlement, settled, outcome, around);
   if (around.modes.mode === null) await around.modes.observe(claim, settlement.visit?.outcome ?? null);
   if (outcome.failure === 'unknown-host') await closeUnknown(host, settlement, around);
-  if (answer.kind === 'rate-limited' && around.policy.on429 === 'suspend') {
+  if (read.answer?.kind === 'rate-limited' && around.policy.on429 === 'suspend') {
     await around.closeHost(host, 'RateLimited', 'rate-limit: 429 Too Many Requests');
+  }
+  around.faults.check();
+}
+
+/** The page is stored by now: what throws here is told, and changes nothing of it. */
+function tellSettled(
+  settlement: PageSettlement,
+  settled: Settled,
+  outcome: Outcome,
+  around: VisitSurroundings,
+): void {
+  const { claim } = settlement;
+  if (settlement.countsAsPage) around.report.counters.pages++;
+  try {
+    around.discovery.remember(settlement.misses, settled.candidateIds);
+    wakeHosts(settlement.candidates, around);
+    if (settlement.toldLinks !== null) around.report.links(claim.url, settlement.toldLinks);
+    if (settlement.requeue === null) tellPage(settled, settlement, outcome, around.report);
+  } catch (error) {
+    around.faults.note(claim.fetchUrl, error);
+  }
+}
+
+/** Settles a page on which a stage threw before anything was asked. */
+export async function settleFault(
+  { lease }: ActiveHost,
+  claim: Claim,
+  error: unknown,
+  around: VisitSurroundings,
+): Promise<void> {
+  const settlement = faultSettlement(claim, error, null, around);
+  if (claim.depth === 0) around.onStart?.(claim, 'other');
+  const settled = await around.store.settle(lease, settlement);
+  if (settled !== null) tellPage(settled, settlement, null, around.report);
+  around.faults.check();
+}
+
+type AnswerRead = { next: PageTurn } | { settlement: PageSettlement; answer: Answer | null };
+
+/** All that is done with an answer before the store hears of it. What throws here is the page's outcome; the answer is null then. */
+function readAnswer(turn: PageTurn, exchange: Exchange, around: VisitSurroundings): AnswerRead {
+  const { claim } = turn;
+  try {
+    if (exchange.fault !== null) throw exchange.fault.error;
+    const answer = judgeAnswer(exchange.outcome, {
+      maxBodyBytes: around.limits.maxBodyBytes,
+      retryRefused: around.policy.retryRefused,
+    });
+    const next = nextTurn(turn, answer, exchange, around);
+    if (next !== null) return { next };
+    const isStart = claim.depth === 0;
+    if (isStart && around.onStart !== null && DECIDED.has(answer.kind))
+      around.onStart(claim, startAnswer(claim, answer, exchange, around));
+    const decided = turn.method === 'HEAD' ? decidedByHead(answer, exchange) : answer;
+    const settlement = settlementOf(claim, decided, exchange, around);
+    // Given up: whoever waits for it would ask for it once more, as it may be a feed.
+    if (isStart && !DECIDED.has(answer.kind) && settlement.requeue === null) around.onStart?.(claim, 'other');
+    return { settlement, answer };
+  } catch (error) {
+    const settlement = faultSettlement(claim, error, exchange, around);
+    if (claim.depth === 0) around.onStart?.(claim, 'other');
+    return { settlement, answer: null };
   }
 }
 
@@ -139,10 +192,16 @@ function isComplete({ found, body, facts }: PageSettlement): boolean {
 /** Compares with what is stored, and waits until the body is kept; `unkept` when it could not be. */
 async function complete(
   settlement: PageSettlement,
-  { store }: CrawlParts,
+  exchange: Exchange,
+  around: CrawlParts,
 ): Promise<{ settlement: PageSettlement; unkept: { error: unknown } | null }> {
   const { claim, body } = settlement;
-  await compareWithStored(settlement, store);
+  const past = await readPast(settlement, around.store);
+  try {
+    compareWithPast(settlement, past);
+  } catch (error) {
+    return { settlement: faultSettlement(claim, error, exchange, around), unkept: null };
+  }
   try {
     if (body !== null) settlement.facts!.bodyKey = await body;
   } catch (error) {

@@ -30,6 +30,7 @@ import { createNormalizer, type NormalizedUrl, type Normalizer } from '../url/no
 import { headersByOrigin } from './credentials.ts';
 import { createLinkDiscovery, type LinkDiscovery, UNFOLLOWED_LINK } from './discover-links.ts';
 import { createModeDesk } from './mode-desk.ts';
+import { createPageFaults } from './page-faults.ts';
 import type {
   ContentParser,
   CrawlParts,
@@ -131,6 +132,7 @@ export function wireParts(wiring: Wiring): CrawlParts {
     sitemaps: wireSitemaps(config, normalizer),
     map: wireMap(config, scope, isStartUrl, wiring.storeAddress),
     report,
+    faults: createPageFaults(report),
     agentToken: token,
     openSide: storeAddress === null ? null : () => openReadSide(storeAddress),
     carriesHeaders: (origin) => originHeaders.has(origin),

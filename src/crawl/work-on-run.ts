@@ -106,7 +106,7 @@ export async function workOnRun(work: RunWork): Promise<SummaryEvent> {
     return summary;
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error);
-    if (error instanceof SumiError && error.code === 'extension-failed') {
+    if (error instanceof SumiError && isOfTheProgram(error)) {
       // The store works: the run can say why it ended, and goes on when it is called again.
       await store.finish('interrupted', clock.now(), message);
     } else {
@@ -122,6 +122,11 @@ export async function workOnRun(work: RunWork): Promise<SummaryEvent> {
     await parts.bodies?.close();
     await store.close();
   }
+}
+
+/** Nothing is wrong with the store. */
+function isOfTheProgram({ code }: SumiError): boolean {
+  return code === 'extension-failed' || code === 'internal-failures';
 }
 
 /** Where more room is to come, a run that has none is left as an interrupted one, unless nothing can be left of it. */

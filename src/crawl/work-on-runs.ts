@@ -29,6 +29,8 @@ export interface WorkerRequest {
   /** End when no run is under way. */
   isOnce: boolean;
   listenTo: (runId: number) => readonly EventListener[];
+  /** As `listenTo`, for everything but pages. */
+  listenToRun?: (runId: number) => readonly EventListener[];
   onJoined: (run: CrawlHandle) => void;
   onLeft: (summary: SummaryEvent) => void;
   /** The run cannot be worked on here. */
@@ -101,6 +103,7 @@ export function startWorker(request: WorkerRequest): Worker {
         slots,
         extensions: { clock },
         listeners: request.listenTo(runId),
+        runListeners: request.listenToRun?.(runId),
       });
       shutOutAt = null;
     } catch (error) {

@@ -14,6 +14,8 @@ import type { MimeType } from './mime-type.ts';
 /** The standard lets a parser stop at 1024 bytes; browsers also honour a declaration that comes later. */
 const PRESCAN_BYTES = 16_384;
 const UNKNOWN = 'windows-1252';
+/** What the Encoding standard makes of labels that are no longer safe to decode, such as iso-2022-kr and hz-gb-2312. */
+const REPLACEMENT = 'replacement';
 
 /** Loaded by the first page that needs it: its tables cost every start of the program 20 ms, and most pages are UTF-8. */
 const load = createRequire(import.meta.url);
@@ -103,6 +105,13 @@ export interface Utf8Body {
 
 export type Utf8Reader = (bytes: Uint8Array, length: number, contentType: MimeType | null) => Utf8Body;
 
+function decode(bytes: Buffer, charset: string): string {
+  if (charset === 'utf-8') return bytes.toString('utf8');
+  // One error in place of the whole body: its decoder ends at the first byte.
+  if (charset === REPLACEMENT) return bytes.length === 0 ? '' : '\ufffd';
+  return sniffer().decodeBuffer(bytes, { userEncoding: charset });
+}
+
 export function createUtf8Reader(): Utf8Reader {
   let buffer = new Uint8Array(1 << 16);
   const body: Utf8Body = { bytes: buffer, length: 0, charset: 'utf-8' };
@@ -124,11 +133,7 @@ export function createUtf8Reader(): Utf8Reader {
   }
 
   function copyDecoded(bytes: Uint8Array, length: number, charset: string): number {
-    const source = withoutCopy(bytes, length);
-    const text =
-      charset === 'utf-8'
-        ? source.toString('utf8')
-        : sniffer().decodeBuffer(source, { userEncoding: charset });
+    const text = decode(withoutCopy(bytes, length), charset);
     reserve(text.length * 3);
     return encoder.encodeInto(text, buffer).written;
   }

@@ -42,7 +42,8 @@ interface RobotsFound {
 
 export type RobotsAnswer =
   | RobotsFound
-  | { unreachable: string; failure: FetchFailure | null }
+  /** `thrown`: our own reading of it failed, which is no answer of the site. */
+  | { unreachable: string; failure: FetchFailure | null; thrown?: unknown }
   | { aborted: true };
 
 const NO_RULES = new Uint8Array(0);
@@ -50,7 +51,7 @@ const NO_RULES = new Uint8Array(0);
 export async function openRobotsGate(origin: string, options: RobotsGateOptions): Promise<RobotsAnswer> {
   const stored = await options.load(origin);
   if (stored !== null && isUsable(stored, options.clock.now()))
-    return rulesOf(stored.body ?? NO_RULES, stored.expiresAt, options);
+    return rulesOrFault(stored.body ?? NO_RULES, stored.expiresAt, options);
   for (let attempt = 0; ; attempt++) {
     const answer = await askOnce(origin, options);
     if ('aborted' in answer) return answer;
@@ -65,7 +66,8 @@ export async function openRobotsGate(origin: string, options: RobotsGateOptions)
     const expiresAt = isReachable ? fetchedAt + options.ttlMs : fetchedAt;
     // What was just fetched serves for a while, however short the operator wants it kept.
     const until = Math.max(expiresAt, fetchedAt + LEAST_USE_MS);
-    const read = rulesOf((isReachable ? body : null) ?? NO_RULES, until, options);
+    const read = rulesOrFault((isReachable ? body : null) ?? NO_RULES, until, options);
+    if ('unreachable' in read) return read;
     const { delaySeconds } = read.rules;
     if (answer.failure !== 'not-sent')
       await options.save({ origin, status, body, fetchedAt, expiresAt, delaySeconds });
@@ -134,6 +136,18 @@ function resolveHttp(location: string, base: string): string | null {
   return url.protocol === 'http:' || url.protocol === 'https:' ? url.href : null;
 }
 
-function rulesOf(body: Uint8Array, expiresAt: number, options: RobotsGateOptions): RobotsFound {
-  return { rules: rulesFor(parseRobotsTxt(body), options.productToken), expiresAt };
+type RobotsFault = { unreachable: string; failure: null; thrown: unknown };
+
+/** What cannot be read gives no leave to ask for anything. */
+function rulesOrFault(
+  body: Uint8Array,
+  expiresAt: number,
+  options: RobotsGateOptions,
+): RobotsFound | RobotsFault {
+  try {
+    return { rules: rulesFor(parseRobotsTxt(body), options.productToken), expiresAt };
+  } catch (thrown) {
+    const message = thrown instanceof Error ? thrown.message : String(thrown);
+    return { unreachable: `internal: ${message}`, failure: null, thrown };
+  }
 }

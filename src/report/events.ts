@@ -67,6 +67,15 @@ export interface SitemapEvent {
   trouble: 'passing' | 'lasting' | null;
 }
 
+/** A stage threw on a page, a robots.txt or a sitemap: a defect of the program, told with its stack. */
+export interface FaultEvent {
+  type: 'fault';
+  url: string;
+  /** As the page has it, from `internal:` on. */
+  reason: string;
+  stack: string;
+}
+
 export interface ProgressEvent {
   type: 'progress';
   pages: number;
@@ -141,6 +150,7 @@ export type CrawlEvent =
   | PageEvent
   | HostEvent
   | SitemapEvent
+  | FaultEvent
   | ProgressEvent
   | SummaryEvent;
 export type EventListener = (event: CrawlEvent) => void;

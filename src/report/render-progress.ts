@@ -1,5 +1,5 @@
 /** How far a crawl is, as lines for people: the live block, the line for logs, a page, a host. Pure text. */
-import type { HostEvent, PageEvent, ProgressEvent, RunEvent, SitemapEvent } from './events.ts';
+import type { FaultEvent, HostEvent, PageEvent, ProgressEvent, RunEvent, SitemapEvent } from './events.ts';
 import { type Paint, pad, printable, showCount, showMany, showSeconds } from './terminal-text.ts';
 
 const BAR_WIDTH = 24;
@@ -82,4 +82,10 @@ export function renderSitemap({ url, kind, entries, problem }: SitemapEvent, pai
 export function renderHost(event: HostEvent, paint: Paint): string {
   const until = event.until === null ? '' : ` until ${new Date(event.until).toISOString()}`;
   return paint('dim', `host ${event.host}: ${event.what} ${printable(event.detail)}${until}`);
+}
+
+/** A defect of the program, with all that is needed to report it. */
+export function renderFault({ url, reason, stack }: FaultEvent, paint: Paint): string {
+  const lines = stack.split('\n').map((line) => paint('dim', `    ${printable(line.trim())}`));
+  return [paint('yellow', `defect at ${printable(url)}: ${printable(reason)}`), ...lines].join('\n');
 }

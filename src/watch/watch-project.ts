@@ -40,6 +40,8 @@ export interface WatchRequest extends Watched {
   random?: () => number;
   /** Hear what the runs tell. */
   listeners?: readonly EventListener[];
+  /** Hear of everything but pages. */
+  runListeners?: readonly EventListener[];
   onEvent: (event: WatchEvent) => void;
 }
 
@@ -282,7 +284,7 @@ class ProjectWatch implements Watch {
   }
 
   async #run(config: Config, due: readonly number[] | undefined, room: RunRoom): Promise<Ended> {
-    const { startUrls, extensions, listeners, project } = this.#request;
+    const { startUrls, extensions, listeners, runListeners, project } = this.#request;
     const handle = await startCrawl({
       config: { ...config, project, isolated: false, keepHistory: null },
       startUrls,
@@ -290,6 +292,7 @@ class ProjectWatch implements Watch {
       room,
       extensions,
       listeners,
+      runListeners,
     });
     this.handle = handle;
     if (this.#isStopped) handle.stop();

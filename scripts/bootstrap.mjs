@@ -1,21 +1,36 @@
 // Makes a clone ready: installs packages when the lock file is not the one that was installed, builds when the sources
 // are not those that were built, and with --run goes on as the `sumi` command in this same process, so that Ctrl-C and
 // exit codes are the command's own. What is up to date is skipped; two runs at once wait for one another.
+//
+// npm runs it with --prepare after `npm ci` and `npm install` in a clone, before `npm pack`, and when a project installs a
+// git checkout: the packages are there then, and what is left to do is the rest.
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const LOCK = join(root, '.bootstrap-lock');
-const INSTALLED = join(root, 'node_modules', '.sumi-installed');
+const MODULES = join(root, 'node_modules');
+const INSTALLED = join(MODULES, '.sumi-installed');
 const BUILT = join(root, 'dist', '.built');
 const BUILDERS = [
   ...['build.mjs', 'bundle-page.mjs', 'compile-kernel.mjs', 'repair-driver.mjs'],
   ...['start-command.cjs', 'cache-code.cjs'],
 ];
 const SCRIPTS = BUILDERS.map((name) => `scripts/${name}`);
+const PACKAGES = ['package-lock.json', 'scripts/sqlite-node20'];
 const SOURCES = ['src', 'package.json', ...SCRIPTS, 'tsconfig.json', 'tsconfig.build.json'];
 const [MAJOR, MINOR] = [20, 19];
 
@@ -25,6 +40,20 @@ function fingerprint(paths, runtime = process.versions.modules) {
     hash.update(`${relative(root, path)}\0`).update(readFileSync(path));
   }
   return hash.digest('hex');
+}
+
+/**
+ * On Node 20 the driver that the lock file has for it takes the place of the one that npm left out: whatever asks for
+ * better-sqlite3 gets the one that fits. A project that has Sumi-Ripple as a dependency needs no link.
+ * docs/decisions/0035-sqlite-driver-by-node.md.
+ */
+function linkDriver() {
+  const driver = join(MODULES, 'better-sqlite3');
+  if (!existsSync(`${driver}-node20`)) return;
+  // A link that leads nowhere does not exist, and is in the way all the same.
+  if (lstatSync(driver, { throwIfNoEntry: false })?.isSymbolicLink()) rmSync(driver);
+  // A junction needs no right on Windows; elsewhere the word is ignored.
+  if (!existsSync(driver)) symlinkSync('better-sqlite3-node20', driver, 'junction');
 }
 
 function filesUnder(path) {
@@ -47,6 +76,8 @@ function step(label, command, args) {
     cwd: root,
     encoding: 'utf8',
     maxBuffer: 64 * 1024 * 1024,
+    // Tells the --prepare that npm runs at the end of its installing that the rest is done here.
+    env: { ...process.env, SUMI_SETTING_UP: '1' },
     shell: process.platform === 'win32',
   });
   if (status === 0) {
@@ -91,19 +122,23 @@ function holderIsGone() {
   }
 }
 
-function makeReady() {
-  const wanted = fingerprint(['package-lock.json']);
+/** Whether npm has just installed them all, and runs this file to hear whether anything is left to do. */
+function isInstalledByNpm() {
+  return ['ci', 'install'].includes(process.env.npm_command) && existsSync(join(MODULES, 'esbuild'));
+}
+
+function makeReady(isPrepare) {
+  const wanted = fingerprint(PACKAGES);
   // The code cache is good for one V8 only.
   const sources = fingerprint(SOURCES, process.versions.v8);
-  if (isStamped(INSTALLED, wanted) && isStamped(BUILT, sources)) return;
+  const isInstalled = isPrepare ? isInstalledByNpm() : isStamped(INSTALLED, wanted);
+  if (!isPrepare && isInstalled && isStamped(BUILT, sources)) return;
   lock();
   try {
-    if (!isStamped(INSTALLED, wanted)) {
-      // Not `npm ci`: it refuses a lock file that lacks the binaries of some other platform, which not every registry has.
-      const args = ['install', '--no-save', '--no-audit', '--no-fund'];
-      step('Installing packages (once, a minute or two)', 'npm', args);
-      writeFileSync(INSTALLED, wanted);
-    }
+    if (!isInstalled && !isStamped(INSTALLED, wanted))
+      step('Installing packages (once, up to two minutes)', 'npm', ['ci', '--no-audit', '--no-fund']);
+    linkDriver();
+    writeFileSync(INSTALLED, wanted);
     if (!isStamped(BUILT, sources)) {
       step('Building', process.execPath, [join(root, 'scripts', 'build.mjs')]);
       writeFileSync(BUILT, sources);
@@ -120,7 +155,10 @@ if (major < MAJOR || (major === MAJOR && minor < MINOR)) {
   );
   process.exit(2);
 }
-makeReady();
+const isPrepare = process.argv.includes('--prepare');
+// `npm ci --omit=dev` asks for a clone without what building takes; bootstrap's own `npm ci` leaves the rest to it.
+const hasNothingToDo = process.env.npm_config_omit?.includes('dev') || process.env.SUMI_SETTING_UP;
+if (!isPrepare || !hasNothingToDo) makeReady(isPrepare);
 const run = process.argv.indexOf('--run');
 if (run !== -1) {
   const entry = join(root, 'dist', 'sumi.js');

@@ -1,6 +1,6 @@
 // Builds the command (dist/sumi.cjs, and dist/sumi.js for who imports it), the library (dist/index.js), the scanner's
-// loops (dist/kernel.wasm) and the type declarations. Everything but the native module is bundled, because one file
-// loads faster than a hundred. The command is a script and not a module, as only scripts can be loaded with what V8 made
+// loops (dist/kernel.wasm) and the type declarations. Everything but the SQLite driver is bundled, because one file
+// loads faster than a hundred; the driver is that of the Node that runs the command, not of the one that built it. The command is a script and not a module, as only scripts can be loaded with what V8 made
 // of them before: see docs/decisions/0020-code-cache.md. The result takes the place of the old one in one step at the
 // end, so that nobody ever sees half a build.
 import { spawn } from 'node:child_process';
@@ -40,8 +40,6 @@ function replaceDist() {
 
 /** What dependencies load at every start without need, and what takes its place. */
 const STAND_INS = {
-  // better-sqlite3 looks for its native module in a dozen places; npm puts it into one.
-  bindings: "module.exports = (name) => __sumiRequire('better-sqlite3/build/Release/' + name);",
   // commander has it for commands in files of their own, of which we have none.
   'node:child_process':
     "module.exports = { spawn: (...args) => __sumiRequire('child_process').spawn(...args) };",
@@ -50,8 +48,8 @@ const STAND_INS = {
 const quickStart = {
   name: 'quick-start',
   setup({ onResolve, onLoad }) {
-    onResolve({ filter: /^(bindings|node:child_process)$/ }, ({ path, importer }) =>
-      /node_modules.(better-sqlite3|commander)/.test(importer) ? { path, namespace: 'stand-in' } : null,
+    onResolve({ filter: /^node:child_process$/ }, ({ path, importer }) =>
+      /node_modules.commander/.test(importer) ? { path, namespace: 'stand-in' } : null,
     );
     onLoad({ filter: /.*/, namespace: 'stand-in' }, ({ path }) => ({ contents: STAND_INS[path] }));
   },
@@ -91,7 +89,6 @@ function buildLibrary() {
     outdir: fresh,
     splitting: true,
     format: 'esm',
-    external: ['better-sqlite3'],
     banner: {
       js: "import { createRequire as __cr } from 'node:module'; const require = __cr(import.meta.url);",
     },

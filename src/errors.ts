@@ -329,6 +329,19 @@ export const ERRORS = {
     exitCode: 4,
     httpStatus: 507,
   },
+  'driver-missing': {
+    message: 'The SQLite driver (better-sqlite3) is not installed for Node {node}.',
+    hint: 'Use Node 22 or newer, where npm installs it ready-made. On Node 20 npm compiles it, and leaves it out where Python, make or a C++ compiler is missing: install those, then install the packages again.',
+    exitCode: 4,
+    httpStatus: 503,
+  },
+  'driver-unfit': {
+    message:
+      'Node {node} cannot load the installed SQLite driver, better-sqlite3 {version}; expected {expected}.',
+    hint: 'Another version of Node installed the packages. Install them again with this one: `npm ci` in a clone of Sumi-Ripple, `npm install --force` elsewhere.',
+    exitCode: 4,
+    httpStatus: 503,
+  },
   'store-failed': {
     message: 'The store {file} failed: {reason}.',
     hint: 'Everything up to the last commit is kept; once the cause is gone the same command goes on.',

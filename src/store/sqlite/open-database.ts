@@ -7,9 +7,10 @@
  */
 import { accessSync, closeSync, constants, openSync, readSync, type Stats, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
-import Sqlite, { type Database } from 'better-sqlite3';
+import type { Database } from 'better-sqlite3';
 import { type SumiError, sumiError } from '../../errors.ts';
 import { isAlive } from '../../primitives/process-life.ts';
+import Sqlite, { nativeBinding } from './driver.ts';
 import { migrate, SCHEMA_VERSION } from './schema.ts';
 
 /** "SUMI" in the file's header tells our databases from others'. */
@@ -82,7 +83,12 @@ export function storeError(error: unknown, path: string, isReading = false): unk
 
 function openFile(path: string, readonly: boolean): Database {
   try {
-    return new Sqlite(path, { readonly, fileMustExist: readonly, timeout: readonly ? 5000 : 0 });
+    return new Sqlite(path, {
+      readonly,
+      fileMustExist: readonly,
+      timeout: readonly ? 5000 : 0,
+      nativeBinding,
+    });
   } catch (error) {
     throw storeError(error, path, readonly);
   }

@@ -3,7 +3,7 @@
  * the parts beside this file each keep one of the promises.
  */
 import { randomBytes } from 'node:crypto';
-import Sqlite, { type Database } from 'better-sqlite3';
+import type { Database } from 'better-sqlite3';
 import { REDIRECT_PRIORITY } from '../../frontier/candidate.ts';
 import { PAGE_STATES, pageStateName } from '../../frontier/page-state.ts';
 import type { Clock } from '../../primitives/clock.ts';
@@ -11,6 +11,7 @@ import { createUrlHasher, type UrlHasher } from '../../primitives/url-hash.ts';
 import type { HostLease, ModeDecision, RunCounts, Store, StoredRobots } from '../port.ts';
 import { createClosing } from './closing.ts';
 import { openCommitWindow } from './commit-window.ts';
+import Sqlite from './driver.ts';
 import { forget } from './forget.ts';
 import { KnownUrls } from './known-urls.ts';
 import { createLeases } from './leases.ts';

@@ -36,8 +36,8 @@ const COLUMNS: readonly Column<LinkRow>[] = [
 
 export function linksCommand(): Command {
   const command = new Command('links')
-    .description('list links; with a URL those from it and to it')
-    .argument('[url]', 'the page, in any spelling');
+    .description('list links; with --broken, links to broken pages')
+    .argument('[url]', 'the page');
   return addReadFlags(command, true)
     .option(
       '--broken',

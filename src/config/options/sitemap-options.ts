@@ -11,7 +11,7 @@ export const sitemapOptions = {
     check: (text) => WAYS.includes(text),
     expected: 'sitemap, links, or both',
     placeholder: 'sitemap,links',
-    doc: 'How pages are found: by the sitemaps of the start hosts, by links. Without links they are recorded and not followed.',
+    doc: 'How to find pages: by the sitemaps of the start hosts, by links, or both. Without links, links are recorded and not followed.',
   },
   'sitemap-cache-hours': {
     type: 'number',
@@ -20,7 +20,7 @@ export const sitemapOptions = {
     max: 8760,
     placeholder: 'HOURS',
     hashed: false,
-    doc: 'How long what was found of the sitemaps of a host is believed before they are looked for again.',
+    doc: 'How long to use what the sitemaps of a host said before they are read again.',
   },
   'sitemap-paths': {
     type: 'list',
@@ -41,7 +41,7 @@ export const sitemapOptions = {
     expected: 'paths that begin with /',
     placeholder: 'LIST',
     hashed: false,
-    doc: 'Paths tried, up to the first hit, on a site whose robots.txt names no sitemap.',
+    doc: 'Where to look for a sitemap if robots.txt names none. The first one found is used.',
   },
   'max-sitemap-bytes': {
     type: 'bytes',
@@ -49,6 +49,6 @@ export const sitemapOptions = {
     min: 1,
     max: 1_073_741_824,
     hashed: false,
-    doc: 'So much of a sitemap is read, after unpacking; the protocol allows 50 MB.',
+    doc: 'Read at most so much of a sitemap, after decompression (the protocol allows 50 MB).',
   },
 } as const satisfies OptionGroup;

@@ -51,7 +51,7 @@ export function changesCommand(): Command {
     .argument('[url]', 'a page, for its whole history');
   addOutputFlags(command)
     .option('--since <RUN|DATE>', 'all runs after this one, or all visits from that time on')
-    .option('--run <ID>', 'a certain run; the last one without')
+    .option('--run <ID>', 'the number of a run (default: the last)')
     .option('--all', 'also pages that did not change or could not be read')
     .option('--limit <N>', 'print at most so many rows (default: all)');
   addOptionFlags(command, ['db', 'store', 'config', 'project']);

@@ -13,7 +13,8 @@ Examples:
   sumi links --broken                      broken pages, and which pages link to them
   sumi links --broken --format csv > broken.csv
   sumi links --format csv > links.csv      every link
-  sumi links https://example.com/about     the links from a page and to it`;
+  sumi links https://example.com/about     the links from a page and to it
+\`sumi pages --broken\` also lists broken pages that no page links to.`;
 
 const NAMES: readonly (keyof LinkRow)[] = [
   'from_url',

@@ -173,7 +173,10 @@ async function main(): Promise<void> {
     one
       .configureHelp(NARROW_HELP)
       .helpOption('-h, --help', 'show this help')
-      .configureOutput({ writeOut: (text) => void process.stdout.write(fitHelp(text, width)) });
+      .configureOutput({
+        writeOut: (text) => void process.stdout.write(fitHelp(text, width)),
+        writeErr: (text) => void process.stderr.write(fitHelp(text, width)),
+      });
   }
   await program.parseAsync(args, { from: 'user' });
 }

@@ -55,7 +55,9 @@ describe('help', () => {
 
   it('says nothing twice', async () => {
     for (const name of COMMANDS) {
-      const lines = (await sumi([name, '--help'])).stdout.split('\n').filter((line) => line.trim().length > 40);
+      const lines = (await sumi([name, '--help'])).stdout
+        .split('\n')
+        .filter((line) => line.trim().length > 40);
       expect(lines, name).toEqual([...new Set(lines)]);
     }
   });

@@ -66,7 +66,7 @@ export const ERRORS = {
   },
   'unknown-option': {
     message: 'There is no option {option} ({place}).',
-    hint: 'The nearest known one is {nearest}; `sumi config` and docs/options.md list them all.',
+    hint: 'Try {nearest}; `sumi config` and docs/options.md list all options.',
     exitCode: 2,
     httpStatus: 400,
   },
@@ -84,7 +84,7 @@ export const ERRORS = {
   },
   'unknown-command': {
     message: 'There is no command {name}.',
-    hint: 'The nearest known one is {nearest}; `sumi --help` lists them all.',
+    hint: 'Try `sumi {nearest}`; `sumi --help` lists all commands.',
     exitCode: 2,
     httpStatus: 404,
   },

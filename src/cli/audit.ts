@@ -13,8 +13,8 @@ Examples:
 
 export function auditCommand(): Command {
   const command = new Command('audit')
-    .description('check the request log against the promises of politeness')
-    .argument('[run]', 'the number of a run; all without');
+    .description('check that all requests kept the rules of politeness')
+    .argument('[run]', 'the number of a run (default: all runs)');
   return addReadFlags(command, false)
     .option('--json', 'print one JSON object')
     .addHelpText('after', EXAMPLES)

@@ -21,9 +21,9 @@ Examples:
 export function catCommand(): Command {
   const command = new Command('cat')
     .description('print the stored body of a page')
-    .argument('<url>', 'the page, in any spelling');
+    .argument('<url>', 'the page');
   addReadFlags(command, false, ['bodies']);
-  command.option('--raw', 'the stored bytes and nothing else, which is what is printed anyway');
+  command.option('--raw', 'print the stored bytes (this also happens without the flag)');
   return command.addHelpText('after', EXAMPLES).action((url: string) =>
     withReadSide(command, async ({ config, side, project }) => {
       const pages = await findPages(side, url, project);

@@ -56,19 +56,19 @@ interface ChangesFlags extends RunFlags {
 
 export function changesCommand(): Command {
   const command = new Command('changes')
-    .description('tell what changed: pages new, changed and gone, word by word')
-    .argument('[url]', 'one page, in any spelling: its whole history');
+    .description('show what changed: new, changed and gone pages')
+    .argument('[url]', 'a page, for its whole history');
   addOutputFlags(command)
     .option('--since <RUN|DATE>', 'all runs after this one, or all visits from that time on')
-    .option('--run <ID>', 'a certain run; the last one without')
+    .option('--run <ID>', 'the number of a run (default: the last)')
     .option(
       '--reader <NAME>',
-      'what changed since this reader last looked; in a watched project the user, unless given',
+      'what changed since this reader last looked (default in a watched project: the user)',
     )
-    .option('--no-mark', 'this is no look: the next one begins where the last one did')
-    .option('--steps', 'what each run found by itself, where several runs are told together')
-    .option('--all', 'pages that did not change, or could not be read, as well')
-    .option('--limit <N>', 'at most so many rows');
+    .option('--no-mark', 'do not count this as a look: the next one begins where the last one did')
+    .option('--steps', 'several runs: what each run found')
+    .option('--all', 'also pages that did not change or could not be read')
+    .option('--limit <N>', 'print at most so many rows (default: all)');
   addOptionFlags(command, ['db', 'store', 'config', 'project']);
   return command
     .addHelpText('after', EXAMPLES)

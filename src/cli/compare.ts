@@ -28,7 +28,8 @@ Examples:
   sumi compare 1 4                          what became of the pages between the two runs
   sumi compare 1 4 --format json            one object a page that was added, removed or changed, or failed
   sumi compare 1 4 --out difference.html    a page to look at; .md for an issue, .csv for a table
-A page that was changed and changed back is unchanged. docs/changes.md explains the words.`;
+A page that changed and changed back counts as unchanged. docs/changes.md
+explains the words.`;
 
 interface CompareFlags {
   format?: ChangeFormat;
@@ -39,8 +40,8 @@ export function compareCommand(): Command {
   const command = new Command('compare')
     .description('compare two runs of a project: pages added, removed, changed')
     .argument('<run>', 'the number of a run')
-    .argument('<run>', 'the number of another');
-  addOutputFlags(command).option('--limit <N>', 'at most so many rows');
+    .argument('<run>', 'the number of another run');
+  addOutputFlags(command).option('--limit <N>', 'print at most so many rows (default: all)');
   addOptionFlags(command, ['db', 'store', 'config', 'project']);
   return command.addHelpText('after', EXAMPLES).action((one: string, other: string, flags: CompareFlags) =>
     withReadSide(

@@ -18,7 +18,7 @@ Examples:
 
 export function configCommand(): Command {
   const command = new Command('config')
-    .description('print the effective options and where each came from')
+    .description('print all options, and where each value came from')
     .argument('[file]', 'TOML file, as --config');
   addOptionFlags(command, Object.keys(OPTION_GROUPS) as GroupName[]);
   return command.addHelpText('after', EXAMPLES).action(async (file: string | undefined) => {

@@ -21,7 +21,7 @@ Examples:
   sumi copy --from sumi.db --to postgres://crawl@db.example.com/crawl     all projects of a file
   sumi copy --from postgres://… --to shop.db --project shop               one project, back into a file
   sumi copy --from a.db --to b.db --project shop --as shop-2024           under another name
-An interrupted copy goes on with the same command. Bodies are not copied: crawls of the copy take the same --bodies.`;
+The same command goes on with an interrupted copy. Stored bodies are not copied: give crawls of the copy the same --bodies.`;
 
 interface CopyFlags {
   from: string;
@@ -33,11 +33,11 @@ interface CopyFlags {
 
 export function copyCommand(): Command {
   const command = new Command('copy')
-    .description('copy projects to another store, and compare both')
-    .requiredOption('--from <FILE|URL>', 'the store to read: an SQLite file or postgres://…')
-    .requiredOption('--to <FILE|URL>', 'the store to write: a file is made if there is none')
+    .description('copy projects to another database, and compare both')
+    .requiredOption('--from <FILE|URL>', 'the database to read: an SQLite file or postgres://…')
+    .requiredOption('--to <FILE|URL>', 'the database to write; a file is created if there is none')
     .option('--as <NAME>', 'the name of the copy, with --project')
-    .option('--restart', 'drop what an interrupted copy left, and begin again');
+    .option('--restart', 'delete what an interrupted copy left, and start again');
   addOptionFlags(command, ['project', 'format']);
   return command
     .option('--json', 'print one JSON object')

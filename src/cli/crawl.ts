@@ -13,14 +13,14 @@ Examples:
   sumi crawl https://example.com --max-pages 200          stop after 200 pages
   sumi crawl https://example.com --include /blog/         only the blog (and the start page)
   sumi crawl --urls list.txt --fetch-only                 exactly these pages, following no links
-  sumi crawl https://example.com --profile balanced       again and again: only what changed is read
+  sumi crawl https://example.com --profile balanced       for later crawls: download only what changed
   sumi crawl https://example.com --json > events.jsonl    for programs
-  sumi crawl https://example.com --store postgres://sumi@db.example.com/crawl    where other workers can join
-Ctrl-C ends a crawl so that the same command goes on with it later.`;
+  sumi crawl https://example.com --store postgres://sumi@db.example.com/crawl    where other machines can help
+Ctrl-C stops a crawl. The same command goes on with it later.`;
 
 export function crawlCommand(): Command {
   const command = new Command('crawl')
-    .description('crawl sites politely into a database')
+    .description('crawl sites into a database')
     .argument('[url...]', 'where to start');
   addOptionFlags(command, ['scope', 'politeness', 'fetch', 'page', 'change', 'sitemap', 'run', 'workers']);
   return command.addHelpText('after', EXAMPLES).action(async (urls: string[]) => {

@@ -11,9 +11,7 @@ import { typedProgram } from './typed-program.ts';
 const DEFAULT_DB = './sumi-demo.db';
 
 export function demoCommand(): Command {
-  const command = new Command('demo').description(
-    'crawl a small made-up site on this machine, for a first look',
-  );
+  const command = new Command('demo').description('crawl a small made-up site on this machine');
   addOptionFlags(command, ['db', 'json', 'quiet', 'verbose']);
   return command.action(async () => {
     const { db, json, quiet, verbose } = await loadConfig({

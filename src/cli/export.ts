@@ -42,11 +42,11 @@ interface ExportFlags {
 export function exportCommand(): Command {
   const command = new Command('export')
     .description('write the link graph of pages or domains for other programs')
-    .addOption(new Option('--format <FORMAT>', 'the format').choices(FORMATS))
     .addOption(
-      new Option('--of <WHAT>', 'what the nodes are').choices(Object.keys(SUBJECTS)).default('pages'),
+      new Option('--format <FORMAT>', 'the format (default: by the ending of --out)').choices(FORMATS),
     )
-    .option('--out <FILE>', 'the file to write; - or none is standard output');
+    .addOption(new Option('--of <WHAT>', 'what to export').choices(Object.keys(SUBJECTS)).default('pages'))
+    .option('--out <FILE>', 'the file to write (default: -, standard output)');
   addOptionFlags(command, ['db', 'store', 'config', 'project']);
   for (const option of command.options) {
     if (option.long === '--project')

@@ -9,15 +9,16 @@ import { readLength } from './read-time.ts';
 
 const EXAMPLES = `
 Examples:
-  sumi forget --older-than 90d                        asks first, then clears the history of every project
+  sumi forget --older-than 90d                        asks first, then deletes the history of all projects
   sumi forget --older-than 4w --project shop --yes    one project, without a question
-Cleared are visits, what they found changed, and the log of requests; pages keep what is known of them now, the last visit
-among it, and how often they changed. sumi audit judges what is left of the log, and says from when on.
+Deleted are visits, the changes they found, and the log of requests. Pages keep
+what is known of them now, with the last visit and how often they changed.
+\`sumi audit\` checks what is left of the log, and says from when on.
 With --keep-history DAYS a crawl does the same at its end.`;
 
 export function forgetCommand(): Command {
   const command = new Command('forget')
-    .description('clear old history: visits, changes, requests')
+    .description('delete old history: visits, changes, requests')
     .requiredOption('--older-than <TIME>', 'how old, as 12h, 90d or 8w')
     .option('--yes', 'do not ask');
   return addReadFlags(command, false)

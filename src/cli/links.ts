@@ -14,7 +14,8 @@ Examples:
   sumi links --broken                      broken pages, and which pages link to them
   sumi links --broken --format csv > broken.csv
   sumi links --format csv > links.csv      every link
-  sumi links https://example.com/about     the links from a page and to it`;
+  sumi links https://example.com/about     the links from a page and to it
+\`sumi pages --broken\` also lists broken pages that no page links to.`;
 
 const NAMES: readonly (keyof LinkRow)[] = [
   'from_url',
@@ -37,8 +38,8 @@ const COLUMNS: readonly Column<LinkRow>[] = [
 
 export function linksCommand(): Command {
   const command = new Command('links')
-    .description('list links; with a URL those from it and to it')
-    .argument('[url]', 'the page, in any spelling');
+    .description('list links; with --broken, links to broken pages')
+    .argument('[url]', 'the page');
   return addReadFlags(command, true)
     .option(
       '--broken',

@@ -24,8 +24,8 @@ Examples:
   sumi map terrain.toml --html map.html     and draw it, as one page to open in a browser
   sumi map terrain.toml --export-summary    write the summary anew from what is stored
 Paths in the file are relative to its folder. examples/terrain.toml shows every key.
-Every option of \`sumi crawl\` may be given too, and wins over the file: --store, --delay, --resolve, …
-Ctrl-C ends a crawl in good order and writes the summary; the same command goes on with it later.`;
+All options of \`sumi crawl\` can be given too, for example --store or --delay. They win over the file.
+Ctrl-C stops the crawl and writes the summary. The same command goes on with it later.`;
 
 interface MapFlags {
   html?: string;
@@ -47,32 +47,34 @@ const SHOWN: readonly string[] = [
 
 export function mapCommand(): Command {
   const command = new Command('map')
-    .description('map the web around chosen domains, as a terrain file says')
+    .description('map the web around chosen domains (terrain file)')
     .argument('<file>', 'the terrain file, in TOML')
     .option('--html <FILE>', 'draw the map as one page that opens from disk')
     .addOption(
-      new Option('--resume', 'go on with an unfinished run; this is what happens anyway').conflicts('fresh'),
+      new Option('--resume', 'continue an unfinished run (this also happens without the flag)').conflicts(
+        'fresh',
+      ),
     )
     .addOption(
       new Option(
         '--dry-run',
-        'check the file and say what would be crawled; nothing is asked or written',
+        'check the file and print what would be crawled; no requests, nothing is written',
       ).conflicts(['stats', 'exportSummary', 'html']),
     )
     .addOption(
-      new Option('--stats', 'print the numbers of the stored map').conflicts([
+      new Option('--stats', 'print the numbers of the stored map, without a crawl').conflicts([
         'exportSummary',
         'fresh',
         'resume',
       ]),
     )
     .addOption(
-      new Option('--export-summary', 'write the Markdown summary of the stored map').conflicts([
-        'fresh',
-        'resume',
-      ]),
+      new Option(
+        '--export-summary',
+        'write the Markdown summary of the stored map, without a crawl',
+      ).conflicts(['fresh', 'resume']),
     );
-  addOptionFlags(command, ['scope', 'politeness', 'fetch', 'page', 'run', 'workers']);
+  addOptionFlags(command, ['scope', 'politeness', 'fetch', 'page', 'run', 'workers'], 'terrain');
   for (const option of command.options) {
     // The help is about maps; the rest is that of `sumi crawl`.
     if (option.helpGroupHeading !== undefined && !SHOWN.includes(option.long ?? '')) option.hideHelp();

@@ -113,7 +113,7 @@ describe('throwUsageErrors', () => {
       else command.addOption(own);
       return hintOf(command, '--json');
     };
-    expect(listing()).toContain('The nearest known one is --format json;');
+    expect(listing()).toContain('Try --format json;');
     expect(listing(new Option('--format <F>').choices(['text', 'json']))).toContain('--format json;');
     expect(listing(new Option('--format <F>').choices(['text', 'csv']))).not.toContain('--format json;');
   });

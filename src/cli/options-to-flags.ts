@@ -4,22 +4,32 @@
  */
 
 import { type Command, CommanderError, Option } from 'commander';
-import { nearestName } from '../config/nearest-name.ts';
+import { similarName } from '../config/nearest-name.ts';
 import { camelCase, type OptionSpec } from '../config/option-spec.ts';
 import { ALIASES, type GroupName, OPTION_GROUPS, OPTIONS, type OptionName } from '../config/option-table.ts';
+import { commandMeant, flagMeant } from '../config/other-words.ts';
 import { maskPassword } from '../config/parse-value.ts';
+import type { ProfileName } from '../config/program.ts';
+import { showDefault } from '../config/show-default.ts';
 import { EXIT_CODES, sumiError } from '../errors.ts';
 
-/** Adds the flags of whole groups or of single options; aliases are taken too but not shown in help. */
-export function addOptionFlags(command: Command, wanted: readonly (GroupName | OptionName)[]): Command {
+/**
+ * Adds the flags of whole groups or of single options; aliases are taken too but not shown in help. `profile` is the one
+ * whose defaults help shows.
+ */
+export function addOptionFlags(
+  command: Command,
+  wanted: readonly (GroupName | OptionName)[],
+  profile: ProfileName = 'site',
+): Command {
   const names = new Set(wanted.flatMap(namesOf));
-  for (const name of names) addFlag(command, name, name, false);
+  for (const name of names) addFlag(command, name, name, profile);
   for (const [alias, { option }] of Object.entries(ALIASES)) {
-    if (names.has(option)) addFlag(command, alias, option, true);
+    if (names.has(option)) addFlag(command, alias, option, null);
   }
   return command.addHelpText(
     'after',
-    '\nEach option is also a key of the TOML file (--config) and a variable: --max-pages, max-pages = 10, SUMI_MAX_PAGES.',
+    '\nMost options can also be set in a TOML file (--config) or by variables, for\nexample max-pages = 10 or SUMI_MAX_PAGES=10. docs/options.md lists them.',
   );
 }
 
@@ -30,12 +40,16 @@ function namesOf(wanted: GroupName | OptionName): OptionName[] {
     : [wanted as OptionName];
 }
 
-function addFlag(command: Command, flag: string, name: OptionName, isHidden: boolean): void {
+/** `profile` null: an alias, which help leaves out. */
+function addFlag(command: Command, flag: string, name: OptionName, profile: ProfileName | null): void {
   const spec = OPTIONS[name];
+  const isHidden = profile === null;
+  const byDefault = isHidden ? null : showDefault(name, profile);
   const short = spec.short !== undefined && !isHidden ? `-${spec.short}, ` : '';
   const group = `${groupTitle(name)}:`;
   const add = (flags: string, doc: string | null, parse?: (text: string, before: unknown) => unknown) => {
-    const option = new Option(flags, doc ?? '').helpGroup(group).hideHelp(isHidden || doc === null);
+    const text = doc === null || byDefault === null ? (doc ?? '') : `${doc} (default: ${byDefault})`;
+    const option = new Option(flags, text).helpGroup(group).hideHelp(isHidden || doc === null);
     if (parse !== undefined) option.argParser(parse);
     command.addOption(option);
   };
@@ -127,14 +141,18 @@ function usageError(command: Command, error: CommanderError): Error {
     if (format === null && isOfOthers(option)) {
       return sumiError('other-option', { option, command: pathOf(command) }, error);
     }
-    const nearest = format ?? nearestName(option, [...shown, '--help', ...hidden]);
+    const names = [...shown, '--help', ...hidden];
+    const nearest = format ?? flagMeant(option, names) ?? similarName(option, names) ?? '--help';
     return sumiError('unknown-option', { option, place: `command ${pathOf(command)}`, nearest }, error);
   }
   if (error.code === 'commander.unknownCommand') {
     const names = command.commands.map((known) => known.name());
     return sumiError(
       'unknown-command',
-      { name: maskPassword(name), nearest: nearestName(name, names) },
+      {
+        name: maskPassword(name),
+        nearest: commandMeant(name) ?? similarName(name, names) ?? 'help',
+      },
       error,
     );
   }

@@ -125,21 +125,21 @@ export function pagesCommand(): Command {
       ).conflicts('state'),
     )
     .option('--all', 'also skipped URLs of other sites, which are left out otherwise')
-    .option('--state <NAME>', 'only these states; comma-separated or repeated', collect)
-    .option('--status <CODE>', 'only these HTTP statuses, as 404 or 4xx', collect)
+    .option('--state <NAME>', 'only these states, separated by commas', collect)
+    .option('--status <CODE>', 'only these HTTP statuses, for example 404 or 4xx', collect)
     .option('--host <NAME>', 'only these hosts', collect)
     .option(
       '--change <OUTCOME>',
-      `only these outcomes of the last visit: ${VISIT_OUTCOMES.join(', ')}`,
+      `only pages whose last visit was one of: ${VISIT_OUTCOMES.join(', ')}`,
       collect,
     )
     .option(
       '--changing-more-than <RATE>',
-      'only pages that change more often, as 1/day, 3/week or 0.5 (a day); those that change most come first',
+      'only pages that change more often, for example 1/day, 3/week or 0.5 (a day); the most frequent first',
     )
     .option(
       '--not-crawled-for <TIME>',
-      'only pages that were not visited for so long, as 90m, 12h, 7d or 2w; the oldest visit comes first',
+      'only pages that were not visited for so long, for example 90m, 12h, 7d or 2w; the oldest visit first',
     );
   return command
     .addHelpText('after', EXAMPLES)

@@ -22,7 +22,7 @@ Examples:
   sumi project shop.example --set mode=incremental    later crawls of it ask only for what changed
   sumi project shop.example --set delay=2 --set max-pages=5000 --unset mode
   sumi config --project shop.example                  all options as a crawl of it would use them
-A project's settings are weaker than a file (--config), the environment and flags, and stronger than profiles.
+A project's settings win over profiles. A file (--config), variables and flags win over them.
 Its name is that of its start host unless --project gave another.`;
 
 interface ProjectFlags {
@@ -39,10 +39,10 @@ const collect = (text: string, before: string[] | undefined) => [...(before ?? [
 
 export function projectCommand(): Command {
   const command = new Command('project')
-    .description('show and keep how a project is crawled')
-    .argument('[name]', 'the project; all of them without')
-    .option('--set <NAME=VALUE>', 'keep an option; may be repeated', collect)
-    .option('--unset <NAME>', 'forget an option; may be repeated', collect);
+    .description('show or set the options that a project keeps')
+    .argument('[name]', 'the name of a project (default: all)')
+    .option('--set <NAME=VALUE>', 'keep this option for later crawls; repeat it for more', collect)
+    .option('--unset <NAME>', 'do not keep this option any more; repeat it for more', collect);
   addOptionFlags(command, ['db', 'store', 'config', 'project', 'format']);
   return command
     .addHelpText('after', EXAMPLES)

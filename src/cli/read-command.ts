@@ -19,7 +19,7 @@ const READ_OPTIONS: readonly OptionName[] = ['db', 'store', 'config', 'project',
 
 export function addReadFlags(command: Command, isList: boolean, others: readonly OptionName[] = []): Command {
   addOptionFlags(command, [...READ_OPTIONS, ...others]);
-  return isList ? command.option('--limit <N>', 'at most so many rows') : command;
+  return isList ? command.option('--limit <N>', 'print at most so many rows (default: all)') : command;
 }
 
 /**

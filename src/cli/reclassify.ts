@@ -11,13 +11,13 @@ const EXAMPLES = `
 Examples:
   sumi reclassify terrain.toml              after its lists or limits were changed
   sumi map terrain.toml                     then asks for what came within reach, and for nothing else
-Pages keep what was read of them and who links to them, whatever list their domain is on now. No request is made.`;
+No request is made. Pages keep their content and links, also where their domain is on another list now.`;
 
 export function reclassifyCommand(): Command {
   const command = new Command('reclassify')
-    .description('apply changed lists and limits to a stored map, without a crawl')
+    .description('apply a changed terrain file to a stored map')
     .argument('<file>', 'the terrain file, in TOML');
-  addOptionFlags(command, ['scope', 'politeness', 'fetch', 'page', 'run', 'workers']);
+  addOptionFlags(command, ['scope', 'politeness', 'fetch', 'page', 'run', 'workers'], 'terrain');
   for (const option of command.options) {
     // What `sumi map` was given belongs here too, else it were another map; the help names what matters.
     if (option.helpGroupHeading !== undefined && !SHOWN.has(option.long ?? '')) option.hideHelp();

@@ -140,7 +140,7 @@ function renderErrors({ top_errors, statistics }: FullReport, paint: Paint): str
   if (top_errors.length === 0) return [];
   return [
     '',
-    paint('bold', `Most frequent of ${showMany(statistics.errors, 'error')}`),
+    paint('bold', `${showMany(statistics.errors, 'error')}, most frequent reasons`),
     ...top_errors.map(
       ({ reason, pages, example }) =>
         `  ${showMany(pages, 'URL')}  ${printable(reason)}  as ${printable(example)}`,

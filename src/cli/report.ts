@@ -23,14 +23,11 @@ Examples:
   sumi report --html run-3.html --run 3  one run, and what led to it; - is standard output`;
 
 export function reportCommand(): Command {
-  const command = new Command('report').description('tell of one run: figures, hosts, errors, politeness');
+  const command = new Command('report').description('describe one run: numbers, hosts, errors, politeness');
   return addReadFlags(command, false)
-    .option('--run <ID>', 'the number of a run; the last one without')
+    .option('--run <ID>', 'the number of a run (default: the last)')
     .addOption(new Option('--json', 'print one JSON object').conflicts('html'))
-    .option(
-      '--html <FILE>',
-      'write the project’s history, or with --run that of a run, as a page that opens from disk',
-    )
+    .option('--html <FILE>', 'write a page with pictures of the project’s history (with --run: of one run)')
     .addHelpText('after', EXAMPLES)
     .action(() =>
       withReadSide(command, async (reading) => {

@@ -21,7 +21,7 @@ Examples:
 To go on with other options, give them to the same \`sumi crawl\` command instead.`;
 
 export function resumeCommand(): Command {
-  const command = new Command('resume').description('go on with the last unfinished run');
+  const command = new Command('resume').description('continue the last unfinished crawl');
   addOptionFlags(command, [
     'db',
     'store',

@@ -55,7 +55,7 @@ function statusColour({ status }: ListedRun): 'green' | 'yellow' {
 }
 
 export function runsCommand(): Command {
-  const command = new Command('runs').description('list runs: when, how it ended, how much');
+  const command = new Command('runs').description('list crawls (runs): when, how they ended, how much');
   return addReadFlags(command, true).action(() =>
     withReadSide(command, async ({ config, side, project, limit }) => {
       const rows = listed(side.runs({ project, limit }));

@@ -21,7 +21,7 @@ Examples:
   sumi sitemap example.com --format csv > urls.csv          every column
   sumi sitemap example.com --db site.db                     kept, and given from there for sitemap-cache-hours
   sumi sitemap example.com --db site.db --fresh             read again all the same
-A page that is named twice is listed twice as it is read, once from the store, and there in the order in which pages became known.`;
+A page that is named twice is listed twice when sitemaps are read, and once when the list comes from the database.`;
 
 interface SitemapRow extends Pick<ListedEntry['entry'], 'images' | 'videos' | 'news' | 'alternates'> {
   url: string;
@@ -60,8 +60,8 @@ const COLUMNS: readonly Column<SitemapRow>[] = [
 
 export function sitemapCommand(): Command {
   const command = new Command('sitemap')
-    .description('list what the sitemaps of a site name')
-    .argument('<url>', 'a host, a page, or a sitemap');
+    .description('list the URLs in the sitemaps of a site')
+    .argument('<url>', 'a host, a page or a sitemap');
   addOptionFlags(command, [
     'db',
     'store',
@@ -77,8 +77,8 @@ export function sitemapCommand(): Command {
     'politeness',
     'fetch',
   ])
-    .option('--fresh', 'read them again, however short ago they were kept')
-    .option('--limit <N>', 'at most so many rows');
+    .option('--fresh', 'read the sitemaps again, even if they were read a short time ago')
+    .option('--limit <N>', 'print at most so many rows (default: all)');
   return command.addHelpText('after', EXAMPLES).action(async (url: string) => {
     const sources = { env: process.env, flags: flagsGiven(command) };
     const config = await applyProjectSettings(await loadConfig(sources), { sources, startUrls: [url] });

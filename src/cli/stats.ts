@@ -7,7 +7,7 @@ import type { RunRow } from '../store/read-side.ts';
 import { addReadFlags, type Reading, wantsJson, withReadSide } from './read-command.ts';
 
 export function statsCommand(): Command {
-  const command = new Command('stats').description('print the figures of a database or project');
+  const command = new Command('stats').description('print the numbers of a database or project');
   return addReadFlags(command, false).action(() => withReadSide(command, printStats));
 }
 

@@ -6,122 +6,143 @@ import { existsSync, statSync } from 'node:fs';
 import { Command, CommanderError } from 'commander';
 import { PROGRAM_VERSION } from '../config/program.ts';
 import { EXIT_CODES, exitCodeOf, formatError, sumiError } from '../errors.ts';
+import { fitHelp } from './fit-help.ts';
 import { NARROW_HELP } from './narrow-help.ts';
 import { hyphenateFlags, throwUsageErrors } from './options-to-flags.ts';
 
-const COMMANDS: Record<string, { about: string; load: () => Promise<Command> }> = {
-  crawl: {
-    about: 'crawl sites politely into a database',
-    load: async () => (await import('./crawl.ts')).crawlCommand(),
+interface CommandEntry {
+  about: string;
+  load: () => Promise<Command>;
+}
+
+/** Commands by the group under which help lists them; README.md has the same groups. */
+const GROUPS: Record<string, Record<string, CommandEntry>> = {
+  Crawl: {
+    crawl: {
+      about: 'crawl sites into a database',
+      load: async () => (await import('./crawl.ts')).crawlCommand(),
+    },
+    map: {
+      about: 'map the web around chosen domains (terrain file)',
+      load: async () => (await import('./map.ts')).mapCommand(),
+    },
+    watch: {
+      about: 'visit a site again and again, and tell what changed',
+      load: async () => (await import('./watch.ts')).watchCommand(),
+    },
+    resume: {
+      about: 'continue the last unfinished crawl',
+      load: async () => (await import('./resume.ts')).resumeCommand(),
+    },
+    sitemap: {
+      about: 'list the URLs in the sitemaps of a site',
+      load: async () => (await import('./sitemap.ts')).sitemapCommand(),
+    },
+    demo: {
+      about: 'crawl a small made-up site on this machine',
+      load: async () => (await import('./demo.ts')).demoCommand(),
+    },
   },
-  map: {
-    about: 'map the web around chosen domains, as a terrain file says',
-    load: async () => (await import('./map.ts')).mapCommand(),
+  'Look at what was found': {
+    pages: {
+      about: 'list known URLs: state, reason, status, title, …',
+      load: async () => (await import('./pages.ts')).pagesCommand(),
+    },
+    links: {
+      about: 'list links; with --broken, links to broken pages',
+      load: async () => (await import('./links.ts')).linksCommand(),
+    },
+    changes: {
+      about: 'show what changed: new, changed and gone pages',
+      load: async () => (await import('./changes.ts')).changesCommand(),
+    },
+    compare: {
+      about: 'compare two runs of a project: pages added, removed, changed',
+      load: async () => (await import('./compare.ts')).compareCommand(),
+    },
+    why: {
+      about: 'explain what happened to a URL, and which rule decided',
+      load: async () => (await import('./why.ts')).whyCommand(),
+    },
+    cat: {
+      about: 'print the stored body of a page',
+      load: async () => (await import('./cat.ts')).catCommand(),
+    },
+    stats: {
+      about: 'print the numbers of a database or project',
+      load: async () => (await import('./stats.ts')).statsCommand(),
+    },
+    report: {
+      about: 'describe one run: numbers, hosts, errors, politeness',
+      load: async () => (await import('./report.ts')).reportCommand(),
+    },
+    hosts: {
+      about: 'list hosts: URLs, pace, blocks, robots.txt',
+      load: async () => (await import('./hosts.ts')).hostsCommand(),
+    },
+    runs: {
+      about: 'list crawls (runs): when, how they ended, how much',
+      load: async () => (await import('./runs.ts')).runsCommand(),
+    },
+    audit: {
+      about: 'check that all requests kept the rules of politeness',
+      load: async () => (await import('./audit.ts')).auditCommand(),
+    },
+    export: {
+      about: 'write the link graph of pages or domains for other programs',
+      load: async () => (await import('./export.ts')).exportCommand(),
+    },
   },
-  resume: {
-    about: 'go on with the last unfinished run',
-    load: async () => (await import('./resume.ts')).resumeCommand(),
+  'Projects and databases': {
+    project: {
+      about: 'show or set the options that a project keeps',
+      load: async () => (await import('./project.ts')).projectCommand(),
+    },
+    config: {
+      about: 'print all options, and where each value came from',
+      load: async () => (await import('./config.ts')).configCommand(),
+    },
+    reclassify: {
+      about: 'apply a changed terrain file to a stored map',
+      load: async () => (await import('./reclassify.ts')).reclassifyCommand(),
+    },
+    copy: {
+      about: 'copy projects to another database, and compare both',
+      load: async () => (await import('./copy.ts')).copyCommand(),
+    },
+    forget: {
+      about: 'delete old history: visits, changes, requests',
+      load: async () => (await import('./forget.ts')).forgetCommand(),
+    },
   },
-  reclassify: {
-    about: 'apply changed lists and limits to a stored map',
-    load: async () => (await import('./reclassify.ts')).reclassifyCommand(),
-  },
-  watch: {
-    about: 'keep a project fresh within a budget, and tell what changed',
-    load: async () => (await import('./watch.ts')).watchCommand(),
-  },
-  worker: {
-    about: 'take part in the runs of a shared store',
-    load: async () => (await import('./worker.ts')).workerCommand(),
-  },
-  stats: {
-    about: 'print the figures of a database or project',
-    load: async () => (await import('./stats.ts')).statsCommand(),
-  },
-  pages: {
-    about: 'list known URLs: state, reason, status, title, …',
-    load: async () => (await import('./pages.ts')).pagesCommand(),
-  },
-  changes: {
-    about: 'tell what changed: pages new, changed and gone, word by word',
-    load: async () => (await import('./changes.ts')).changesCommand(),
-  },
-  compare: {
-    about: 'compare two runs of a project: pages added, removed, changed',
-    load: async () => (await import('./compare.ts')).compareCommand(),
-  },
-  links: {
-    about: 'list links; with a URL those from it and to it',
-    load: async () => (await import('./links.ts')).linksCommand(),
-  },
-  export: {
-    about: 'write the link graph of pages or domains for other programs',
-    load: async () => (await import('./export.ts')).exportCommand(),
-  },
-  sitemap: {
-    about: 'list what the sitemaps of a site name',
-    load: async () => (await import('./sitemap.ts')).sitemapCommand(),
-  },
-  hosts: {
-    about: 'list hosts: URLs, pace, blocks, robots.txt',
-    load: async () => (await import('./hosts.ts')).hostsCommand(),
-  },
-  runs: {
-    about: 'list runs: when, how it ended, how much',
-    load: async () => (await import('./runs.ts')).runsCommand(),
-  },
-  report: {
-    about: 'tell of one run: figures, hosts, errors, politeness',
-    load: async () => (await import('./report.ts')).reportCommand(),
-  },
-  workers: {
-    about: 'list workers: alive or not, hosts held, pages a second',
-    load: async () => (await import('./workers.ts')).workersCommand(),
-  },
-  cat: {
-    about: 'print the stored body of a page',
-    load: async () => (await import('./cat.ts')).catCommand(),
-  },
-  why: {
-    about: 'tell what became of a URL, and which rule decided',
-    load: async () => (await import('./why.ts')).whyCommand(),
-  },
-  audit: {
-    about: 'check the request log against the promises of politeness',
-    load: async () => (await import('./audit.ts')).auditCommand(),
-  },
-  copy: {
-    about: 'copy projects to another store, and compare both',
-    load: async () => (await import('./copy.ts')).copyCommand(),
-  },
-  forget: {
-    about: 'clear old history: visits, changes, requests',
-    load: async () => (await import('./forget.ts')).forgetCommand(),
-  },
-  project: {
-    about: 'show and keep how a project is crawled',
-    load: async () => (await import('./project.ts')).projectCommand(),
-  },
-  config: {
-    about: 'print the effective options and where each came from',
-    load: async () => (await import('./config.ts')).configCommand(),
-  },
-  demo: {
-    about: 'crawl a small made-up site on this machine, for a first look',
-    load: async () => (await import('./demo.ts')).demoCommand(),
+  'Many machines': {
+    worker: {
+      about: 'help with the crawls of a shared database',
+      load: async () => (await import('./worker.ts')).workerCommand(),
+    },
+    workers: {
+      about: 'list workers: alive or not, hosts, pages per second',
+      load: async () => (await import('./workers.ts')).workersCommand(),
+    },
   },
 };
+
+const COMMANDS: Record<string, CommandEntry> = Object.assign({}, ...Object.values(GROUPS));
+
+/** Of what goes through a pipe. */
+const HELP_WIDTH = 80;
 
 const EXAMPLES = `
 Examples:
   sumi demo                                 a first look, without the internet
   sumi crawl https://example.com            a whole site into ./sumi.db
   sumi map terrain.toml                     the web around chosen domains
-  sumi links --broken                       what is broken, and which pages link to it
+  sumi links --broken                       broken pages, and who links to them
   sumi changes                              what the last run found changed
   sumi why https://example.com/some/page    what became of a URL
-  sumi COMMAND --help                       all about one command
-Exit codes: 0 done, 1 the crawl failed or the answer is no, 2 wrong usage, 3 interrupted (goes on later), 4 the store failed.`;
+  sumi crawl --help                         all about one command
+Exit codes: 0 done, 1 the crawl failed or the answer is no, 2 wrong usage,
+3 interrupted (the same command goes on), 4 the database failed.`;
 
 async function main(): Promise<void> {
   // Who reads through `| head` has seen enough. A crawl has its own way to end (watch-crawl.ts).
@@ -133,17 +154,30 @@ async function main(): Promise<void> {
   const args = withCommand(hyphenateFlags(process.argv.slice(2)));
   const program = new Command('sumi')
     .description('A polite web crawler that maps a piece of the web into one file.')
-    .version(PROGRAM_VERSION, '-V, --version')
+    .version(PROGRAM_VERSION, '-V, --version', 'print the version')
+    .commandsGroup('Help:')
+    .helpCommand('help [command]', 'show the help of a command')
     .addHelpText('after', EXAMPLES);
   // `sumi help crawl` names its command second.
   const words = args.filter((arg) => !arg.startsWith('-'));
   const named = words[0] === 'help' ? words[1] : words[0];
-  for (const [name, { about, load }] of Object.entries(COMMANDS)) {
-    program.addCommand(name === named ? await load() : new Command(name).description(about));
+  for (const [group, commands] of Object.entries(GROUPS)) {
+    for (const [name, { about, load }] of Object.entries(commands)) {
+      const command = name === named ? await load() : new Command(name).description(about);
+      program.addCommand(command.helpGroup(`${group}:`));
+    }
   }
   throwUsageErrors(program);
-  // What goes through a pipe is searched by line: there a flag and its text stay on one.
-  if (process.stdout.isTTY) for (const one of [program, ...program.commands]) one.configureHelp(NARROW_HELP);
+  const width = process.stdout.isTTY ? process.stdout.columns : HELP_WIDTH;
+  for (const one of [program, ...program.commands]) {
+    one
+      .configureHelp(NARROW_HELP)
+      .helpOption('-h, --help', 'show this help')
+      .configureOutput({
+        writeOut: (text) => void process.stdout.write(fitHelp(text, width)),
+        writeErr: (text) => void process.stderr.write(fitHelp(text, width)),
+      });
+  }
   await program.parseAsync(args, { from: 'user' });
 }
 

@@ -36,22 +36,23 @@ import { onLostOutput } from './watch-crawl.ts';
 const EXAMPLES = `
 Examples:
   sumi watch https://example.com                                 crawl it, then visit what has probably changed, for ever
-  sumi watch --budget 500/day --host-budget 100/day --hours 22-6 the project of ./sumi.db, at night, within limits
+  sumi watch --budget 500/day --host-budget 100/day --hours 22-6    the project of ./sumi.db, at night, within limits
   sumi watch --once --json                                       one look, for cron
   sumi watch --feed https://example.com/news.atom                also what a feed names
   sumi watch --webhook https://hooks.example.com/sumi            every change as a signed POST
   sumi watch --on-change "notify-send 'It changed'"              a program for every change
-The secret of webhooks is SUMI_WEBHOOK_SECRET or --webhook-secret-file. docs/watch.md tells all.`;
+The secret of webhooks is SUMI_WEBHOOK_SECRET or --webhook-secret-file.
+docs/watch.md explains everything.`;
 
 export function watchCommand(): Command {
   const command = new Command('watch')
-    .description('keep a project fresh within a budget, and tell what changed')
-    .argument('[url...]', 'where to start; without, the project of the store goes on with its own options');
+    .description('visit a site again and again, and tell what changed')
+    .argument('[url...]', 'where to start (default: the project in the database, with its own options)');
   addOptionFlags(command, [
     ...(['watch', 'scope', 'politeness', 'fetch', 'page', 'sitemap', 'change', 'run', 'workers'] as const),
   ]);
   return command
-    .option('--once', 'look once and end')
+    .option('--once', 'look once and end, for cron')
     .addHelpText('after', EXAMPLES)
     .action(async (urls: string[]) => {
       const sources = { env: process.env, flags: flagsGiven(command) };

@@ -16,13 +16,13 @@ const EXAMPLES = `
 Examples:
   sumi why https://example.com/private/     why it was not fetched
   sumi why example.com/old --format json    any spelling of the URL will do
-  sumi why example.com/news --revisit bands when it would be visited again by another rule
-  sumi why example.com/news --budget 500/day what a watch with so many visits would plan`;
+  sumi why example.com/news --revisit bands    when it would be visited again by another rule
+  sumi why example.com/news --budget 500/day   what a watch with so many visits would plan`;
 
 export function whyCommand(): Command {
   const command = new Command('why')
-    .description('tell what became of a URL, and which rule decided')
-    .argument('<url>', 'the URL, in any spelling');
+    .description('explain what happened to a URL, and which rule decided')
+    .argument('<url>', 'the URL');
   return addReadFlags(command, false, ['revisit', 'budget'])
     .addHelpText('after', EXAMPLES)
     .action((url: string) =>

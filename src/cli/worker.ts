@@ -28,15 +28,20 @@ const GOODBYE_MS = 5_000;
 
 const EXAMPLES = `
 Examples:
-  sumi worker --store postgres://sumi@db.example.com/crawl --bodies s3://bucket/crawl
-  sumi worker --store postgres://sumi@db.example.com/crawl --once      until no run is under way
+  sumi worker --store postgres://db.example.com/crawl --bodies s3://bucket/raw    help with all its crawls
+  sumi worker --store postgres://sumi@db.example.com/crawl --once      until no run is left
   sumi worker --metrics-port 9464 --metrics-host 0.0.0.0               with /healthz, /readyz and /metrics
-Runs are begun by \`sumi crawl --store …\`; their options come with them, passwords (proxies, S3, sites) from this worker's own
-flags and environment: it leaves a run alone that was begun with --auth, --cookie or --header which it was not given.
-It sends them to the start URLs of every such run: give them only where you trust who writes to the store. SIGTERM drains: requests under way end within --drain-seconds, hosts go back, exit code 0.`;
+
+`sumi crawl --store …` starts runs, and workers take their options from there.
+Passwords (proxies, S3, sites) come from the worker's own flags and variables.
+A worker leaves a run alone that was started with --auth, --cookie or --header
+if the worker was not given the same. It sends them to the start URLs of every
+such run: give them only where you trust everybody who can write to the store.
+On SIGTERM a worker ends its running requests within --drain-seconds, gives its
+hosts to others and leaves with exit code 0.`;
 
 export function workerCommand(): Command {
-  const command = new Command('worker').description('take part in the runs of a shared store');
+  const command = new Command('worker').description('help with the crawls of a shared database');
   addOptionFlags(command, [
     'store',
     'config',
@@ -52,7 +57,7 @@ export function workerCommand(): Command {
     'verbose',
   ]);
   return command
-    .option('--once', 'end when no run is under way')
+    .option('--once', 'end when no run is left to work on')
     .addHelpText('after', EXAMPLES)
     .action(async () => {
       const config = await loadConfig({ env: process.env, flags: flagsGiven(command) });

@@ -8,8 +8,8 @@ import { writeRows } from './write-rows.ts';
 const EXAMPLES = `
 Examples:
   sumi workers --store postgres://sumi@db.example.com/crawl    who is at work
-  sumi workers --all --format json                             also who has ended, for programs
-A worker is late when it has not been heard of for longer than it should; others take its hosts when its lease ends.`;
+  sumi workers --all --format json                             also those that have ended, for programs
+A worker is late when it has given no sign of life for too long. Its hosts then go to others.`;
 
 const NAMES: readonly (keyof WorkerRow)[] = [
   'worker',
@@ -42,9 +42,7 @@ function stateColour({ state }: WorkerRow): 'green' | 'yellow' | 'dim' {
 }
 
 export function workersCommand(): Command {
-  const command = new Command('workers').description(
-    'list workers: alive or not, hosts held, pages a second',
-  );
+  const command = new Command('workers').description('list workers: alive or not, hosts, pages per second');
   return addReadFlags(command, true)
     .option('--all', 'also those that have ended')
     .addHelpText('after', EXAMPLES)

@@ -23,8 +23,12 @@ export interface ChangeOutput {
 
 export function addOutputFlags(command: Command): Command {
   return command
-    .addOption(new Option('--format <FORMAT>', 'how it is told').choices(CHANGE_FORMATS))
-    .option('--out <FILE>', 'the file to write; - or none is standard output');
+    .addOption(
+      new Option('--format <FORMAT>', 'the format (default: by the ending of --out, else text)').choices(
+        CHANGE_FORMATS,
+      ),
+    )
+    .option('--out <FILE>', 'the file to write (default: -, standard output)');
 }
 
 const ENDINGS: Record<string, ChangeFormat> = {

@@ -7,6 +7,7 @@ import { sumiError } from '../errors.ts';
 import { nearestName } from './nearest-name.ts';
 import { camelCase, environmentName } from './option-spec.ts';
 import { ALIASES, isOptionName, OPTION_NAMES, type OptionName, OTHER_ENVIRONMENT } from './option-table.ts';
+import { optionMeant } from './other-words.ts';
 import type { TomlTable } from './read-toml.ts';
 
 export interface GivenValue {
@@ -118,7 +119,7 @@ function addGiven(
   const alias = Object.hasOwn(ALIASES, name) ? ALIASES[name] : undefined;
   const option = alias?.option ?? name;
   if (!isOptionName(option)) {
-    const nearest = spell(nearestName(name, known));
+    const nearest = spell(optionMeant(name, known) ?? nearestName(name, known));
     throw sumiError('unknown-option', { option: source.written, place: source.place, nearest });
   }
   const entries: GivenValue[] = [{ option, raw, unit: alias?.unit, ...source }];

@@ -120,7 +120,7 @@ describe('a wrong terrain file', () => {
     expect(message).toContain('around-us.toml has 8 problems:');
     const wanted: [number, string[]][] = [
       [2, ['crawler.max-depth cannot be -1', 'at least 0']],
-      [3, ['crawler.max-concurent-pages-open', 'The nearest known one is max-concurrent-pages-open.']],
+      [3, ['crawler.max-concurent-pages-open', 'Try max-concurrent-pages-open.']],
       [6, ['user-agent.crawler-name', '"no spaces"', 'letters, digits and hyphens']],
       [8, ['quality.domain', '"exa*mple.com"', 'a star only as the first label']],
       [11, ['quality.seeds', '"http://example.com/"', 'https']],

@@ -12,6 +12,15 @@ export function nearestName(wanted: string, known: readonly string[]): string {
   return best;
 }
 
+/** The nearest one where it can have been meant: at most a third of the letters differ, or it has the word in it. Else null. */
+export function similarName(wanted: string, known: readonly string[]): string | null {
+  const nearest = nearestName(wanted, known);
+  const bare = wanted.replace(/^--?/, '');
+  if (editDistance(wanted, nearest) <= Math.max(1, Math.floor(bare.length / 3))) return nearest;
+  const isPart = (name: string) => bare.length > 2 && name.replace(/^--?/, '').split('-').includes(bare);
+  return known.find(isPart) ?? null;
+}
+
 function editDistance(a: string, b: string): number {
   let beforeLast: number[] = [];
   let last = Array.from({ length: b.length + 1 }, (_, j) => j);

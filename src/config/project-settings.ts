@@ -7,6 +7,7 @@ import { COMMAND_OPTIONS } from './command-options.ts';
 import { loadConfig } from './load-config.ts';
 import { nearestName } from './nearest-name.ts';
 import { ALIASES, isOptionName, OPTION_NAMES, OPTIONS, type OptionName } from './option-table.ts';
+import { optionMeant } from './other-words.ts';
 
 export type ProjectSettings = Readonly<Record<string, unknown>>;
 
@@ -65,7 +66,7 @@ function optionOf(written: string, flag: string): OptionName {
   const option =
     alias !== undefined && alias.unit === undefined && alias.also === undefined ? alias.option : name;
   if (isOptionName(option)) return option;
-  const nearest = nearestName(name, OPTION_NAMES);
+  const nearest = optionMeant(name, OPTION_NAMES) ?? nearestName(name, OPTION_NAMES);
   throw sumiError('unknown-option', { option: written, place: `flag ${flag}`, nearest });
 }
 

@@ -1,6 +1,9 @@
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
-import { describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { isOptionName, OPTIONS, type ProfiledName } from '../../src/config/option-table.ts';
+import { SUGGESTED } from '../../src/config/other-words.ts';
+import { PROFILES } from '../../src/config/profiles.ts';
 import { sumi } from './run-sumi.ts';
 
 const COMMANDS = [
@@ -52,7 +55,9 @@ describe('help', () => {
 
   it('says nothing twice', async () => {
     for (const name of COMMANDS) {
-      const lines = (await sumi([name, '--help'])).stdout.split('\n').filter((line) => line.length > 40);
+      const lines = (await sumi([name, '--help'])).stdout
+        .split('\n')
+        .filter((line) => line.trim().length > 40);
       expect(lines, name).toEqual([...new Set(lines)]);
     }
   });
@@ -98,5 +103,138 @@ describe('help', () => {
     expect(bin.sumi).toBe(bin['sumi-ripple']);
     const first = spawnSync(process.execPath, [bin.sumi, '--version'], { encoding: 'utf8' });
     expect(first.stdout).toMatch(/^\d+\.\d+\.\d+\n$/);
+  });
+});
+
+/** What only who wrote the program knows, or what nobody can know who has not read a specification. */
+const INTERNAL_WORDS =
+  /claim|settl|\bleas(e|ed|es)\b|frontier|fencing|\bshard|corpus|breaker|\bprob(e|es|ed|ing)\b|\bdrain|\b00[0-4]\b|appendix|specification|keyset|\boffer|candidate|reconsider|heartbeat|partition|normaliz|in any spelling|unless said/i;
+
+describe('help for who is new', () => {
+  const help = new Map<string, string>();
+  beforeAll(async () => {
+    for (const name of COMMANDS) help.set(name, (await sumi([name, '--help'])).stdout);
+  });
+
+  /** By flag: its line and those below it, up to the next flag. */
+  function flagsOf(text: string): Map<string, string> {
+    const entries = text.matchAll(/^ {2}(?:-\w, )?--([\w-]+)[^\n]*\n(?: {5,}[^\n]*\n)*/gm);
+    return new Map([...entries].map(([entry, flag]) => [flag, entry.replace(/\s+/g, ' ')]));
+  }
+
+  it('shows the default of every option that has one, of the command’s own profile', () => {
+    let seen = 0;
+    for (const [command, text] of help) {
+      const profile = command === 'map' || command === 'reclassify' ? 'terrain' : 'site';
+      for (const [flag, entry] of flagsOf(text)) {
+        const isOwn = ['changes', 'compare', 'export'].includes(command) && flag === 'format';
+        if (!isOptionName(flag) || isOwn) continue;
+        const expected = OPTIONS[flag].default ?? PROFILES[profile].defaults[flag as ProfiledName] ?? null;
+        const hasOne =
+          expected !== null && expected !== 0 && !(Array.isArray(expected) && expected.length === 0);
+        // A switch that is off says by its name what it switches on.
+        if (!hasOne || OPTIONS[flag].default === false) continue;
+        expect(entry, `${command} --${flag}`).toContain('(default: ');
+        seen++;
+      }
+    }
+    expect(seen).toBeGreaterThan(150);
+    expect(flagsOf(help.get('crawl')!).get('delay')).toContain('(default: 0.5 s)');
+    expect(flagsOf(help.get('crawl')!).get('robots-ttl')).toContain('(default: 1 day)');
+    expect(flagsOf(help.get('crawl')!).get('max-pages')).toContain('(default: no limit)');
+    expect(flagsOf(help.get('crawl')!).get('store-text')).toContain('(default: on)');
+    expect(flagsOf(help.get('pages')!).get('limit')).toContain('(default: all)');
+  });
+
+  it('has no words that only we know', async () => {
+    help.set('', (await sumi(['--help'])).stdout);
+    for (const [command, text] of help) {
+      const words = text.replace(/--[\w-]+|<[^>]*>|SUMI_\w+/g, '');
+      expect(
+        words.split('\n').filter((line) => INTERNAL_WORDS.test(line)),
+        command,
+      ).toEqual([]);
+    }
+  });
+
+  it('keeps within 80 columns', async () => {
+    help.set('', (await sumi(['--help'])).stdout);
+    for (const [command, text] of help)
+      expect(
+        text.split('\n').filter((line) => line.length > 80),
+        command,
+      ).toEqual([]);
+  });
+
+  it('has the commands in groups, and README.md has the same groups with the same commands', async () => {
+    const text = (await sumi(['--help'])).stdout;
+    const groups = [...text.matchAll(/^(\w[^:\n]*):\n((?: {2}[a-z]+ {2,}.*\n)+)/gm)]
+      .map(([, title, lines]) => [title, [...lines.matchAll(/^ {2}([a-z]+) /gm)].map(([, name]) => name)])
+      .filter(([title]) => title !== 'Help');
+    expect(groups.map(([title]) => title)).toEqual([
+      'Crawl',
+      'Look at what was found',
+      'Projects and databases',
+      'Many machines',
+    ]);
+    expect(groups.flatMap(([, names]) => names).sort()).toEqual([...COMMANDS].sort());
+    const readme = readFileSync('README.md', 'utf8');
+    const inReadme = [...readme.matchAll(/^\| \*\*(.+)\*\* \| \|\n((?:\| `sumi .*\n)+)/gm)].map(
+      ([, title, lines]) => [title, [...lines.matchAll(/^\| `sumi (\w+)/gm)].map(([, name]) => name)],
+    );
+    expect(inReadme).toEqual(groups);
+  });
+});
+
+describe('a name that is not ours', () => {
+  it.each([
+    ['crawl', '--depth', '--max-depth'],
+    ['crawl', '--limit', '--max-pages'],
+    ['crawl', '--threads', '--concurrency'],
+    ['crawl', '--rate', '--delay'],
+    ['crawl', '--throttle', '--delay'],
+    ['crawl', '--ignore-robots', '--no-robots'],
+    ['crawl', '--output', '--db'],
+    ['crawl', '-o', '--db'],
+    ['crawl', '--useragent', '--user-agent'],
+    ['crawl', '--max-retries', '--retries'],
+    ['crawl', '--max-page', '--max-pages'],
+    ['export', '--output', '--out'],
+    ['pages', '--domain', '--host'],
+    ['pages', '--dead-links', '--broken'],
+    ['links', '--max', '--limit'],
+    // Nothing is near: no name is better than any.
+    ['crawl', '--zzzzz', '--help'],
+  ])('sumi %s %s is answered by %s', async (command, flag, ours) => {
+    const { code, stderr } = await sumi([command, flag, '3']);
+    expect(code).toBe(2);
+    expect(stderr).toContain(`Try ${ours};`);
+  });
+
+  it.each([
+    ['broken', 'pages --broken'],
+    ['dead-links', 'links --broken'],
+    ['list', 'pages'],
+    ['status', 'stats'],
+    ['diff', 'changes'],
+    ['crwal', 'crawl'],
+    ['xyzzy', 'help'],
+  ])('sumi %s is answered by sumi %s', async (name, ours) => {
+    const { code, stderr } = await sumi([name]);
+    expect(code).toBe(2);
+    expect(stderr).toContain(`Try \`sumi ${ours}\`;`);
+  });
+
+  it('is answered by options that some command has, and by commands that there are', () => {
+    const { flags, commands } = SUGGESTED;
+    // Flags that commands have for themselves.
+    const own = ['limit', 'out', 'host', 'broken', 'status', 'state', 'html', 'run'];
+    // Options that are to come, suggested where a command has them.
+    const later = ['header', 'cookie', 'auth'];
+    const known = (flag: string) => isOptionName(flag.replace(/^no-/, '')) || own.includes(flag);
+    expect(flags.filter((flag) => !known(flag) && !later.includes(flag))).toEqual([]);
+    expect(commands.map((words) => words.split(' ')[0]).filter((name) => !COMMANDS.includes(name))).toEqual(
+      [],
+    );
   });
 });

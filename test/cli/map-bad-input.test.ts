@@ -128,7 +128,7 @@ describe('sumi map', () => {
   it('names the nearest flag, one that its help leaves out too', async () => {
     write(QUALITY);
     const args = ['map', 'terrain.toml', '--max-dept', '2'];
-    await expectRefusal(args, 'unknown-option', 'nearest known one is --max-depth;');
+    await expectRefusal(args, 'unknown-option', 'Try --max-depth;');
   });
 
   it('refuses to draw to standard output, which has what the crawl tells', async () => {

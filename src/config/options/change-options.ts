@@ -7,14 +7,14 @@ export const changeOptions = {
     type: 'enum',
     choices: ['full', 'incremental', 'smart'],
     hashed: false,
-    doc: 'How known pages are visited again. full: read whole. incremental: asked whether they changed, and not asked at all while they are fresh. smart: a random sample decides between the two.',
+    doc: 'How a later crawl visits known pages. full: download every page again. incremental: download only pages that changed, and request nothing while a page is fresh. smart: look at a random sample first and choose between the two.',
   },
   'obey-freshness': {
     type: 'boolean',
     default: true,
     hashed: false,
-    doc: 'In an incremental run, ask for no page that its Cache-Control (max-age, less its Age) calls fresh.',
-    offDoc: 'Ask for pages however fresh their Cache-Control calls them.',
+    doc: 'In an incremental run, do not request a page while its Cache-Control header (max-age, less its Age) says that it is fresh.',
+    offDoc: 'Request pages even where their Cache-Control header says that they are still fresh.',
   },
   'max-freshness': {
     type: 'number',
@@ -23,14 +23,14 @@ export const changeOptions = {
     max: 87_600,
     placeholder: 'HOURS',
     hashed: false,
-    doc: 'No page is taken as fresh for longer than so many hours, whatever its Cache-Control says.',
+    doc: 'The longest time for which a page counts as fresh, whatever its Cache-Control header says.',
   },
   'trust-lastmod': {
     type: 'enum',
     choices: ['learned', 'always', 'never'],
     default: 'learned',
     hashed: false,
-    doc: 'Whether an incremental run spares a page whose date in the sitemap is older than its last visit. learned: where at least 20 changes of the host were announced by a newer date, and under 2 % were not.',
+    doc: 'Whether an incremental run skips a page whose date in the sitemap is older than its last visit. learned: only on hosts where this proved right (a newer date announced at least 20 changes, and under 2 % came without one).',
   },
   'spot-check': {
     type: 'number',
@@ -39,7 +39,7 @@ export const changeOptions = {
     max: 1,
     placeholder: 'SHARE',
     hashed: false,
-    doc: 'The share of “not modified” answers, and of pages spared by a sitemap’s date, that is checked all the same.',
+    doc: 'The share of pages that are downloaded as a check although the server (“not modified”) or the sitemap’s date says that nothing changed.',
   },
   'distrust-hours': {
     type: 'number',
@@ -48,7 +48,7 @@ export const changeOptions = {
     max: 8760,
     placeholder: 'HOURS',
     hashed: false,
-    doc: 'How long a host that called a changed page not modified is fetched in full.',
+    doc: 'How long pages of a host are downloaded in full after it wrongly answered “not modified”.',
   },
   'smart-threshold': {
     type: 'number',
@@ -57,7 +57,7 @@ export const changeOptions = {
     max: 0.99,
     placeholder: 'SHARE',
     hashed: false,
-    doc: 'In smart mode: where more than this share of pages changed, the run goes on as full.',
+    doc: 'In smart mode: download all pages where more than this share of the sample changed.',
   },
   'smart-confidence': {
     type: 'number',
@@ -66,7 +66,7 @@ export const changeOptions = {
     max: 0.9999,
     placeholder: 'SHARE',
     hashed: false,
-    doc: 'In smart mode: how sure the decision must be.',
+    doc: 'In smart mode: how sure the choice must be, from 0 to 1.',
   },
   'smart-sample': {
     type: 'integer',
@@ -75,7 +75,7 @@ export const changeOptions = {
     max: 1_000_000,
     placeholder: 'N',
     hashed: false,
-    doc: 'In smart mode: the most pages of the sample; what it says by then decides.',
+    doc: 'In smart mode: the largest size of the sample, in pages.',
   },
   'keep-history': {
     type: 'number',
@@ -85,6 +85,6 @@ export const changeOptions = {
     max: 36_500,
     placeholder: 'DAYS',
     hashed: false,
-    doc: 'At the end of a run, clear visits of the project, what they found changed, and its lines of the request log that are older than so many days; all are kept unless said.',
+    doc: 'At the end of a run, delete the project’s history (visits, changes, log of requests) that is older than so many days. Without it nothing is deleted.',
   },
 } as const satisfies OptionGroup;

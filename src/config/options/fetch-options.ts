@@ -1,7 +1,7 @@
 /** Options of the HTTP client: limits, time-outs, connections, and how the crawler names itself. */
 
 import type { OptionGroup } from '../option-spec.ts';
-import { PROGRAM_NAME, PROGRAM_URL } from '../program.ts';
+import { PROGRAM_NAME } from '../program.ts';
 import { isAuthText, isCookieText, isHeaderLine } from '../request-headers.ts';
 import {
   isCrawlerName,
@@ -15,14 +15,14 @@ import {
 export const fetchOptions = {
   'head-first': {
     type: 'boolean',
-    doc: 'Ask with HEAD before GET, so that no body of an unwanted type is begun.',
+    doc: 'Send a HEAD request before GET, so that files of an unwanted type are never downloaded.',
   },
   'accept-types': {
     type: 'list',
     check: isMediaRange,
     expected: 'media types such as text/html, text/* or */*',
     placeholder: 'LIST',
-    doc: 'Content types that are read; an answer of another type is recorded and its body refused.',
+    doc: 'Content types to download. A URL of another type is recorded, but its content is not downloaded.',
   },
   'reject-types': {
     type: 'list',
@@ -30,14 +30,14 @@ export const fetchOptions = {
     check: isMediaRange,
     expected: 'media types such as text/html, text/* or */*',
     placeholder: 'LIST',
-    doc: 'Content types refused although accept-types has them.',
+    doc: 'Content types not to download, even where accept-types has them.',
   },
   'max-body-bytes': {
     type: 'bytes',
     default: 10_485_760,
     min: 1,
     max: 1_073_741_824,
-    doc: 'The longest body, after decoding; a longer one is dropped and recorded as an error.',
+    doc: 'The largest page or file, after decompression. A larger one is dropped, and the URL counts as Failed.',
   },
   'max-redirects': {
     type: 'integer',
@@ -45,34 +45,34 @@ export const fetchOptions = {
     min: 0,
     max: 100,
     placeholder: 'N',
-    doc: 'The longest chain of redirects that is followed.',
+    doc: 'The most redirects in a row that are followed.',
   },
   'connect-timeout': {
     type: 'seconds',
     default: 10,
     min: 0.001,
     max: 3600,
-    doc: 'Time to open a connection.',
+    doc: 'How long to wait for a connection.',
   },
   'headers-timeout': {
     type: 'seconds',
     default: 30,
     min: 0.001,
     max: 3600,
-    doc: 'Time from the request to the headers of the answer.',
+    doc: 'How long to wait for the headers of the answer.',
   },
   'body-timeout': {
     type: 'seconds',
     default: 30,
     min: 0.001,
     max: 3600,
-    doc: 'Longest silence inside a body.',
+    doc: 'How long to wait for more data while a body is downloaded.',
   },
   timeout: {
     type: 'seconds',
     min: 0.001,
     max: 86_400,
-    doc: 'Time for a whole request, from connecting to the last byte.',
+    doc: 'How long a whole request may take, from connecting to the last byte.',
   },
   'keep-alive': {
     type: 'boolean',
@@ -80,12 +80,16 @@ export const fetchOptions = {
     doc: 'Use a connection for more than one request.',
     offDoc: 'Open a connection for every request.',
   },
-  http2: { type: 'boolean', default: false, doc: 'Offer HTTP/2 to servers; costs more CPU a page.' },
+  http2: {
+    type: 'boolean',
+    default: false,
+    doc: 'Use HTTP/2 where the server can. It needs more CPU per page.',
+  },
   compress: {
     type: 'boolean',
     default: true,
     doc: 'Ask for compressed bodies.',
-    offDoc: 'Ask for bodies that are not compressed.',
+    offDoc: 'Do not ask for compressed answers.',
   },
   proxy: {
     type: 'string',
@@ -95,14 +99,14 @@ export const fetchOptions = {
     placeholder: 'URL',
     hashed: false,
     secret: true,
-    doc: 'HTTP proxy, http://[USER:PASSWORD@]HOST[:PORT]. Without it HTTP_PROXY and HTTPS_PROXY are obeyed; NO_PROXY always is.',
+    doc: 'HTTP proxy, as http://[USER:PASSWORD@]HOST[:PORT]. Without it the variables HTTP_PROXY and HTTPS_PROXY are used; NO_PROXY is used always.',
   },
   resolve: {
     type: 'list',
     default: [],
     expected: 'NAME=ADDRESS or NAME=ADDRESS:PORT, separated by commas',
     placeholder: 'NAME=ADDRESS[:PORT]',
-    doc: 'Connect to this address (and port) for that host name, without asking DNS.',
+    doc: 'Connect to this address (and port) for that host name, without a DNS lookup.',
   },
   'user-agent': {
     type: 'string',
@@ -111,7 +115,7 @@ export const fetchOptions = {
     check: isHeaderText,
     expected: 'visible ASCII text',
     placeholder: 'TEXT',
-    doc: 'The User-Agent as a whole. Without it it is built: crawler-name/crawler-version (+contact-url; contact-email).',
+    doc: 'The whole User-Agent header. Without it the header is made of the next four options: NAME/VERSION (+URL; EMAIL).',
   },
   'crawler-name': {
     type: 'string',
@@ -120,7 +124,7 @@ export const fetchOptions = {
     check: isCrawlerName,
     expected: 'letters, digits and hyphens',
     placeholder: 'NAME',
-    doc: `Name in the built User-Agent and in robots.txt groups. Without it: ${PROGRAM_NAME} with its own version and ${PROGRAM_URL}.`,
+    doc: `Name of your crawler, in the User-Agent header and for rules in robots.txt. Without it: ${PROGRAM_NAME}, with its own version and URL.`,
   },
   'crawler-version': {
     type: 'string',
@@ -129,7 +133,7 @@ export const fetchOptions = {
     check: isVersionToken,
     expected: 'a version such as 1.0',
     placeholder: 'VERSION',
-    doc: 'Version in the built User-Agent.',
+    doc: 'Version of your crawler, in the User-Agent header.',
   },
   'contact-url': {
     type: 'string',
@@ -138,7 +142,7 @@ export const fetchOptions = {
     check: isHttpUrl,
     expected: 'an http or https URL',
     placeholder: 'URL',
-    doc: 'Page about your crawler, in the built User-Agent.',
+    doc: 'A page about your crawler, in the User-Agent header.',
   },
   'contact-email': {
     type: 'string',
@@ -147,7 +151,7 @@ export const fetchOptions = {
     check: isEmail,
     expected: 'an e-mail address',
     placeholder: 'ADDRESS',
-    doc: 'Address for complaints, in the built User-Agent.',
+    doc: 'An e-mail address for complaints, added to the User-Agent.',
   },
   'accept-language': {
     type: 'string',
@@ -156,7 +160,7 @@ export const fetchOptions = {
     check: isHeaderText,
     expected: 'visible ASCII text such as en, de;q=0.5',
     placeholder: 'TEXT',
-    doc: 'The Accept-Language header, as in en, de;q=0.5.',
+    doc: 'The Accept-Language header, for example: en, de;q=0.5',
   },
   auth: {
     type: 'string',

@@ -6,17 +6,17 @@ import { isBodiesRule } from '../text-checks.ts';
 export const pageOptions = {
   'respect-nofollow': {
     type: 'boolean',
-    doc: 'Do not follow links marked nofollow, by themselves or by their page. The mark is recorded either way.',
+    doc: 'Do not follow links that are marked nofollow (the link itself or its whole page). The mark is always recorded.',
   },
   'respect-noindex': {
     type: 'boolean',
-    doc: 'Keep no text and no body of a page marked noindex. The mark is recorded either way.',
+    doc: 'Do not keep the text and the body of a page that is marked noindex. The mark is always recorded.',
   },
   'follow-canonical': {
     type: 'boolean',
     default: true,
-    doc: 'Offer the canonical URL of a page as a link.',
-    offDoc: 'Record the canonical URL of a page but do not follow it.',
+    doc: 'Follow the canonical URL of a page as if it were a link.',
+    offDoc: 'Record the canonical URL of a page, but do not follow it.',
   },
   'meta-refresh': {
     type: 'boolean',
@@ -24,7 +24,7 @@ export const pageOptions = {
     doc: 'Treat <meta http-equiv=refresh> with 0 seconds as a redirect.',
     offDoc: 'Do not treat <meta http-equiv=refresh> as a redirect.',
   },
-  'anchor-text': { type: 'boolean', default: false, doc: 'Record the text of links.' },
+  'anchor-text': { type: 'boolean', default: false, doc: 'Keep the text of links.' },
   'store-text': {
     type: 'boolean',
     doc: 'Keep the main text of pages in the database.',
@@ -35,6 +35,6 @@ export const pageOptions = {
     check: isBodiesRule,
     expected: 'none, files:DIR or s3://BUCKET/PREFIX',
     placeholder: 'none|files:DIR|s3://BUCKET/PREFIX',
-    doc: 'Where bodies are kept: a folder, or a bucket of any S3-compatible store (endpoint, region and credentials from AWS_… variables). Compressed, equal bodies once.',
+    doc: 'Where to keep what servers sent (bodies): a folder, or a bucket of an S3-compatible store (endpoint, region and credentials from AWS_… variables). Bodies are compressed, and equal ones are kept once.',
   },
 } as const satisfies OptionGroup;

@@ -12,7 +12,7 @@ export const sitemapOptions = {
     check: (text) => WAYS.includes(text),
     expected: 'sitemap, links, or both',
     placeholder: 'sitemap,links',
-    doc: 'How pages are found: by the sitemaps of the start hosts, by links. Without links they are recorded and not followed.',
+    doc: 'How to find pages: by the sitemaps of the start hosts, by links, or both. Without links, links are recorded and not followed.',
   },
   'sitemap-cache-hours': {
     type: 'number',
@@ -21,7 +21,7 @@ export const sitemapOptions = {
     max: 8760,
     placeholder: 'HOURS',
     hashed: false,
-    doc: 'How long what was found of the sitemaps of a host is believed before they are looked for again.',
+    doc: 'How long to use what the sitemaps of a host said before they are read again.',
   },
   'sitemap-paths': {
     type: 'list',
@@ -30,7 +30,7 @@ export const sitemapOptions = {
     expected: 'paths that begin with /, or one of the words none and long',
     placeholder: 'LIST',
     hashed: false,
-    doc: `Paths tried on a site whose robots.txt names no sitemap, up to the first that has one. Each costs a request per start host. none: no path is tried. long: ${LONG_GUESSES.length} usual paths are tried.`,
+    doc: `Where to look for a sitemap if robots.txt names none. The first one found is used. Each path costs at most one request per start host. none: look nowhere. long: look at ${LONG_GUESSES.length} usual paths.`,
   },
   'max-sitemap-bytes': {
     type: 'bytes',
@@ -38,6 +38,6 @@ export const sitemapOptions = {
     min: 1,
     max: 1_073_741_824,
     hashed: false,
-    doc: 'So much of a sitemap is read, after unpacking; the protocol allows 50 MB.',
+    doc: 'Read at most so much of a sitemap, after decompression (the protocol allows 50 MB).',
   },
 } as const satisfies OptionGroup;

@@ -16,7 +16,7 @@ export const watchOptions = {
     choices: ['value', 'score', 'bands'],
     default: 'value',
     hashed: false,
-    doc: 'How pages are chosen to be visited again: by the freshness that a visit buys, by 003’s priority, or by the intervals of its appendix B.',
+    doc: 'How to choose the pages to visit next. value: where a visit helps most to keep the copies up to date. score: by a score of change frequency, age and depth. bands: at fixed intervals, by change frequency.',
   },
   budget: {
     type: 'string',
@@ -25,7 +25,7 @@ export const watchOptions = {
     expected: 'a number of visits, as in 5000/day (or /minute, /hour, /week)',
     placeholder: 'N/day',
     hashed: false,
-    doc: 'Visits that a watch may make in that time, its first crawl included: never more, and evenly spread after the first crawl.',
+    doc: 'The most visits in that time, first crawl included. After the first crawl they are spread evenly.',
   },
   'host-budget': {
     type: 'string',
@@ -35,7 +35,7 @@ export const watchOptions = {
     expected: 'a number of visits, as in 500/day (or /minute, /hour, /week)',
     placeholder: 'N/day',
     hashed: false,
-    doc: 'The same for each host.',
+    doc: 'The most visits to one host in that time.',
   },
   hours: {
     type: 'string',
@@ -45,7 +45,7 @@ export const watchOptions = {
     expected: 'two hours of the day, as in 22-6',
     placeholder: 'FROM-TO',
     hashed: false,
-    doc: 'A watch visits pages in these hours only, by the clock of this machine; all hours unless said.',
+    doc: 'Visit pages only in these hours, by the clock of this machine, for example 22-6. Without it: at all hours.',
   },
   every: {
     type: 'seconds',
@@ -54,7 +54,7 @@ export const watchOptions = {
     max: 604_800,
     placeholder: 'TIME',
     hashed: false,
-    doc: 'A watch looks this often for what is due.',
+    doc: 'How often to look for pages that are due.',
   },
   feed: {
     type: 'list',
@@ -64,7 +64,7 @@ export const watchOptions = {
     expected: 'addresses of feeds or sitemaps, without user and password (those go to --auth)',
     placeholder: 'URL',
     hashed: false,
-    doc: 'Feeds (RSS, Atom) and sitemaps read besides those that the sites name; may be repeated.',
+    doc: 'A feed (RSS, Atom) or sitemap to read besides those that the site names. Repeat it for more.',
   },
   webhook: {
     type: 'list',
@@ -75,7 +75,7 @@ export const watchOptions = {
     placeholder: 'URL',
     hashed: false,
     secret: true,
-    doc: 'Every page that changed, came or went is sent there as JSON by POST; may be repeated.',
+    doc: 'Send every page that changed, came or went to this URL, as JSON by POST. Repeat it for more.',
   },
   'webhook-allow': {
     type: 'list',
@@ -84,7 +84,7 @@ export const watchOptions = {
     expected: 'names or addresses of hosts',
     placeholder: 'HOST',
     hashed: false,
-    doc: 'Hosts of webhooks that may be in a private network, or speak plain http; may be repeated.',
+    doc: 'Allow webhooks to this host in a private network, or by plain http. Repeat it for more.',
   },
   'webhook-secret': {
     type: 'string',
@@ -95,7 +95,7 @@ export const watchOptions = {
     placeholder: 'TEXT',
     hashed: false,
     secret: 'whole',
-    doc: 'Webhooks are signed with it (HMAC-SHA256); better given as SUMI_WEBHOOK_SECRET than as a flag.',
+    doc: 'Sign webhooks with this secret (HMAC-SHA256). Better given as SUMI_WEBHOOK_SECRET than as a flag.',
   },
   'webhook-secret-file': {
     type: 'string',
@@ -104,7 +104,7 @@ export const watchOptions = {
     expected: 'the path of a file',
     placeholder: 'FILE',
     hashed: false,
-    doc: 'The same, read from a file.',
+    doc: 'Read the secret of webhooks from this file.',
   },
   'on-change': {
     type: 'string',
@@ -114,6 +114,6 @@ export const watchOptions = {
     expected: 'a command with its arguments, every quote closed',
     placeholder: 'COMMAND',
     hashed: false,
-    doc: 'Program run for every page that changed, came or went, without a shell: the event is its standard input.',
+    doc: 'Run this program for every page that changed, came or went. It gets the event on standard input; no shell is used.',
   },
 } as const satisfies OptionGroup;

@@ -9,7 +9,7 @@ export const workerOptions = {
     min: 3,
     max: 3600,
     hashed: false,
-    doc: 'How long a worker that vanished keeps its hosts; it renews three times as often.',
+    doc: 'After so long without a sign of life, the hosts of a worker go to other workers.',
   },
   'drain-seconds': {
     type: 'seconds',
@@ -17,7 +17,7 @@ export const workerOptions = {
     min: 0,
     max: 3600,
     hashed: false,
-    doc: 'How long a worker told to stop waits for requests under way.',
+    doc: 'How long to wait for running requests when the worker is told to stop.',
   },
   'store-patience': {
     type: 'seconds',
@@ -25,7 +25,7 @@ export const workerOptions = {
     min: 0,
     max: 86_400,
     hashed: false,
-    doc: 'How long a store that does not answer is waited for before the crawl gives up; it can go on later.',
+    doc: 'How long to wait for a database that does not answer before the crawl ends. The crawl can go on later.',
   },
   'metrics-port': {
     type: 'integer',
@@ -34,7 +34,7 @@ export const workerOptions = {
     min: 0,
     max: 65_535,
     hashed: false,
-    doc: 'Serve /healthz, /readyz and /metrics (Prometheus) on this port; 0 takes a free one.',
+    doc: 'Serve /healthz, /readyz and /metrics (Prometheus) on this port. 0 takes a free port.',
   },
   'metrics-host': {
     type: 'string',
@@ -43,6 +43,6 @@ export const workerOptions = {
     expected: 'an address of this machine',
     placeholder: 'ADDRESS',
     hashed: false,
-    doc: 'The address that --metrics-port listens on; 0.0.0.0 for all.',
+    doc: 'The address that --metrics-port listens on. 0.0.0.0 is all addresses.',
   },
 } as const satisfies OptionGroup;

@@ -109,7 +109,7 @@ export function pagesCommand(): Command {
   addReadFlags(command, true)
     .option('--state <NAME>', 'only these states; comma-separated or repeated', collect)
     .option('--status <CODE>', 'only these HTTP statuses, as 404 or 4xx', collect)
-    .option('--host <NAME>', 'only these hosts', collect)
+    .option('--host <NAME>', 'only these hosts; NAME is every port, NAME:PORT that one', collect)
     .option(
       '--change <OUTCOME>',
       `only these outcomes of the last visit: ${VISIT_OUTCOMES.join(', ')}`,

@@ -98,6 +98,7 @@ export interface PageFilter {
   project?: string;
   states?: readonly PageState[];
   statusCodes?: readonly number[];
+  /** NAME is every port of a host, NAME:PORT that one. */
   hosts?: readonly string[];
   /** Outcomes of the last visit. */
   changes?: readonly VisitRecord['outcome'][];
@@ -225,12 +226,14 @@ export interface LinkFilter {
   limit?: number;
 }
 
+/** A site: a host name, with the port where it is not the scheme's own. */
 export interface HostRow {
   host: string;
   pages: number;
   processed: number;
   waiting: number;
   errors: number;
+  /** This and all below but robots.txt is the host name's: its ports share one clock, lease and limit. */
   requests: number;
   average_ms: number;
   adaptive_delay_ms: number;

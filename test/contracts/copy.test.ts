@@ -246,7 +246,9 @@ describe('the file that is copied', () => {
     const { file } = await crawlSite(bench);
     const db = new Sqlite(file.path);
     // Opened for crawling, such a file is brought on.
-    db.exec(`DROP VIEW pages; ALTER TABLE fetched DROP COLUMN robots_other; ALTER TABLE fetched DROP COLUMN x_robots_tag;
+    db.exec(`DROP VIEW runs; ALTER TABLE run DROP COLUMN left_out; ALTER TABLE url DROP COLUMN known_state;
+      ALTER TABLE url DROP COLUMN known_reason; ALTER TABLE url DROP COLUMN left_run; ALTER TABLE url DROP COLUMN left_reason;
+      DROP VIEW pages; ALTER TABLE fetched DROP COLUMN robots_other; ALTER TABLE fetched DROP COLUMN x_robots_tag;
       ALTER TABLE discovery DROP COLUMN looks; ALTER TABLE discovery DROP COLUMN searched; PRAGMA user_version = 7`);
     db.close();
     const before = readFileSync(file.path);

@@ -11,7 +11,9 @@ it('a redirect in a file of the version that kept no hashes of them is still the
   const file = bench.file();
   await bench.crawl(file, web.url('/'));
   const db = new Sqlite(file.path);
-  db.exec(`DROP VIEW pages; ALTER TABLE fetched DROP COLUMN robots_other; ALTER TABLE fetched DROP COLUMN x_robots_tag;
+  db.exec(`DROP VIEW runs; ALTER TABLE run DROP COLUMN left_out; ALTER TABLE url DROP COLUMN known_state;
+      ALTER TABLE url DROP COLUMN known_reason; ALTER TABLE url DROP COLUMN left_run; ALTER TABLE url DROP COLUMN left_reason;
+      DROP VIEW pages; ALTER TABLE fetched DROP COLUMN robots_other; ALTER TABLE fetched DROP COLUMN x_robots_tag;
     UPDATE fetched SET facet_hash = NULL WHERE redirect_to IS NOT NULL;
     ALTER TABLE discovery DROP COLUMN looks; ALTER TABLE discovery DROP COLUMN searched;
     PRAGMA user_version = 7`);
@@ -25,7 +27,9 @@ it('a file of the version before has the views of this one after its next crawl'
   const file = bench.file();
   await bench.crawl(file, web.url('/'));
   const db = new Sqlite(file.path);
-  db.exec(`DROP VIEW crawled_url; CREATE VIEW crawled_url AS SELECT 1 AS id;
+  db.exec(`DROP VIEW runs; ALTER TABLE run DROP COLUMN left_out; ALTER TABLE url DROP COLUMN known_state;
+      ALTER TABLE url DROP COLUMN known_reason; ALTER TABLE url DROP COLUMN left_run; ALTER TABLE url DROP COLUMN left_reason;
+      DROP VIEW crawled_url; CREATE VIEW crawled_url AS SELECT 1 AS id;
     ALTER TABLE discovery DROP COLUMN looks; ALTER TABLE discovery DROP COLUMN searched; PRAGMA user_version = 8`);
   db.close();
   await bench.crawl(file, web.url('/'));

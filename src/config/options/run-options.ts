@@ -51,7 +51,7 @@ export const runOptions = {
     expected: 'a name',
     placeholder: 'NAME',
     hashed: false,
-    doc: 'Name of the corpus in the database. Without it: the start hosts.',
+    doc: 'Name of the corpus in the database. Without it: the start hosts, with their ports where these are not those of http and https.',
   },
   isolated: {
     type: 'boolean',

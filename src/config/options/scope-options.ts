@@ -33,7 +33,7 @@ export const scopeOptions = {
     check: isHostRule,
     expected: 'host, subdomains, domain, any, or hosts such as example.com and *.example.com',
     placeholder: 'LIST',
-    doc: 'Where links are followed: host (the start hosts), subdomains (of the start hosts), domain (their registrable domains), any, or a list of hosts and wildcards.',
+    doc: 'Where links are followed: host (the start hosts, each with its port), subdomains (of the start hosts), domain (their registrable domains), any, or a list of hosts and wildcards, which means every port of them.',
   },
   path: {
     type: 'list',

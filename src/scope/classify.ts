@@ -45,7 +45,7 @@ export interface ScopeOptions {
   /** Sites of the start URLs' identities: hosts, with the port where it is not the scheme's own. */
   readonly startHosts: readonly string[];
   readonly hostMode: HostMode;
-  /** Domain patterns that are in scope besides what the mode gives. */
+  /** Domain patterns that are in scope besides what the mode gives: every port of them, or the one behind a colon. */
   readonly allowedDomains?: readonly string[];
   readonly blacklist?: readonly string[];
   readonly stub?: readonly string[];
@@ -151,7 +151,7 @@ function nofollowRule(isRespected: boolean): ScopeRule[] {
 function hostRule(options: ScopeOptions, quality: DomainSet): ScopeRule[] {
   if (options.hostMode === 'any') return [];
   const isAllowedByMode = hostMatcher(options.hostMode, options.startHosts);
-  const listed = createDomainSet(options.allowedDomains ?? []);
+  const isListed = listMatcher(options.allowedDomains ?? []);
   const names = [...new Set([...options.startHosts, ...(options.allowedDomains ?? [])])];
   const shown =
     names.length > 5 ? `${names.slice(0, 5).join(', ')} and ${names.length - 5} more` : names.join(', ');
@@ -161,9 +161,7 @@ function hostRule(options: ScopeOptions, quality: DomainSet): ScopeRule[] {
       const site = siteOf(candidate);
       let isAllowed = answers.get(site);
       if (isAllowed === undefined) {
-        const { host } = candidate;
-        // What a list names without a port is meant with every port.
-        isAllowed = isAllowedByMode(site) || listed.match(host) !== null || quality.match(host) !== null;
+        isAllowed = isAllowedByMode(site) || isListed(site) || quality.match(candidate.host) !== null;
         if (answers.size >= MAX_REMEMBERED_HOSTS) answers.clear();
         answers.set(site, isAllowed);
       }
@@ -204,6 +202,22 @@ function hostMatcher(
   return (site) => {
     const { name, port } = splitSite(site);
     return matchers.get(port)?.(name) ?? false;
+  };
+}
+
+/** A name without a port means every port of it. The port of http or https means a site whose URLs name none as well. */
+function listMatcher(patterns: readonly string[]): (site: string) => boolean {
+  const parts = patterns.map(splitSite);
+  const withPort = (port: string | null) =>
+    createDomainSet(parts.filter((part) => part.port === port).map(({ name }) => name));
+  const anyPort = withPort(null);
+  const byPort = new Map([...new Set(parts.map(({ port }) => port))].map((port) => [port, withPort(port)]));
+  return (site) => {
+    const { name, port } = splitSite(site);
+    if (anyPort.match(name) !== null) return true;
+    return (port === null ? ['80', '443'] : [port]).some(
+      (each) => (byPort.get(each)?.match(name) ?? null) !== null,
+    );
   };
 }
 

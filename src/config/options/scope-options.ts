@@ -31,9 +31,10 @@ export const scopeOptions = {
   'allowed-hosts': {
     type: 'list',
     check: isHostRule,
-    expected: 'host, subdomains, domain, any, or hosts such as example.com and *.example.com',
+    expected:
+      'host, subdomains, domain, any, or hosts such as example.com, *.example.com and example.com:8080',
     placeholder: 'LIST',
-    doc: 'Where links are followed: host (the start hosts, each with its port), subdomains (of the start hosts), domain (their registrable domains), any, or a list of hosts and wildcards, which means every port of them.',
+    doc: 'Where links are followed: host (the start hosts, each with its port), subdomains (of the start hosts), domain (their registrable domains), any, or a list of hosts and wildcards: each means every port, unless it names one.',
   },
   path: {
     type: 'list',

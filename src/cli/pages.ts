@@ -64,6 +64,8 @@ const NAMES: readonly (keyof PageRow)[] = [
   'referrer_id',
   'redirect_to',
   'body_key',
+  'left_run',
+  'left_reason',
 ];
 
 const ALWAYS: readonly Column<PageRow>[] = [

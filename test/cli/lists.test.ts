@@ -82,7 +82,9 @@ describe('sumi pages', () => {
     expect(urls(await rows('pages', '--status', '4xx', '--state', 'Gone'))).toEqual(['/gone']);
     expect(urls(await rows('pages', '--status', '301'))).toEqual(['/old']);
     expect(await rows('pages', '--host', 'other.example')).toEqual([]);
-    expect((await rows('pages', '--host', '127.0.0.1')).length).toBe((await rows('pages')).length);
+    for (const host of ['127.0.0.1', `127.0.0.1:${web.port}`])
+      expect((await rows('pages', '--host', host)).length).toBe((await rows('pages')).length);
+    expect(await rows('pages', '--host', '127.0.0.1:1')).toEqual([]);
     expect(await rows('pages', '--limit', '2')).toHaveLength(2);
   });
 
@@ -232,7 +234,12 @@ describe('sumi hosts, runs, stats and audit', () => {
   it('agree with each other', async () => {
     const [host] = await rows('hosts');
     const known = await rows('pages');
-    expect(host).toMatchObject({ host: '127.0.0.1', pages: known.length, waiting: 0, robots_status: 200 });
+    expect(host).toMatchObject({
+      host: `127.0.0.1:${web.port}`,
+      pages: known.length,
+      waiting: 0,
+      robots_status: 200,
+    });
     const [one] = await rows('runs');
     expect(one).toMatchObject({ run: 1, project: 'first', status: 'completed', error: null });
     const stats = JSON.parse((await run('stats', '--format', 'json')).stdout);

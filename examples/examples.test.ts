@@ -126,7 +126,9 @@ describe('the examples', () => {
     expect(lines.slice(2)).toHaveLength(3);
     ran.add('07-questions.sql');
     const answers = await run('sqlite3', ['sumi.db', `.read ${join(root, 'examples', '07-questions.sql')}`]);
-    expect(answers[0]).toMatch(new RegExp(`^127\\.0\\.0\\.1\\|completed\\|${graph.pages + 1}\\|`));
+    expect(answers[0]).toMatch(
+      new RegExp(`^127\\.0\\.0\\.1:${site.port}\\|completed\\|${graph.pages + 1}\\|`),
+    );
   });
 
   it('08: a config file says how to crawl, and flags win over it', async () => {

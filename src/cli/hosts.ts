@@ -37,12 +37,17 @@ const COLUMNS: readonly Column<HostRow>[] = [
   { title: 'closed', value: (row) => row.closed, shrinksTo: 10 },
 ];
 
+const PORTS = `
+Each port of a host has a row of its own. Requests, pace, blocks and limits are those of the host name: its ports share them.`;
+
 export function hostsCommand(): Command {
   const command = new Command('hosts').description('list hosts: URLs, pace, blocks, robots.txt');
-  return addReadFlags(command, true).action(() =>
-    withReadSide(command, async ({ config, side, project, limit }) => {
-      const rows = side.hosts({ project, limit });
-      await writeRows({ rows, format: config.format, names: NAMES, columns: COLUMNS });
-    }),
-  );
+  return addReadFlags(command, true)
+    .addHelpText('after', PORTS)
+    .action(() =>
+      withReadSide(command, async ({ config, side, project, limit }) => {
+        const rows = side.hosts({ project, limit });
+        await writeRows({ rows, format: config.format, names: NAMES, columns: COLUMNS });
+      }),
+    );
 }

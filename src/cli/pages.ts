@@ -68,6 +68,8 @@ const NAMES: readonly (keyof PageRow)[] = [
   'referrer_id',
   'redirect_to',
   'body_key',
+  'left_run',
+  'left_reason',
 ];
 
 const ALWAYS: readonly Column<PageRow>[] = [
@@ -127,7 +129,7 @@ export function pagesCommand(): Command {
     .option('--all', 'also skipped URLs of other sites, which are left out otherwise')
     .option('--state <NAME>', 'only these states, separated by commas', collect)
     .option('--status <CODE>', 'only these HTTP statuses, for example 404 or 4xx', collect)
-    .option('--host <NAME>', 'only these hosts', collect)
+    .option('--host <NAME>', 'only these hosts; NAME is every port, NAME:PORT that one', collect)
     .option(
       '--change <OUTCOME>',
       `only pages whose last visit was one of: ${VISIT_OUTCOMES.join(', ')}`,

@@ -32,7 +32,7 @@ Examples:
   sumi worker --store postgres://sumi@db.example.com/crawl --once      until no run is left
   sumi worker --metrics-port 9464 --metrics-host 0.0.0.0               with /healthz, /readyz and /metrics
 
-`sumi crawl --store …` starts runs, and workers take their options from there.
+\`sumi crawl --store …\` starts runs, and workers take their options from there.
 Passwords (proxies, S3, sites) come from the worker's own flags and variables.
 A worker leaves a run alone that was started with --auth, --cookie or --header
 if the worker was not given the same. It sends them to the start URLs of every

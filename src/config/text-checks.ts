@@ -1,5 +1,6 @@
 /** Claims about texts that options take. Pure, cheap, without imports that cost start-up time. */
 
+import { splitSite } from '../primitives/split-site.ts';
 import { compileDomainPattern } from '../url/domain-pattern.ts';
 
 /** Specification 004 section 2.2: non-empty, letters, digits and hyphens. */
@@ -40,7 +41,11 @@ export function isPathPrefix(text: string): boolean {
 
 /** The words of --allowed-hosts, an address, or a host name with an optional first `*.`. */
 export function isHostRule(text: string): boolean {
-  return ['host', 'subdomains', 'domain', 'any'].includes(text) || compileDomainPattern(text) !== null;
+  if (['host', 'subdomains', 'domain', 'any'].includes(text)) return true;
+  const { name, port } = splitSite(text);
+  return (
+    compileDomainPattern(name) !== null && (port === null || (Number(port) > 0 && Number(port) < 65_536))
+  );
 }
 
 export function isBodiesRule(text: string): boolean {

@@ -2,7 +2,7 @@
 import type { Config } from '../config/load-config.ts';
 import { type Clock, systemClock } from '../primitives/clock.ts';
 import { openStore } from '../store/open-store.ts';
-import type { Forgotten } from '../store/port.ts';
+import type { Forgotten } from '../store/page-tables.ts';
 
 /** Of one project, or of all with null. Refused while another crawler has the store for itself. */
 export async function forgetHistory(

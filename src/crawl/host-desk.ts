@@ -209,7 +209,9 @@ export function createHostDesk(parts: CrawlParts, around: DeskSurroundings): Hos
 
   async function close(host: ActiveHost, state: PageState, reason: string): Promise<void> {
     await unclaimAll(host);
-    const closed = await store.closeHost(host.lease, PAGE_STATES[state], reason);
+    // Whoever spends a budget learns from the pages themselves which hosts were silent; a limit says nothing of that.
+    const marksKnown = parts.room !== null && state !== 'RequestLimitHit';
+    const closed = await store.closeHost(host.lease, PAGE_STATES[state], reason, marksKnown);
     report.host({
       host: host.lease.host,
       what: 'closed',

@@ -7,6 +7,7 @@ import { authorizationOf, withoutCredentials } from '../config/url-credentials.t
 import { sumiError } from '../errors.ts';
 import type { KnownPage, Reconsidered, Revision, RunStart, Verdict } from '../store/port.ts';
 import type { NormalizedUrl } from '../url/normalize.ts';
+import { siteOf } from '../url/site-of.ts';
 import { leastDepths, readMapGraph } from './compute-depths.ts';
 import { CREDENTIALS_KEY, credentialNames, withoutLogin } from './credentials.ts';
 import { type LinkDiscovery, UNFOLLOWED_LINK } from './discover-links.ts';
@@ -141,7 +142,7 @@ const MAP_PROJECT = 'terrain';
 /** An isolated run is a project of its own, under a name that no other has. */
 export function projectOf(config: Config, startUrls: NormalizedUrl[], now: number): string {
   const isMap = config.terrain.quality.length > 0;
-  const hosts = () => nameOfHosts([...new Set(startUrls.map(({ host }) => host))].sort());
+  const hosts = () => nameOfHosts([...new Set(startUrls.map(siteOf))].sort());
   const name = config.project ?? (isMap ? MAP_PROJECT : hosts());
   if (!config.isolated) return name;
   const moment = new Date(now).toISOString().replace(/[-:]|\..*$/g, '');

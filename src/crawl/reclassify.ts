@@ -89,7 +89,11 @@ async function revise(config: Config, revising: Revising): Promise<Reclassified>
       now,
     },
     (row) =>
-      revisePage(row, { judge, leastDepth, maxHostRequests: config.maxDomainRequests, isNewRun: false }),
+      // A page that the last run left out keeps its answer: lists say nothing of that, and the next run finds it due.
+      revisePage(
+        { ...row, isLeftOut: false },
+        { judge, leastDepth, maxHostRequests: config.maxDomainRequests, isNewRun: false },
+      ),
   );
   if (revised === null) {
     const known = (await side.projects()).map(({ project: name }) => name).join(', ');

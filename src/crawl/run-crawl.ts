@@ -275,7 +275,7 @@ export function createCrawlLoop(parts: CrawlParts, discoverer: { isResumed: bool
     else {
       // A refused page costs no slot: the host's next one may go at once.
       const settlement = skipped(turn.claim, refusal.state, refusal.reason);
-      if (refusal.isUnasked) settlement.isUnasked = true;
+      if (refusal.isUnasked && parts.room === null) settlement.isUnasked = true;
       const settled = await store.settle(host.lease, settlement);
       if (settled !== null) tellPage(settled, settlement, null, parts.report);
     }

@@ -27,6 +27,7 @@ import { openReadSide } from '../store/open-store.ts';
 import type { Store } from '../store/port.ts';
 import { HrefCache } from '../url/href-cache.ts';
 import { createNormalizer, type NormalizedUrl, type Normalizer } from '../url/normalize.ts';
+import { siteOf } from '../url/site-of.ts';
 import { headersByOrigin } from './credentials.ts';
 import { createLinkDiscovery, type LinkDiscovery, UNFOLLOWED_LINK } from './discover-links.ts';
 import { createModeDesk } from './mode-desk.ts';
@@ -216,7 +217,7 @@ export function wireScope(config: Config, startUrls: NormalizedUrl[], extensions
   const presets = config.preset.map((name) => PATTERN_PRESETS[name as PatternPresetName]);
   const modes = config.allowedHosts.filter((word) => HOST_MODES.has(word));
   return createScope({
-    startHosts: [...new Set(startUrls.map(({ host }) => host))],
+    startHosts: [...new Set(startUrls.map(siteOf))],
     hostMode: (modes.at(-1) ?? 'host') as HostMode,
     allowedDomains: config.allowedHosts.filter((word) => !HOST_MODES.has(word)),
     blacklist: config.terrain.blacklist,

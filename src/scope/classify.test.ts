@@ -45,6 +45,34 @@ describe('allowed hosts', () => {
     expect(judge('https://other.co.uk/', options).state).toBe('Skipped');
   });
 
+  it('takes ports for sites of their own, in every mode but any', () => {
+    const startHosts = ['127.0.0.1:8080', 'shop.example.com:8080', 'example.org'];
+    const isIn = (hostMode: ScopeOptions['hostMode'], url: string, allowedDomains: string[] = []) =>
+      judge(url, { startHosts, hostMode, allowedDomains }).state === 'Queued';
+    for (const mode of ['host', 'subdomains', 'domain'] as const) {
+      expect(isIn(mode, 'http://127.0.0.1:8080/')).toBe(true);
+      expect(isIn(mode, 'http://127.0.0.1/')).toBe(false);
+      expect(isIn(mode, 'http://127.0.0.1:9090/')).toBe(false);
+      expect(isIn(mode, 'http://example.org/')).toBe(true);
+      expect(isIn(mode, 'https://example.org/')).toBe(true);
+      expect(isIn(mode, 'https://example.org:8080/')).toBe(false);
+    }
+    expect(isIn('subdomains', 'http://a.shop.example.com:8080/')).toBe(true);
+    expect(isIn('subdomains', 'http://a.shop.example.com/')).toBe(false);
+    expect(isIn('domain', 'http://blog.example.com:8080/')).toBe(true);
+    expect(isIn('domain', 'http://blog.example.com/')).toBe(false);
+    expect(isIn('any', 'http://127.0.0.1:9090/')).toBe(true);
+    expect(judge('http://127.0.0.1:9090/', { startHosts: ['127.0.0.1:8080'] }).reason).toBe(
+      'scope: host 127.0.0.1:9090 is not one of 127.0.0.1:8080',
+    );
+    for (const listed of ['127.0.0.1', '127.0.0.1:9090'])
+      expect(isIn('host', 'http://127.0.0.1:9090/', [listed])).toBe(true);
+    expect(isIn('host', 'http://127.0.0.1:9091/', ['127.0.0.1:9090'])).toBe(false);
+    expect(isIn('host', 'http://a.example.net:81/', ['*.example.net:81'])).toBe(true);
+    expect(isIn('host', 'http://a.example.net/', ['*.example.net:81'])).toBe(false);
+    expect(isIn('host', 'https://a.example.net/', ['*.example.net:443'])).toBe(true);
+  });
+
   it('are all in mode any, and listed or quality domains in every mode', () => {
     expect(judge('https://other.com/', { hostMode: 'any' })).toEqual(WANTED);
     expect(judge('https://x.cdn.test/', { allowedDomains: ['*.cdn.test'] })).toEqual(WANTED);

@@ -7,8 +7,10 @@
  * Before it: url/normalize. After it: the store's offer.
  */
 import type { PageState } from '../frontier/page-state.ts';
+import { splitSite } from '../primitives/split-site.ts';
 import { createDomainSet, type DomainSet } from '../url/domain-pattern.ts';
 import { registrableDomain } from '../url/registrable-domain.ts';
+import { siteOf } from '../url/site-of.ts';
 import { compileUrlPattern, type UrlPattern } from './url-pattern.ts';
 
 export type HostMode = 'host' | 'subdomains' | 'domain' | 'any';
@@ -40,10 +42,10 @@ export interface Verdict {
 export type ScopeRule = (candidate: ScopeCandidate) => Verdict | null;
 
 export interface ScopeOptions {
-  /** Hosts of the start URLs' identities. */
+  /** Sites of the start URLs' identities: hosts, with the port where it is not the scheme's own. */
   readonly startHosts: readonly string[];
   readonly hostMode: HostMode;
-  /** Domain patterns that are in scope besides what the mode gives. */
+  /** Domain patterns that are in scope besides what the mode gives: every port of them, or the one behind a colon. */
   readonly allowedDomains?: readonly string[];
   readonly blacklist?: readonly string[];
   readonly stub?: readonly string[];
@@ -149,20 +151,21 @@ function nofollowRule(isRespected: boolean): ScopeRule[] {
 function hostRule(options: ScopeOptions, quality: DomainSet): ScopeRule[] {
   if (options.hostMode === 'any') return [];
   const isAllowedByMode = hostMatcher(options.hostMode, options.startHosts);
-  const listed = createDomainSet(options.allowedDomains ?? []);
+  const isListed = listMatcher(options.allowedDomains ?? []);
   const names = [...new Set([...options.startHosts, ...(options.allowedDomains ?? [])])];
   const shown =
     names.length > 5 ? `${names.slice(0, 5).join(', ')} and ${names.length - 5} more` : names.join(', ');
   const answers = new Map<string, boolean>();
   return [
-    ({ host }) => {
-      let isAllowed = answers.get(host);
+    (candidate) => {
+      const site = siteOf(candidate);
+      let isAllowed = answers.get(site);
       if (isAllowed === undefined) {
-        isAllowed = isAllowedByMode(host) || listed.match(host) !== null || quality.match(host) !== null;
+        isAllowed = isAllowedByMode(site) || isListed(site) || quality.match(candidate.host) !== null;
         if (answers.size >= MAX_REMEMBERED_HOSTS) answers.clear();
-        answers.set(host, isAllowed);
+        answers.set(site, isAllowed);
       }
-      return isAllowed ? null : skipped(`scope: host ${host} is not one of ${shown}`);
+      return isAllowed ? null : skipped(`scope: host ${site} is not one of ${shown}`);
     },
   ];
 }
@@ -184,20 +187,52 @@ function originMatcher(blacklist: DomainSet, stub: DomainSet, quality: DomainSet
 
 function hostMatcher(
   mode: Exclude<HostMode, 'any'>,
-  startHosts: readonly string[],
-): (host: string) => boolean {
-  if (mode === 'domain') {
-    const domains = new Set(startHosts.map(registrableDomain));
-    return (host) => domains.has(registrableDomain(host));
-  }
+  startSites: readonly string[],
+): (site: string) => boolean {
   // `www.X` and `X` are one site to everybody, and the usual redirect between them must not end a crawl.
-  const names = startHosts.map(withoutWww);
   if (mode === 'host') {
-    const hosts = new Set(names);
-    return (host) => hosts.has(withoutWww(host));
+    const sites = new Set(startSites.map(withoutWww));
+    return (site) => sites.has(withoutWww(site));
   }
-  const under = createDomainSet(names.map((name) => (isAddress(name) ? name : `*.${name}`)));
-  return (host) => under.match(host) !== null;
+  // Whatever names a mode adds to those of the start, the port is the start's.
+  const byPort = new Map<string | null, string[]>();
+  for (const { name, port } of startSites.map(splitSite))
+    byPort.set(port, [...(byPort.get(port) ?? []), name]);
+  const matchers = new Map([...byPort].map(([port, names]) => [port, nameMatcher(mode, names)]));
+  return (site) => {
+    const { name, port } = splitSite(site);
+    return matchers.get(port)?.(name) ?? false;
+  };
+}
+
+/** A name without a port means every port of it. The port of http or https means a site whose URLs name none as well. */
+function listMatcher(patterns: readonly string[]): (site: string) => boolean {
+  const parts = patterns.map(splitSite);
+  const withPort = (port: string | null) =>
+    createDomainSet(parts.filter((part) => part.port === port).map(({ name }) => name));
+  const anyPort = withPort(null);
+  const byPort = new Map([...new Set(parts.map(({ port }) => port))].map((port) => [port, withPort(port)]));
+  return (site) => {
+    const { name, port } = splitSite(site);
+    if (anyPort.match(name) !== null) return true;
+    return (port === null ? ['80', '443'] : [port]).some(
+      (each) => (byPort.get(each)?.match(name) ?? null) !== null,
+    );
+  };
+}
+
+function nameMatcher(
+  mode: 'subdomains' | 'domain',
+  startNames: readonly string[],
+): (name: string) => boolean {
+  if (mode === 'domain') {
+    const domains = new Set(startNames.map(registrableDomain));
+    return (name) => domains.has(registrableDomain(name));
+  }
+  const under = createDomainSet(
+    startNames.map(withoutWww).map((name) => (isAddress(name) ? name : `*.${name}`)),
+  );
+  return (name) => under.match(name) !== null;
 }
 
 function withoutWww(host: string): string {

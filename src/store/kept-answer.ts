@@ -2,6 +2,9 @@
  * What a page was before a run queued it again, kept beside the page until the run has an answer of its own. A run that
  * ends without asking for the page gives this back: a smaller run must not erase what a larger one found out.
  *
+ * The run counts such a page as left out, and the next run finds it due as any other. A watch is different: it reads from
+ * the state of its pages which hosts were silent, and says so (`marksKnown` of `closeHost`).
+ *
  * Columns of `url`: known_state and known_reason are what is given back. left_run and left_reason name the last run that
  * left the page out, and why. The words here are plain SQL for both databases.
  */

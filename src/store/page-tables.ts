@@ -10,3 +10,10 @@ export const PAGE_TABLES = [
   'revisit',
   'orphan',
 ] as const;
+
+/** How many rows of history were cleared. */
+export interface Forgotten {
+  visits: number;
+  changes: number;
+  requests: number;
+}

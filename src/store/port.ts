@@ -15,6 +15,7 @@ import type { PageChange, PastPage, VisitRecord } from '../change/visit-record.t
 import type { Candidate, Claim } from '../frontier/candidate.ts';
 import type { PageStateCode } from '../frontier/page-state.ts';
 import type { Clock } from '../primitives/clock.ts';
+import type { Forgotten } from './page-tables.ts';
 import type { ReaderLook } from './reader-look.ts';
 import type { KeptPlan, RevisitBatch } from './revisit-batch.ts';
 import type { WorkerReport } from './worker-report.ts';
@@ -129,13 +130,6 @@ export interface RequestEntry {
   blockedUntil: number | null;
   /** The transport failure, if any. */
   failure: string | null;
-}
-
-/** How many rows of history were cleared. */
-export interface Forgotten {
-  visits: number;
-  changes: number;
-  requests: number;
 }
 
 /** What a visit learned about a page; replaces what was known. */
@@ -434,12 +428,8 @@ export interface Store {
   /** Gives claimed but unasked pages back as they were. */
   unclaim(lease: HostLease, claims: Claim[]): Promise<void>;
   release(lease: HostLease): Promise<void>;
-  /**
-   * Gives every waiting page of the host this state for the rest of the run. Answers how many. A page of which an earlier
-   * run knows an answer gets back the state and reason that it had before the run queued it, and nothing else of it
-   * changes: the run counts it as left out (`RunCounts.leftOut`), and the next run finds it due as any other.
-   */
-  closeHost(lease: HostLease, state: PageStateCode, reason: string): Promise<number>;
+  /** Closes the host for the run: its waiting pages get this state, known ones what they were (kept-answer.ts). Answers how many. */
+  closeHost(lease: HostLease, state: PageStateCode, reason: string, marksKnown?: boolean): Promise<number>;
   /**
    * Gives every waiting page of the project this state (the run's limit is reached), known ones what they had before, as
    * `closeHost` does. Answers how many; where none waited and others work on the run, how many of what it found these have closed or in flight.

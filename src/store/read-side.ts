@@ -100,6 +100,7 @@ export interface PageFilter {
   project?: string;
   states?: readonly PageState[];
   statusCodes?: readonly number[];
+  /** NAME is every port of a host, NAME:PORT that one. */
   hosts?: readonly string[];
   /** Outcomes of the last visit. */
   changes?: readonly VisitRecord['outcome'][];
@@ -237,9 +238,13 @@ export interface LinkFilter {
   limit?: number;
 }
 
-/** `known_urls` and the words after it count the URLs of the host as docs/words.md says. */
+/**
+ * A site: a host name, with the port where it is not the scheme's own. `known_urls` and the words after it count its URLs as
+ * docs/words.md says.
+ */
 export interface HostRow extends UrlCounts {
   host: string;
+  /** This and all below but robots.txt is the host name's: its ports share one clock, lease and limit. */
   requests: number;
   average_ms: number;
   adaptive_delay_ms: number;

@@ -50,7 +50,8 @@ describe('sumi audit', () => {
   });
 
   it('exits with 1 when a page has two rows', async () => {
-    const spoil = `INSERT INTO url SELECT id + 1000, project_id, host_id, state, priority, depth, attempts, retry_at,
+    const spoil = `INSERT INTO url (id, project_id, host_id, state, priority, depth, attempts, retry_at, discovered_run,
+      discovered_at, referrer_id, url, fetch_url, reason, hops) SELECT id + 1000, project_id, host_id, state, priority, depth, attempts, retry_at,
       discovered_run, discovered_at, referrer_id, url, fetch_url, reason, hops FROM url WHERE id = 1`;
     const found = await auditAfter(spoil);
     expect(found).toMatchObject({ code: 1, violations: 1, by_kind: { 'repeated-url': 1 } });

@@ -28,8 +28,8 @@ describe('sumi crawl', () => {
   it('prints a summary and where to look next', async () => {
     const { code, stdout, stderr } = await run('crawl', web.origin, '--delay', '0');
     expect(code).toBe(0);
-    expect(stderr).toContain('starts run 1 of 127.0.0.1');
-    expect(stdout).toContain('Completed run 1 of 127.0.0.1: 30 pages');
+    expect(stderr).toContain(`starts run 1 of 127.0.0.1:${web.port}`);
+    expect(stdout).toContain(`Completed run 1 of 127.0.0.1:${web.port}: 30 pages`);
     expect(stdout).toMatch(/Processed\s+30/);
     expect(stdout).toContain('sumi pages');
   });

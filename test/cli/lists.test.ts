@@ -82,7 +82,9 @@ describe('sumi pages', () => {
     expect(urls(await rows('pages', '--status', '4xx', '--state', 'Gone'))).toEqual(['/gone']);
     expect(urls(await rows('pages', '--status', '301'))).toEqual(['/old']);
     expect(await rows('pages', '--host', 'other.example')).toEqual([]);
-    expect((await rows('pages', '--host', '127.0.0.1')).length).toBe((await rows('pages')).length);
+    for (const host of ['127.0.0.1', `127.0.0.1:${web.port}`])
+      expect((await rows('pages', '--host', host)).length).toBe((await rows('pages')).length);
+    expect(await rows('pages', '--host', '127.0.0.1:1')).toEqual([]);
     expect(await rows('pages', '--limit', '2')).toHaveLength(2);
   });
 
@@ -233,7 +235,7 @@ describe('sumi hosts, runs, stats and audit', () => {
     const [host] = await rows('hosts');
     const known = await rows('pages');
     expect(host).toMatchObject({
-      host: '127.0.0.1',
+      host: `127.0.0.1:${web.port}`,
       known_urls: known.length,
       waiting: 0,
       robots_status: 200,

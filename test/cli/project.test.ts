@@ -25,8 +25,8 @@ const asked = () => web.log.filter(({ path }) => path !== '/robots.txt').length;
 
 describe('sumi project', () => {
   it('keeps settings that every later crawl of the project obeys, and flags still win', async () => {
-    const set = await run('project', '127.0.0.1', '--set', 'max-pages=3', '--db', 'a.db');
-    expect(set).toMatchObject({ code: 0, stdout: '127.0.0.1\n  max-pages  3\n' });
+    const set = await run('project', `127.0.0.1:${web.port}`, '--set', 'max-pages=3', '--db', 'a.db');
+    expect(set).toMatchObject({ code: 0, stdout: `127.0.0.1:${web.port}\n  max-pages  3\n` });
     expect((await crawl('--db', 'a.db')).code).toBe(0);
     expect(asked()).toBe(3);
     web.log.length = 0;
@@ -78,8 +78,11 @@ describe('sumi project', () => {
   it('keeps them in a shared store as well', async () => {
     const store = await (await sharedPostgres()).newDatabase();
     const env = { SUMI_STORE: store };
-    const set = await sumi(['project', '127.0.0.1', '--set', 'max-pages=2'], { cwd: folder.path, env });
-    expect(set).toMatchObject({ code: 0, stdout: '127.0.0.1\n  max-pages  2\n' });
+    const set = await sumi(['project', `127.0.0.1:${web.port}`, '--set', 'max-pages=2'], {
+      cwd: folder.path,
+      env,
+    });
+    expect(set).toMatchObject({ code: 0, stdout: `127.0.0.1:${web.port}\n  max-pages  2\n` });
     await sumi(['crawl', web.origin, '--delay', '0.01', '--discover', 'links', '-q'], {
       cwd: folder.path,
       env,

@@ -316,7 +316,8 @@ describe('sumi sitemap', () => {
     const { web, run, also } = await start({
       pages: { '/own.xml': ({ response, url }) => void response.end(urlset(url('/a'))) },
     });
-    await also('project', '127.0.0.1', '--set', 'sitemap-paths=/own.xml', '--set', 'user-agent=Own/1', ...DB);
+    const project = new URL(web.origin).host;
+    await also('project', project, '--set', 'sitemap-paths=/own.xml', '--set', 'user-agent=Own/1', ...DB);
     expect(rowsIn((await run(web.origin, ...DB, '--format', 'json')).stdout)).toHaveLength(1);
     expect(web.log.map(({ path, headers }) => [path, headers['user-agent']])).toEqual([
       ['/robots.txt', 'Own/1'],

@@ -299,6 +299,61 @@ export function describeReadSide(name: string, start: () => Promise<ReadHarness>
       expect(slots).toEqual(Array.from({ length: count }, (_, i) => i));
     });
 
+    it('tells ports of a host apart, which share its clock', async () => {
+      const store = await harness.openStore();
+      await store.begin({ ...REQUEST, project: 'ports', now: harness.clock.now() });
+      const at = (site: string, path: string, host = 'port.test') => {
+        const found = `http://${site}/${path}`;
+        return candidate(path, { url: found, fetchUrl: found, host });
+      };
+      await store.offer([
+        at('port.test', 'plain'),
+        at('port.test:8080', 'a?b=//x:1/'),
+        at('port.test:8080', 'c'),
+        at('port.test:9090', 'd'),
+        at('port.test:443', 'odd'),
+        at('[::1]:8080', 'six', '[::1]'),
+      ]);
+      const lease = (await store.leaseHost('me', 'port.test', harness.clock.now(), LEASE_MS))!;
+      const claimed = await store.claim(lease, 3, harness.clock.now());
+      for (const claim of claimed.claims) await store.settle(lease, processed(claim));
+      const robots = { body: null, fetchedAt: harness.clock.now(), expiresAt: 2e12, delaySeconds: null };
+      await store.saveRobots(lease.hostId, { ...robots, origin: 'http://port.test:8080', status: 200 });
+      await store.saveRobots(lease.hostId, { ...robots, origin: 'http://port.test:9090', status: 503 });
+      lease.state.blockedUntil = harness.clock.now() + 5000;
+      await store.release(lease);
+      await store.finish('interrupted', harness.clock.now(), null);
+      await store.close();
+      const found = await listed(side.hosts({ project: 'ports' }));
+      const rows = found.map(({ host, known_urls, read, robots_status }) => [
+        host,
+        known_urls,
+        read,
+        robots_status,
+      ]);
+      expect(rows.sort()).toEqual([
+        ['[::1]:8080', 1, 0, null],
+        ['port.test', 1, 1, null],
+        ['port.test:443', 1, 0, null],
+        ['port.test:8080', 2, 2, 200],
+        ['port.test:9090', 1, 0, 503],
+      ]);
+      const ports = found.filter(({ host }) => host.startsWith('port.test'));
+      const pauses = new Set(ports.map(({ blocked_until }) => blocked_until));
+      expect([...pauses]).toEqual([new Date(harness.clock.now() + 5000).toISOString()]);
+      const pagesOf = async (...hosts: string[]) =>
+        (await listed(side.pages({ project: 'ports', hosts }))).map(
+          ({ url: name }) => new URL(name).pathname,
+        );
+      expect(await pagesOf('port.test')).toEqual(['/plain', '/a', '/c', '/d', '/odd']);
+      expect(await pagesOf('port.test:8080')).toEqual(['/a', '/c']);
+      expect(await pagesOf('port.test:9090', '[::1]')).toEqual(['/d', '/six']);
+      expect(await pagesOf('port.test:443')).toEqual(['/plain', '/odd']);
+      expect(await pagesOf('port.test:80')).toEqual(['/plain']);
+      expect(await pagesOf('[::1]:8080', 'nowhere.test:1')).toEqual(['/six']);
+      expect(await listed(side.hosts({ project: 'ports', limit: 2 }))).toEqual(found.slice(0, 2));
+    });
+
     it('are sorted where it is asked how often they change, or how long ago they were visited', async () => {
       const store = await harness.openStore();
       await store.begin({ ...REQUEST, project: 'sorted', now: harness.clock.now() });

@@ -189,7 +189,9 @@ describe('a connection that is refused', () => {
       pages: { '/': page('Home', `http://127.0.0.1:${port}/x`, '/a'), '/a': page('A') },
     });
     const file = bench.file();
-    const { summary } = await bench.crawl(file, web.url('/'), { retryRefused: false, perHost: 1 });
+    const { summary } = await bench.crawl(file, web.url('/'), {
+      ...{ retryRefused: false, perHost: 1, allowedHosts: ['127.0.0.1'] },
+    });
     expect(summary.status).toBe('completed');
     expect(file.page('/a').state).toBe('Processed');
     const dead = file.page(`http://127.0.0.1:${port}/x`);

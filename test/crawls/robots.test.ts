@@ -84,7 +84,9 @@ describe('robots.txt in a crawl', () => {
       pages: { '/': page('Home', other.url('/'), '/a', '/b'), '/*': page('Page') },
     });
     const file = bench.file();
-    await bench.crawl(file, web.url('/'), { robotsRetries: 0, perHost: 1 });
+    await bench.crawl(file, web.url('/'), {
+      ...{ robotsRetries: 0, perHost: 1, allowedHosts: ['127.0.0.1'] },
+    });
     expect(asked(web)).toEqual(['/', '/a', '/b']);
     expect(file.page(other.url('/'))).toMatchObject({
       state: 'Unreachable',
@@ -248,7 +250,7 @@ describe('robots.txt in a crawl', () => {
     const { events } = await bench.crawl(
       file,
       web.url('/'),
-      { robotsRetries: 2, perHost: 1 },
+      { robotsRetries: 2, perHost: 1, allowedHosts: ['127.0.0.1'] },
       { clock: fastClock(20) },
     );
     const order = events.flatMap((event) => (event.type === 'page' ? [event.url] : []));

@@ -81,7 +81,7 @@ describe('other limits of the scope', () => {
     expect(web.log.every((entry) => entry.host === 0)).toBe(true);
     expect(file.page(web.url('/x', 1))).toMatchObject({
       state: 'Skipped',
-      reason: 'scope: host 127.0.0.2 is not one of 127.0.0.1',
+      reason: `scope: host 127.0.0.2:${web.port} is not one of 127.0.0.1:${web.port}`,
     });
   });
 

@@ -285,7 +285,7 @@ describe('what may be given to start with', () => {
     const file = bench.file();
     const options = { ...BOTH, delay: 0, retries: 0 };
     const { summary } = await bench.crawl(file, `127.0.0.1:${web.port}`, options);
-    expect(summary).toMatchObject({ status: 'completed', project: '127.0.0.1' });
+    expect(summary).toMatchObject({ status: 'completed', project: `127.0.0.1:${web.port}` });
     expect(file.states()).toEqual({ '/': 'Processed', '/named': 'Processed' });
     await bench.crawl(file, `127.0.0.1:${web.port}/docs/`, options);
     expect(file.page('/docs/')).toMatchObject({ state: 'Processed', depth: 0 });

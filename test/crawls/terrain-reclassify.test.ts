@@ -160,6 +160,22 @@ describe.each(['SQLite', 'PostgreSQL'])('sumi reclassify on %s', (kind) => {
     expect(await map.rows('SELECT count(*) AS n FROM runs')).toEqual([{ n: 1 }]);
   });
 
+  it('asks for nothing that a smaller run left out: what is known of it stays, and the next run finds it due', async () => {
+    const web = await startWeb();
+    const map = await newMap(web);
+    await map.crawl({}, { maxDepth: 3 });
+    const before = await map.pages();
+    expect(await map.crawl({}, { maxDepth: 3, maxPages: 1 })).toMatchObject({ pages: 1, left_out: 9 });
+    expect(await map.pages()).toEqual(before);
+    expect(await map.reclassify({}, { maxDepth: 3 })).toMatchObject({ moves: [], waiting: 0 });
+    expect(await map.pages()).toEqual(before);
+    const asked = web.log.length;
+    expect(await map.crawl({}, { maxDepth: 3 })).toMatchObject({ run: 3, left_out: 0, gone: 0 });
+    const names = new Set(web.log.slice(asked).map(({ host, path }) => `${host}:${path}`));
+    expect([...names].filter((name) => !name.endsWith('/robots.txt'))).toHaveLength(10);
+    expect(await map.pages()).toEqual(before);
+  });
+
   it('shuts out what a smaller max-depth puts beyond reach, and keeps what was read', async () => {
     const web = await startWeb();
     const map = await newMap(web);

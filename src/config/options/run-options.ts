@@ -51,7 +51,7 @@ export const runOptions = {
     expected: 'a name',
     placeholder: 'NAME',
     hashed: false,
-    doc: 'The project: pages and history under one name in the database. Without it a crawl takes the start hosts as the name.',
+    doc: 'The project: pages and history under one name in the database. Without it a crawl takes the start hosts as the name, with their ports where these are not 80 or 443.',
   },
   isolated: {
     type: 'boolean',

@@ -31,9 +31,10 @@ export const scopeOptions = {
   'allowed-hosts': {
     type: 'list',
     check: isHostRule,
-    expected: 'host, subdomains, domain, any, or hosts such as example.com and *.example.com',
+    expected:
+      'host, subdomains, domain, any, or hosts such as example.com, *.example.com and example.com:8080',
     placeholder: 'LIST',
-    doc: 'Which hosts are crawled. host: those of the start URLs. subdomains: these and their subdomains. domain: their whole domains (example.com). any: all hosts. Or a list of hosts and wildcards (*.example.com).',
+    doc: 'Which hosts are crawled. host: those of the start URLs, each with its port. subdomains: these and their subdomains. domain: their whole domains (example.com). any: all hosts. Or a list of hosts and wildcards (*.example.com): each means every port, unless it names one.',
   },
   path: {
     type: 'list',

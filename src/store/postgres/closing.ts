@@ -23,16 +23,19 @@ INSERT INTO host_queue (project_id, host_id, closed_state, closed_reason, leased
 SELECT $1, id, $3, $4, COALESCE(lease_until, 0) FROM host WHERE id = $2
 ON CONFLICT (host_id, project_id) DO UPDATE SET closed_state = excluded.closed_state,
   closed_reason = excluded.closed_reason`;
-const CLOSE_PAGES = `
-UPDATE url SET ${giveBackAnswer({ state: '$3', reason: '$4::text', run: '$5' })}
-WHERE project_id = $1 AND host_id = $2 AND state = ${Queued}
-RETURNING id, hops, state, reason, known_state IS NOT NULL AS "isLeftOut"`;
+const closePages = (assignments: string, isLeftOut: string) => `
+UPDATE url SET ${assignments} WHERE project_id = $1 AND host_id = $2 AND state = ${Queued}
+RETURNING id, hops, state, reason, ${isLeftOut} AS "isLeftOut"`;
+const GIVEN_BACK = giveBackAnswer({ state: '$3', reason: '$4::text', run: '$5' });
+const CLOSE_PAGES = closePages(GIVEN_BACK, 'known_state IS NOT NULL');
+const MARK_PAGES = closePages('state = $3, reason = $4, retry_at = NULL', 'false');
 
 export async function closeHost(
   session: Session,
   lease: HostLease,
   state: PageStateCode,
   reason: string,
+  marksKnown = false,
 ): Promise<number> {
   checkTransition('closed', Queued, state);
   const holding = holds(session, lease);
@@ -46,8 +49,10 @@ export async function closeHost(
     const effects = newEffects();
     await lockQueues(tx, effects, [lease.hostId]);
     await ask(tx, CLOSE_QUEUE, [projectId, lease.hostId, state, reason]);
-    const closing = [projectId, lease.hostId, state, reason, session.runId];
-    const rows = await ask<ClosedRow>(tx, CLOSE_PAGES, closing);
+    const closing = [projectId, lease.hostId, state, reason];
+    const rows = marksKnown
+      ? await ask<ClosedRow>(tx, MARK_PAGES, closing)
+      : await ask<ClosedRow>(tx, CLOSE_PAGES, [...closing, session.runId]);
     const leftOut = rows.filter(({ isLeftOut }) => isLeftOut).length;
     if (leftOut > 0) await ask(tx, COUNT_LEFT_OUT, [session.runId, leftOut]);
     const ends = rows.filter(({ hops }) => hops > 0);

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { crawlALittle } from '../../../test/contracts/little-crawl.ts';
+import { OLDER_PROJECTS, olderProjectsSql } from '../../../test/contracts/older-projects.ts';
 import { answersOf } from '../../../test/contracts/read-side-contract.ts';
 import { FakeClock } from '../../../test/fake-clock.ts';
 import { sharedPostgres } from '../../../test/servers/shared-postgres.ts';
@@ -61,6 +62,18 @@ async function contentsOf(url: string): Promise<unknown[]> {
 }
 
 describe('opening for a worker', () => {
+  it('names projects by the ports of their start URLs, where nobody gave them a name', async () => {
+    const url = await newDatabase();
+    const sql = connect(url, OPTIONS);
+    await sql.unsafe(`${MIGRATIONS.slice(0, 8).join('\n')}; ${olderProjectsSql()};
+      INSERT INTO meta VALUES ('application', 'sumi-ripple'), ('schema_version', '8'), ('hash_key', '${'0'.repeat(32)}')`);
+    await disconnect(sql);
+    const opened = await openForWriting(url, OPTIONS);
+    const rows = await opened.sql`SELECT name FROM project ORDER BY id`;
+    await disconnect(opened.sql);
+    expect(rows.map(({ name }) => name)).toEqual(OLDER_PROJECTS.map(({ after }) => after));
+  });
+
   it('makes the tables once, whoever comes first of ten at once', async () => {
     const url = await newDatabase();
     const opened = await Promise.all(Array.from({ length: 10 }, () => openForWriting(url, OPTIONS)));

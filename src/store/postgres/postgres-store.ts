@@ -140,7 +140,7 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
     settle: (held, settlement) => settle(session, held, settlement),
     unclaim: async (held, claims) => unclaim(session, held, claims),
     release: async (held) => release(session, held),
-    closeHost: (held, state, reason) => closeHost(session, held, state, reason),
+    closeHost: (held, state, reason, marksKnown) => closeHost(session, held, state, reason, marksKnown),
     closeWaiting: (state, reason) => closeWaiting(session, state, reason),
     lowerDepths: (budget) => lowerDepths(session, budget),
     requeue: (pageIds, priority) => requeue(session, pageIds, priority),

@@ -8,6 +8,7 @@ import { COUNTING_WORD_NAMES, COUNTING_WORDS, stateList } from '../../frontier/c
 import { PAGE_STATES, pageStateName } from '../../frontier/page-state.ts';
 import { explainFailures } from '../explain-failures.ts';
 import { IS_EXTERNAL, IS_NOT_EXTERNAL } from '../external-urls.ts';
+import { readHosts } from '../host-filter.ts';
 import { orderOfPages, type PagePlace } from '../page-order.ts';
 import { NO_DEPTH, REQUEST_KINDS, type StoredRobots } from '../port.ts';
 import type {
@@ -58,6 +59,8 @@ const PAGE_COLUMNS = `u.url, u.state, u.reason, f.status_code, f.title, f.h1, NU
   ${time('u.discovered_at')} AS discovered_at, u.discovered_run, f.run_id AS visited_run, u.referrer_id, f.redirect_to,
   f.body_key, u.left_run, u.left_reason`;
 const FETCHED = 'fetched f ON f.page_id = u.id AND f.host_id = u.host_id';
+/** The site of a page: its host, with the port where the URL has one. A robots.txt's is that of its origin. */
+const SITE = "split_part(u.url, '/', 3)";
 /** Around a choice of rows of url. */
 const pagesFrom = (
   urls: string,
@@ -187,7 +190,15 @@ async function* pagesOf(sql: Sql, filter: PageFilter): AsyncGenerator<PageRow> {
       'u.state = ANY (?::smallint[])',
       states.map((state) => PAGE_STATES[state]),
     );
-  if (hosts !== undefined) add('u.host_id = ANY (?::int[])', await hostIdsOf(sql, hosts));
+  if (hosts !== undefined) {
+    const wanted = readHosts(hosts);
+    add('u.host_id = ANY (?::int[])', await hostIdsOf(sql, wanted.hosts));
+    if (wanted.sites.length > 0) {
+      // The names stand as sites among others: what a name means is said by its host alone.
+      const whole = (await hostIdsOf(sql, wanted.names)).map(String).join(', ') || 'NULL';
+      add(`(u.host_id IN (${whole}) OR ${SITE} = ANY (?::text[]))`, wanted.sites);
+    }
+  }
   if (statusCodes !== undefined) add('f.status_code = ANY (?::int[])', [...statusCodes]);
   if (changes !== undefined) add('f.change = ANY (?::text[])', [...changes]);
   if (changingMoreThan !== undefined) add('f.change_frequency > ?', changingMoreThan);
@@ -231,28 +242,34 @@ function runsOf(sql: Sql, filter: { project?: string; limit?: number }): AsyncGe
   return batches(filter.limit, { first: 0, placeOf: ({ run }) => run }, read);
 }
 
-/** A batch of hosts, each counted in its own partition; hosts without pages of the project are left out. */
+/** A batch of hosts, each counted in its own partition, a row a port; hosts without pages of the project are left out. */
 async function* hostsOf(sql: Sql, filter: { project?: string; limit?: number }): AsyncGenerator<HostRow> {
   const mine = (table: string) =>
     `($3::text IS NULL OR ${table}.project_id = (SELECT id FROM project WHERE name = $3))`;
-  const text = `SELECT h.id AS at, h.name AS host, c.known_urls, ${COUNTED},
+  const robots = `FROM robots_txt r WHERE r.host_id = h.id AND split_part(r.origin, '/', 3) IN (c.site, 'www.' || c.site)`;
+  const text = `SELECT h.id AS at, c.site, c.site AS host, c.known_urls, ${COUNTED},
       COALESCE((SELECT sum(q.requests) FROM host_queue q WHERE q.host_id = h.id AND ${mine('q')}), 0) AS requests,
       ${whole('h.average_ms')} AS average_ms, ${whole('h.adaptive_ms')} AS adaptive_delay_ms,
       ${time('h.not_before')} AS next_slot_at, ${time('h.blocked_until')} AS blocked_until, h.consecutive_429, h.failures,
-      (SELECT r.status FROM robots_txt r WHERE r.host_id = h.id ORDER BY r.fetched_at DESC LIMIT 1) AS robots_status,
-      (SELECT ${time('max(r.fetched_at)')} FROM robots_txt r WHERE r.host_id = h.id) AS robots_fetched_at,
+      (SELECT r.status ${robots} ORDER BY r.fetched_at DESC LIMIT 1) AS robots_status,
+      (SELECT ${time('max(r.fetched_at)')} ${robots}) AS robots_fetched_at,
       (SELECT q.closed_reason FROM host_queue q
         WHERE q.host_id = h.id AND q.closed_reason IS NOT NULL AND ${mine('q')} LIMIT 1) AS closed
-    FROM (SELECT * FROM host WHERE id > $1 ORDER BY id LIMIT $2) h CROSS JOIN LATERAL (
-      SELECT count(*) AS known_urls, ${COUNTS}
-      FROM url u WHERE u.host_id = h.id AND ${mine('u')}) c
-    ORDER BY h.id`;
+    FROM (SELECT * FROM host WHERE id > $1 ORDER BY id LIMIT $2) h LEFT JOIN LATERAL (
+      SELECT ${SITE} AS site, count(*) AS known_urls, ${COUNTS}
+      FROM url u WHERE u.host_id = h.id AND ${mine('u')} GROUP BY 1) c ON true
+    ORDER BY h.id, c.site COLLATE "C"`;
   const read = (after: number, size: number) =>
-    ask<HostRow & { at: number }>(sql, text, [after, size, filter.project ?? null]);
+    ask<HostRow & { at: number; site: string | null }>(sql, text, [after, size, filter.project ?? null]);
   let left = filter.limit ?? Number.POSITIVE_INFINITY;
   if (left <= 0) return;
-  for await (const { at: _, ...row } of batches(undefined, { first: 0, placeOf: ({ at }) => at }, read)) {
-    if (row.known_urls === 0) continue;
+  for await (const { at: _, site, ...row } of batches(
+    undefined,
+    { first: 0, placeOf: ({ at }) => at },
+    read,
+  )) {
+    // A host of which this project has no URL.
+    if (site === null) continue;
     yield row;
     if (--left <= 0) return;
   }

@@ -391,6 +391,23 @@ const partitionsOf = (tables: readonly string[]) =>
     )
     .join('\n');
 
+/**
+ * A project that was given no name has that of its start hosts. Before, ports were no part of it; now a crawl of the same
+ * URLs looks for the name with them. The last run says what the project is begun with, and whether it was given a name.
+ */
+const NAME_BY_SITES = `
+UPDATE project p SET name = n.by_site
+FROM (SELECT project_id, string_agg(DISTINCT site COLLATE "C", ' ' ORDER BY site COLLATE "C") AS by_site,
+    string_agg(DISTINCT regexp_replace(site, ':[0-9]+$', '') COLLATE "C", ' '
+      ORDER BY regexp_replace(site, ':[0-9]+$', '') COLLATE "C") AS by_host
+  FROM (SELECT r.project_id, split_part(regexp_replace(s.url, '^[a-z]+://', ''), '/', 1) AS site
+    FROM run r CROSS JOIN LATERAL json_array_elements_text(CASE WHEN json_typeof(r.config::json -> 'start-urls') = 'array'
+      THEN r.config::json -> 'start-urls' ELSE '[]' END) AS s (url)
+    WHERE r.id IN (SELECT max(id) FROM run GROUP BY project_id) AND r.config::json ->> 'project' IS NULL) starts
+  GROUP BY project_id) n
+WHERE n.project_id = p.id AND p.name = n.by_host AND n.by_site <> p.name
+  AND NOT EXISTS (SELECT 1 FROM project o WHERE o.name = n.by_site);`;
+
 /** Each brings the database one version on. */
 export const MIGRATIONS: readonly string[] = [
   `${TABLES}\n${partitionsOf(FIRST_PARTITIONED)}`,
@@ -429,7 +446,8 @@ CREATE TABLE reader_look (
   looked_at bigint NOT NULL,
   PRIMARY KEY (project_id, reader)
 );
-ALTER TABLE discovery ADD COLUMN guessed text;`,
+ALTER TABLE discovery ADD COLUMN guessed text;
+${NAME_BY_SITES}`,
 ];
 export const SCHEMA_VERSION = MIGRATIONS.length;
 

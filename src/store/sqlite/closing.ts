@@ -25,12 +25,18 @@ export function createClosing(
 ) {
   const { db } = session;
   const giveBack = giveBackAnswer({ state: '@state', reason: '@reason', run: '@run' });
-  const closed = 'RETURNING id, hops, state, reason, known_state IS NOT NULL AS isLeftOut';
-  const closePage = db.prepare(`UPDATE url SET ${giveBack} WHERE id = @page AND state = 1 ${closed}`);
-  const closeRetries = db.prepare(
-    `UPDATE url SET ${giveBack}
-     WHERE project_id = @project AND host_id = @host AND state = 1 AND retry_at IS NOT NULL ${closed}`,
-  );
+  const closing = (assignments: string, isLeftOut: string) => {
+    const closed = `RETURNING id, hops, state, reason, ${isLeftOut} AS isLeftOut`;
+    return {
+      page: db.prepare(`UPDATE url SET ${assignments} WHERE id = @page AND state = 1 ${closed}`),
+      retries: db.prepare(
+        `UPDATE url SET ${assignments}
+         WHERE project_id = @project AND host_id = @host AND state = 1 AND retry_at IS NOT NULL ${closed}`,
+      ),
+    };
+  };
+  const closeAndGiveBack = closing(giveBack, 'known_state IS NOT NULL');
+  const closeAndMark = closing('state = @state, reason = @reason, retry_at = NULL', '0');
   const closeHostQueue = db.prepare(
     `INSERT INTO host_queue (project_id, host_id, closed_state, closed_reason) VALUES (?, ?, ?, ?)
      ON CONFLICT DO UPDATE SET closed_state = excluded.closed_state, closed_reason = excluded.closed_reason`,
@@ -45,7 +51,7 @@ export function createClosing(
   const forgetWaiting = db.prepare('UPDATE host_queue SET waiting = 0 WHERE project_id = ?');
 
   return {
-    closeHost(lease: HostLease, state: PageStateCode, reason: string): number {
+    closeHost(lease: HostLease, state: PageStateCode, reason: string, marksKnown = false): number {
       checkTransition('closed', PAGE_STATES.Queued, state);
       if (!isHeld(lease)) return 0;
       lease.closed = { state, reason };
@@ -53,9 +59,11 @@ export function createClosing(
       flushRows();
       const given = { state, reason, run: session.runId };
       const { projectId: project } = session;
-      const closed = closeRetries.all({ ...given, project, host: lease.hostId }) as ClosedRow[];
+      const close = marksKnown ? closeAndMark : closeAndGiveBack;
+      const values = marksKnown ? { state, reason } : given;
+      const closed = close.retries.all({ ...values, project, host: lease.hostId }) as ClosedRow[];
       for (const page of waiting.ids(lease.hostId))
-        closed.push(...(closePage.all({ ...given, page }) as ClosedRow[]));
+        closed.push(...(close.page.all({ ...values, page }) as ClosedRow[]));
       waiting.clear(lease.hostId);
       for (const row of closed) if (row.hops > 0) endChain(row.id, row.state, row.reason);
       const leftOut = closed.reduce((sum, row) => sum + row.isLeftOut, 0);

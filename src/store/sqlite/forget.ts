@@ -1,5 +1,6 @@
 /** History is dropped by its age; what pages are now is no history. */
-import { type Forgotten, MARK_KINDS, REQUEST_KINDS } from '../port.ts';
+import type { Forgotten } from '../page-tables.ts';
+import { MARK_KINDS, REQUEST_KINDS } from '../port.ts';
 import type { Session } from './session.ts';
 
 const CLEARED = REQUEST_KINDS.indexOf('cleared');

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import Sqlite from 'better-sqlite3';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { OLDER_PROJECTS, olderProjectsSql } from '../../../test/contracts/older-projects.ts';
 import { SumiError } from '../../errors.ts';
 import { REQUEST_KINDS } from '../port.ts';
 import { openAsSource, openForReading, openForWriting, storeError } from './open-database.ts';
@@ -93,6 +94,16 @@ describe('opening for writing', () => {
     expect(db.prepare('SELECT change_frequency FROM fetched ORDER BY page_id').pluck().all()).toEqual([
       24, 2.5,
     ]);
+    db.close();
+  });
+
+  it('names projects by the ports of their start URLs, where nobody gave them a name', () => {
+    makeOfVersion(10, olderProjectsSql());
+    openForWriting(path).close();
+    const db = new Sqlite(path, { readonly: true });
+    expect(db.prepare('SELECT name FROM project ORDER BY id').pluck().all()).toEqual(
+      OLDER_PROJECTS.map(({ after }) => after),
+    );
     db.close();
   });
 

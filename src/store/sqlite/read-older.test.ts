@@ -39,12 +39,15 @@ describe('a file of an older version', () => {
       );
       db.close();
       const side: ReadSide = openSqliteReadSide(path);
-      expect(await side.lastRun(1)).toMatchObject({ run: 1, metadata: null, mode: null, mode_reason: null });
+      expect(await side.lastRun(1)).toMatchObject({
+        ...{ run: 1, metadata: null, mode: null, mode_reason: null, left_out: 0 },
+      });
       expect(await side.page(1, 'https://a.test/')).toMatchObject({
         title: 'T',
         change: 'new',
         change_frequency: 0,
         changes_detected: 0,
+        left_run: null,
       });
       expect(await listed(side.pages({ changingMoreThan: 0 }))).toEqual([]);
       expect(await side.history(1)).toEqual([]);

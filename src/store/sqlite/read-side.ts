@@ -10,6 +10,7 @@ import { COUNTING_WORD_NAMES, COUNTING_WORDS, stateList } from '../../frontier/c
 import { PAGE_STATES, pageStateName } from '../../frontier/page-state.ts';
 import { explainFailures } from '../explain-failures.ts';
 import { IS_EXTERNAL, IS_NOT_EXTERNAL } from '../external-urls.ts';
+import { readHosts } from '../host-filter.ts';
 import { orderOfPages } from '../page-order.ts';
 import { NO_DEPTH, REQUEST_KINDS, type StoredRobots } from '../port.ts';
 import type {
@@ -54,6 +55,10 @@ const PAGE_COLUMNS = `u.url, u.state, u.reason, f.status_code, f.title, f.h1, NU
   COALESCE(f.changes_detected, 0) AS changes_detected, u.priority, u.attempts, ${iso('u.retry_at')} AS retry_at,
   ${iso('u.discovered_at')} AS discovered_at, u.discovered_run, f.run_id AS visited_run, u.referrer_id, f.redirect_to,
   f.body_key, u.left_run, u.left_reason`;
+/** The site of a page: its host, with the port where the URL has one. A robots.txt's is that of its origin. */
+const SITE =
+  "substr(u.url, instr(u.url, '//') + 2, instr(substr(u.url || '/', instr(u.url, '//') + 2), '/') - 1)";
+const ROBOTS_SITE = "substr(r.origin, instr(r.origin, '//') + 2)";
 const PAGES = `url u JOIN host h ON h.id = u.host_id JOIN project p ON p.id = u.project_id
   LEFT JOIN fetched f ON f.page_id = u.id`;
 
@@ -152,7 +157,11 @@ async function* pagesOf(db: Database, filter: PageFilter): AsyncGenerator<PageRo
     filter.states?.map((state) => PAGE_STATES[state]),
   );
   add('f.status_code', filter.statusCodes);
-  add('h.name', filter.hosts);
+  if (filter.hosts !== undefined) {
+    const { names, sites } = readHosts(filter.hosts);
+    conditions.push(`(h.name IN (${names.map(() => '?')}) OR ${SITE} IN (${sites.map(() => '?')}))`);
+    values.push(...names, ...sites);
+  }
   add('f.change', filter.changes);
   if (filter.withoutExternal) conditions.push(IS_NOT_EXTERNAL);
   if (filter.changingMoreThan !== undefined) {
@@ -204,23 +213,25 @@ async function* runsOf(db: Database, filter: { project?: string; limit?: number 
   }
 }
 
-/** Pages are counted once for all hosts, into a table of this connection's own: there is no index by host. */
+/** A row a host and port. Pages are counted once for all of them, into a table of this connection's own: there is no index by host. */
 async function* hostsOf(db: Database, filter: { project?: string; limit?: number }): AsyncGenerator<HostRow> {
   const project = filter.project ?? null;
   db.exec('DROP TABLE IF EXISTS temp.host_pages');
   db.prepare(
-    `CREATE TEMP TABLE host_pages AS SELECT u.host_id, count(*) AS known_urls, ${COUNTS}
+    `CREATE TEMP TABLE host_pages AS SELECT u.host_id, ${SITE} AS site, count(*) AS known_urls, ${COUNTS}
      FROM url u JOIN project p ON p.id = u.project_id WHERE ? IS NULL OR p.name = ?
-     GROUP BY u.host_id ORDER BY u.host_id`,
+     GROUP BY u.host_id, site ORDER BY u.host_id, site`,
   ).run(project, project);
   const read = db.prepare(
-    `SELECT c.rowid AS at, h.name AS host, c.known_urls, ${COUNTED},
+    `SELECT c.rowid AS at, c.site AS host, c.known_urls, ${COUNTED},
        COALESCE((SELECT sum(q.requests) FROM host_queue q JOIN project p ON p.id = q.project_id
          WHERE q.host_id = h.id AND (? IS NULL OR p.name = ?)), 0) AS requests,
        round(h.average_ms) AS average_ms, round(h.adaptive_ms) AS adaptive_delay_ms,
        ${iso('h.not_before')} AS next_slot_at, ${iso('h.blocked_until')} AS blocked_until, h.consecutive_429, h.failures,
-       (SELECT r.status FROM robots_txt r WHERE r.host_id = h.id ORDER BY r.fetched_at DESC LIMIT 1) AS robots_status,
-       (SELECT ${iso('max(r.fetched_at)')} FROM robots_txt r WHERE r.host_id = h.id) AS robots_fetched_at,
+       (SELECT r.status FROM robots_txt r WHERE r.host_id = h.id AND ${ROBOTS_SITE} IN (c.site, 'www.' || c.site)
+         ORDER BY r.fetched_at DESC LIMIT 1) AS robots_status,
+       (SELECT ${iso('max(r.fetched_at)')} FROM robots_txt r
+         WHERE r.host_id = h.id AND ${ROBOTS_SITE} IN (c.site, 'www.' || c.site)) AS robots_fetched_at,
        (SELECT q.closed_reason FROM host_queue q JOIN project p ON p.id = q.project_id
          WHERE q.host_id = h.id AND q.closed_reason IS NOT NULL AND (? IS NULL OR p.name = ?) LIMIT 1) AS closed
      FROM temp.host_pages c JOIN host h ON h.id = c.host_id WHERE c.rowid > ? ORDER BY c.rowid LIMIT ?`,

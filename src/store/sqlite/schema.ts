@@ -125,6 +125,30 @@ export const CHANGE_COLUMNS = {
   },
 } as const;
 
+/**
+ * A project that was given no name has that of its start hosts. Before, ports were no part of it; now a crawl of the same
+ * URLs looks for the name with them. The last run says what the project is begun with, and whether it was given a name.
+ */
+const NAME_BY_SITES = `
+CREATE TEMP TABLE start_site AS
+  SELECT project_id, site, CASE WHEN site LIKE '%]' THEN site WHEN instr(site, ']') > 0 THEN substr(site, 1, instr(site, ']'))
+      ELSE substr(site, 1, instr(site || ':', ':') - 1) END AS host
+  FROM (SELECT project_id, substr(rest, 1, instr(rest || '/', '/') - 1) AS site
+    FROM (SELECT r.project_id, substr(s.value, CASE instr(s.value, '://') WHEN 0 THEN 1 ELSE instr(s.value, '://') + 3 END) AS rest
+      FROM run r, json_each(CASE WHEN json_valid(r.config) THEN r.config ELSE '{}' END, '$.start-urls') s
+      WHERE r.id IN (SELECT max(id) FROM run GROUP BY project_id) AND json_valid(r.config)
+        AND json_extract(r.config, '$.project') IS NULL));
+CREATE TEMP TABLE site_name AS
+  SELECT p.id, p.name, (SELECT group_concat(host, ' ') FROM
+      (SELECT DISTINCT host FROM temp.start_site s WHERE s.project_id = p.id ORDER BY host)) AS by_host,
+    (SELECT group_concat(site, ' ') FROM
+      (SELECT DISTINCT site FROM temp.start_site s WHERE s.project_id = p.id ORDER BY site)) AS by_site
+  FROM project p;
+UPDATE project SET name = n.by_site FROM temp.site_name n
+WHERE n.id = project.id AND n.name = n.by_host AND n.by_site <> n.name AND n.by_site NOT IN (SELECT name FROM project);
+DROP TABLE temp.start_site;
+DROP TABLE temp.site_name;`;
+
 /** For tests too, which make files of older versions of them. */
 export const MIGRATIONS: readonly string[] = [
   `
@@ -362,7 +386,8 @@ ALTER TABLE url ADD COLUMN left_run INTEGER; ALTER TABLE url ADD COLUMN left_rea
 ALTER TABLE run ADD COLUMN left_out INTEGER NOT NULL DEFAULT 0;
 UPDATE fetched SET change_frequency = ${MOST_CHANGES_A_DAY} WHERE change_frequency > ${MOST_CHANGES_A_DAY};
 ${READER_TABLE}
-ALTER TABLE discovery ADD COLUMN guessed TEXT;`,
+ALTER TABLE discovery ADD COLUMN guessed TEXT;
+${NAME_BY_SITES}`,
 ];
 
 export const SCHEMA_VERSION = MIGRATIONS.length;

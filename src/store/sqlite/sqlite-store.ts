@@ -171,7 +171,8 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Stor
     renew: async (owner, held, until) => leases.renew(owner, held, until),
     unclaim: async (lease, claims) => leases.unclaim(lease, claims),
     release: async (lease) => leases.release(lease),
-    closeHost: async (lease, state, reason) => closing.closeHost(lease, state, reason),
+    closeHost: async (lease, state, reason, marksKnown) =>
+      closing.closeHost(lease, state, reason, marksKnown),
     closeWaiting: async (state, reason) => closing.closeWaiting(state, reason),
     lowerDepths: async (budget) => offers.lowerDepths(budget),
     requeue: async (pageIds, priority) => requeue(pageIds, priority),

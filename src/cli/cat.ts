@@ -22,7 +22,7 @@ export function catCommand(): Command {
   const command = new Command('cat')
     .description('print the stored body of a page')
     .argument('<url>', 'the page, in any spelling');
-  addReadFlags(command, false, ['bodies']);
+  addReadFlags(command, false, ['bodies'], []);
   command.option('--raw', 'the stored bytes and nothing else, which is what is printed anyway');
   return command.addHelpText('after', EXAMPLES).action((url: string) =>
     withReadSide(command, async ({ config, side, project }) => {

@@ -5,7 +5,7 @@ import { sumiError } from '../errors.ts';
 import type { Column } from '../report/render-table.ts';
 import type { LinkRow } from '../store/read-side.ts';
 import { findPages } from './find-pages.ts';
-import { addReadFlags, type Reading, withReadSide } from './read-command.ts';
+import { addReadFlags, type Reading, wantsBom, withReadSide } from './read-command.ts';
 import { writeRows } from './write-rows.ts';
 
 const EXAMPLES = `
@@ -45,6 +45,7 @@ export function linksCommand(): Command {
           format: reading.config.format,
           names: NAMES,
           columns: COLUMNS,
+          bom: wantsBom(command, reading.config.format),
         }),
       ),
     );

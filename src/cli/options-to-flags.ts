@@ -10,10 +10,18 @@ import { ALIASES, type GroupName, OPTION_GROUPS, OPTIONS, type OptionName } from
 import { maskPassword } from '../config/parse-value.ts';
 import { EXIT_CODES, sumiError } from '../errors.ts';
 
-/** Adds the flags of whole groups or of single options; aliases are taken too but not shown in help. */
-export function addOptionFlags(command: Command, wanted: readonly (GroupName | OptionName)[]): Command {
+/**
+ * Adds the flags of whole groups or of single options; aliases are taken too but not shown in help. `formats`: what
+ * --format takes here, for commands that do not print lists; none: there is no such flag.
+ */
+export function addOptionFlags(
+  command: Command,
+  wanted: readonly (GroupName | OptionName)[],
+  formats?: readonly string[],
+): Command {
   const names = new Set(wanted.flatMap(namesOf));
-  for (const name of names) addFlag(command, name, name, false);
+  if (formats?.length === 0) names.delete('format');
+  for (const name of names) addFlag(command, name, name, false, name === 'format' ? formats : undefined);
   for (const [alias, { option }] of Object.entries(ALIASES)) {
     if (names.has(option)) addFlag(command, alias, option, true);
   }
@@ -30,8 +38,14 @@ function namesOf(wanted: GroupName | OptionName): OptionName[] {
     : [wanted as OptionName];
 }
 
-function addFlag(command: Command, flag: string, name: OptionName, isHidden: boolean): void {
-  const spec = OPTIONS[name];
+function addFlag(
+  command: Command,
+  flag: string,
+  name: OptionName,
+  isHidden: boolean,
+  choices?: readonly string[],
+): void {
+  const spec = choices === undefined ? OPTIONS[name] : { ...OPTIONS[name], choices };
   const short = spec.short !== undefined && !isHidden ? `-${spec.short}, ` : '';
   const group = `${groupTitle(name)}:`;
   const add = (flags: string, doc: string | null, parse?: (text: string, before: unknown) => unknown) => {

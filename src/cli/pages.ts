@@ -1,4 +1,5 @@
 /** `sumi pages`: every known URL with its state, the rule that decided, and what the last visit found. */
+import { extname } from 'node:path';
 import { Command } from 'commander';
 import { VISIT_OUTCOMES, type VisitOutcome } from '../change/visit-record.ts';
 import { nearestName } from '../config/nearest-name.ts';
@@ -6,10 +7,13 @@ import { readRate } from '../config/watch-values.ts';
 import { sumiError } from '../errors.ts';
 import { PAGE_STATES, type PageState } from '../frontier/page-state.ts';
 import type { Column } from '../report/render-table.ts';
+import { printable } from '../report/terminal-text.ts';
 import type { PageRow } from '../store/read-side.ts';
-import { addReadFlags, collect, withReadSide } from './read-command.ts';
+import { addReadFlags, collect, type Reading, wantsBom, withReadSide } from './read-command.ts';
 import { type OwnFlag, readLength } from './read-time.ts';
-import { writeRows } from './write-rows.ts';
+import { writeFiles } from './write-files.ts';
+import { parquetPieces, type RowColumn } from './write-parquet.ts';
+import { type ListFormat, rowPieces, writeRows } from './write-rows.ts';
 
 const EXAMPLES = `
 Examples:
@@ -19,52 +23,59 @@ Examples:
   sumi pages --changing-more-than 1/day         what changes often; also 3/week, 0.5
   sumi pages --not-crawled-for 7d               what was not visited for a week
   sumi pages --change changed,gone              by the outcome of the last visit
-  sumi pages --format csv > pages.csv           every column`;
+  sumi pages --format csv > pages.csv           every column; --bom for Excel
+  sumi pages --format parquet --out pages.parquet    for DuckDB, Polars, pandas`;
 
-const NAMES: readonly (keyof PageRow)[] = [
-  'url',
-  'state',
-  'reason',
-  'status_code',
-  'title',
-  'h1',
-  'depth',
-  'content_type',
-  'word_count',
-  'content_hash',
-  'final_url',
-  'redirect_count',
-  'etag',
-  'last_modified',
-  'visited_at',
-  'error',
-  'id',
-  'project',
-  'host',
-  'fetch_url',
-  'meta_description',
-  'lang',
-  'charset',
-  'canonical',
-  'noindex',
-  'nofollow',
-  'content_length',
-  'simhash',
-  'cache_control',
-  'response_ms',
-  'change',
-  'change_frequency',
-  'changes_detected',
-  'priority',
-  'attempts',
-  'retry_at',
-  'discovered_at',
-  'discovered_run',
-  'visited_run',
-  'referrer_id',
-  'redirect_to',
-  'body_key',
-];
+type PagesFormat = ListFormat | 'parquet';
+const FORMATS: readonly PagesFormat[] = ['table', 'json', 'jsonl', 'csv', 'parquet'];
+
+/** Every column of a page, in order, with its type in Parquet. */
+const TYPED = [
+  { name: 'url', type: 'string' },
+  { name: 'state', type: 'string' },
+  { name: 'reason', type: 'string' },
+  { name: 'status_code', type: 'integer' },
+  { name: 'title', type: 'string' },
+  { name: 'h1', type: 'string' },
+  { name: 'depth', type: 'integer' },
+  { name: 'content_type', type: 'string' },
+  { name: 'word_count', type: 'integer' },
+  { name: 'content_hash', type: 'string' },
+  { name: 'final_url', type: 'string' },
+  { name: 'redirect_count', type: 'integer' },
+  { name: 'etag', type: 'string' },
+  { name: 'last_modified', type: 'string' },
+  { name: 'visited_at', type: 'string' },
+  { name: 'error', type: 'string' },
+  { name: 'id', type: 'long' },
+  { name: 'project', type: 'string' },
+  { name: 'host', type: 'string' },
+  { name: 'fetch_url', type: 'string' },
+  { name: 'meta_description', type: 'string' },
+  { name: 'lang', type: 'string' },
+  { name: 'charset', type: 'string' },
+  { name: 'canonical', type: 'string' },
+  { name: 'noindex', type: 'boolean' },
+  { name: 'nofollow', type: 'boolean' },
+  { name: 'content_length', type: 'long' },
+  { name: 'simhash', type: 'string' },
+  { name: 'cache_control', type: 'string' },
+  { name: 'response_ms', type: 'number' },
+  { name: 'change', type: 'string' },
+  { name: 'change_frequency', type: 'number' },
+  { name: 'changes_detected', type: 'integer' },
+  { name: 'priority', type: 'integer' },
+  { name: 'attempts', type: 'integer' },
+  { name: 'retry_at', type: 'string' },
+  { name: 'discovered_at', type: 'string' },
+  { name: 'discovered_run', type: 'long' },
+  { name: 'visited_run', type: 'long' },
+  { name: 'referrer_id', type: 'long' },
+  { name: 'redirect_to', type: 'long' },
+  { name: 'body_key', type: 'string' },
+] as const satisfies readonly RowColumn<PageRow>[];
+
+const NAMES: readonly (keyof PageRow)[] = TYPED.map(({ name }) => name);
 
 const ALWAYS: readonly Column<PageRow>[] = [
   { title: 'state', value: (row) => row.state, colour: (row) => stateColour(row.state) },
@@ -106,7 +117,8 @@ export function stateColour(state: PageState): 'green' | 'yellow' | 'dim' | null
 
 export function pagesCommand(): Command {
   const command = new Command('pages').description('list known URLs: state, reason, status, title, …');
-  addReadFlags(command, true)
+  addReadFlags(command, true, [], FORMATS)
+    .option('--out <FILE>', 'the file to write; - or none is standard output')
     .option('--state <NAME>', 'only these states; comma-separated or repeated', collect)
     .option('--status <CODE>', 'only these HTTP statuses, as 404 or 4xx', collect)
     .option('--host <NAME>', 'only these hosts', collect)
@@ -123,8 +135,9 @@ export function pagesCommand(): Command {
       '--not-crawled-for <TIME>',
       'only pages that were not visited for so long, as 90m, 12h, 7d or 2w; the oldest visit comes first',
     );
-  return command.addHelpText('after', EXAMPLES).action(() =>
-    withReadSide(command, async ({ config, side, project, limit }) => {
+  return command.addHelpText('after', EXAMPLES).action(() => {
+    const format = formatOf(command);
+    const use = async ({ config, side, project, limit }: Reading) => {
       const flags = command.opts<PageFlags>();
       const { state, status, host, change, changingMoreThan, notCrawledFor } = flags;
       const rows = side.pages({
@@ -140,12 +153,55 @@ export function pagesCommand(): Command {
             : Date.now() - readLength(notCrawledFor, ownFlag('--not-crawled-for')),
         limit,
       });
-      await writeRows({ rows, format: config.format, names: NAMES, columns: columnsFor(flags) });
-    }),
-  );
+      await writePages(rows, { ...flags, format: format ?? config.format }, command);
+    };
+    return withReadSide(command, use, ['format']);
+  });
+}
+
+async function writePages(
+  rows: AsyncIterable<PageRow>,
+  flags: PageFlags & { format: PagesFormat },
+  command: Command,
+): Promise<void> {
+  const { format } = flags;
+  const file = flags.out === undefined || flags.out === '-' ? null : flags.out;
+  const bom = wantsBom(command, format);
+  if (format === 'parquet') {
+    if (file === null) {
+      const reason = 'parquet needs a file; expected --out FILE beside it';
+      throw sumiError('usage', { reason, command: 'sumi pages' });
+    }
+    await writeFiles([{ path: file, pieces: parquetPieces(rows, TYPED) }]);
+  } else {
+    const list = { rows, format, names: NAMES, columns: columnsFor(flags), bom };
+    if (file === null) return await writeRows(list);
+    await writeFiles([{ path: file, pieces: rowPieces(list, PLAIN) }]);
+  }
+  process.stdout.write(`${printable(`written to ${file}`)}\n`);
+}
+
+/** A file is read by nobody's terminal: no colours, nothing cut. */
+const PLAIN = { isTTY: false } as NodeJS.WriteStream;
+
+/** Of the flag, else of the ending of --out; undefined where the configuration decides. */
+function formatOf(command: Command): PagesFormat | undefined {
+  const given = command.getOptionValue('format') as string | undefined;
+  const ending = extname(command.getOptionValue('out') ?? '').slice(1);
+  const format = given ?? ending;
+  const found = FORMATS.find((known) => known === format);
+  if (found !== undefined || given === undefined) return found;
+  const expected = FORMATS.join(', ').replace(/, ([^,]*)$/, ' or $1');
+  throw sumiError('bad-value', {
+    option: '--format',
+    value: JSON.stringify(given),
+    place: 'flag --format',
+    expected,
+  });
 }
 
 interface PageFlags {
+  out?: string;
   state?: string[];
   status?: string[];
   host?: string[];

@@ -14,7 +14,7 @@ import { systemClock } from '../primitives/clock.ts';
 import { printable } from '../report/terminal-text.ts';
 import { openReadSide, openStore } from '../store/open-store.ts';
 import { addOptionFlags, flagsGiven } from './options-to-flags.ts';
-import { refuseUnknownProject, wantsJson } from './read-command.ts';
+import { ANSWER_FORMATS, refuseUnknownProject, wantsJson } from './read-command.ts';
 
 const EXAMPLES = `
 Examples:
@@ -43,7 +43,7 @@ export function projectCommand(): Command {
     .argument('[name]', 'the project; all of them without')
     .option('--set <NAME=VALUE>', 'keep an option; may be repeated', collect)
     .option('--unset <NAME>', 'forget an option; may be repeated', collect);
-  addOptionFlags(command, ['db', 'store', 'config', 'project', 'format']);
+  addOptionFlags(command, ['db', 'store', 'config', 'project', 'format'], ANSWER_FORMATS);
   return command
     .addHelpText('after', EXAMPLES)
     .action(async (name: string | undefined, flags: ProjectFlags) => {

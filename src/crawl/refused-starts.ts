@@ -104,11 +104,10 @@ async function sayRobots(
 }
 
 function sayNoRobots(url: string, why: string): Said {
-  const { host } = new URL(url);
-  if (isUnknownHost(why)) return sayNetwork(url, why);
-  const what = /^\d+$/.test(why) ? `answered ${why}` : `could not be read (${why})`;
+  // What cannot be connected to has no pages to ask for either.
+  if (!/^\d+$/.test(why)) return sayNetwork(url, why);
   return {
-    message: `robots.txt of ${host} ${what}, and without it no page of that site may be asked for`,
+    message: `robots.txt of ${new URL(url).host} answered ${why}, and without it no page of that site may be asked for`,
     advice:
       'Try again later; if the site is meant to be read without it, there is --robots-unreachable allow.',
   };
@@ -158,9 +157,14 @@ function sayNetwork(url: string, why: string): Said {
 
 const isUnknownHost = (why: string) => /^unknown-host\b|\bENOTFOUND\b/.test(why);
 
+/** Of a host that is there and does not answer, or cannot be reached. */
+const SILENCE = /^(?:network: (?!unknown-host)|robots: unreachable \D)/;
+
 /** For the run's row: what became of the first one, and how many there are. */
-export function summarizeRefused(refused: readonly RefusedStart[]): string | null {
-  if (refused.length === 0) return null;
+export function summarizeRefused(refused: readonly RefusedStart[], isAnswered: boolean): string | null {
+  const told = refused.find(({ reason }) => !SILENCE.test(reason)) ?? refused[0];
+  if (told === undefined) return isAnswered ? null : 'no start URL gave any HTTP answer';
+  if (!isAnswered && SILENCE.test(told.reason)) return `no start URL gave any HTTP answer (${told.reason})`;
   const more = refused.length === 1 ? '' : ` (and ${refused.length - 1} more start URLs)`;
-  return `${refused[0].message}${more}`;
+  return `${told.message}${more}`;
 }

@@ -2,6 +2,7 @@
  * Start URLs that were refused, told in sentences: which rule or status it was, and what can be done. Looked up in the store
  * when a run ends, so that it is the same whichever worker asked for the page. Only reads.
  */
+import { SumiError } from '../errors.ts';
 import { parseRobotsTxt, rulesFor } from '../politeness/robots-txt.ts';
 import type { RefusedStart } from '../report/events.ts';
 import type { PageRow, ReadSide } from '../store/read-side.ts';
@@ -26,7 +27,8 @@ export async function findRefusedStarts(
 ): Promise<{ refused: RefusedStart[]; hasPages: boolean }> {
   const none = { refused: [], hasPages: true };
   if (parts.openSide === null) return none;
-  const side = await parts.openSide();
+  const side = await openIfThere(parts.openSide);
+  if (side === null) return none;
   try {
     const row = (await side.projects()).find((known) => known.project === project);
     if (row === undefined) return none;
@@ -40,6 +42,16 @@ export async function findRefusedStarts(
     return { refused: [...refused.values()], hasPages: refused.size === 0 || (await hasPage(side, project)) };
   } finally {
     await side.close();
+  }
+}
+
+/** Null while a shared store is away: the end of the run waits for it as long as need be, these sentences do not. */
+async function openIfThere(open: () => Promise<ReadSide>): Promise<ReadSide | null> {
+  try {
+    return await open();
+  } catch (error) {
+    if (error instanceof SumiError && error.code === 'store-unreachable') return null;
+    throw error;
   }
 }
 

@@ -428,7 +428,7 @@ export const ERRORS = {
   },
   'start-refused': {
     message: 'No page was read: {reason}{more}.',
-    hint: '{advice}',
+    hint: '{advice} `sumi pages{at}` shows what became of each URL.',
     exitCode: 1,
     httpStatus: 502,
   },

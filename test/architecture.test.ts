@@ -86,7 +86,7 @@ const PARTS: Record<string, { uses: string[]; types?: string[] }> = {
     uses: ['url', 'frontier', 'parse', 'store', 'graph/formats'],
     types: ['config', 'map-page'],
   },
-  'graph/formats': { uses: ['graph'] },
+  'graph/formats': { uses: ['primitives', 'graph'] },
   crawl: {
     uses: [
       'primitives',

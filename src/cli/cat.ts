@@ -22,7 +22,7 @@ export function catCommand(): Command {
   const command = new Command('cat')
     .description('print the stored body of a page')
     .argument('<url>', 'the page');
-  addReadFlags(command, false, ['bodies']);
+  addReadFlags(command, false, ['bodies'], []);
   command.option('--raw', 'print the stored bytes (this also happens without the flag)');
   return command.addHelpText('after', EXAMPLES).action((url: string) =>
     withReadSide(command, async ({ config, side, project }) => {

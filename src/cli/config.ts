@@ -7,6 +7,7 @@ import { showValue, withoutSecret } from '../config/parse-value.ts';
 import { applyProjectSettings } from '../crawl/apply-project-settings.ts';
 import { sumiError } from '../errors.ts';
 import { addOptionFlags, flagsGiven } from './options-to-flags.ts';
+import { ANSWER_FORMATS } from './read-command.ts';
 
 const EXAMPLES = `
 Examples:
@@ -20,7 +21,7 @@ export function configCommand(): Command {
   const command = new Command('config')
     .description('print all options, and where each value came from')
     .argument('[file]', 'TOML file, as --config');
-  addOptionFlags(command, Object.keys(OPTION_GROUPS) as GroupName[]);
+  addOptionFlags(command, Object.keys(OPTION_GROUPS) as GroupName[], { formats: ANSWER_FORMATS });
   return command.addHelpText('after', EXAMPLES).action(async (file: string | undefined) => {
     const sources = { file, env: process.env, flags: flagsGiven(command) };
     const told = await loadConfig(sources);

@@ -14,7 +14,7 @@ import type { CopySide } from '../store/copy-port.ts';
 import { type ComparedTable, type CopyEvent, type CopyResult, copyProject } from '../store/copy-project.ts';
 import { openCopySide } from '../store/open-store.ts';
 import { addOptionFlags, flagsGiven } from './options-to-flags.ts';
-import { wantsJson } from './read-command.ts';
+import { ANSWER_FORMATS, wantsJson } from './read-command.ts';
 
 const EXAMPLES = `
 Examples:
@@ -38,7 +38,7 @@ export function copyCommand(): Command {
     .requiredOption('--to <FILE|URL>', 'the database to write; a file is created if there is none')
     .option('--as <NAME>', 'the name of the copy, with --project')
     .option('--restart', 'delete what an interrupted copy left, and start again');
-  addOptionFlags(command, ['project', 'format']);
+  addOptionFlags(command, ['project', 'format'], { formats: ANSWER_FORMATS });
   return command
     .option('--json', 'print one JSON object')
     .addHelpText('after', EXAMPLES)

@@ -43,7 +43,10 @@ export async function crawlToEnd(
   }
   view.ended(summary);
   if (summary.status === 'failed')
-    throw refusalError(summary.refused_starts) ?? (await noAnswer(config, startUrls[0], summary.project));
+    throw (
+      refusalError(summary.refused_starts, storeFlag(config)) ??
+      (await noAnswer(config, startUrls[0], summary.project))
+    );
   for (const line of refusedLines(summary)) view.say(line);
   process.exitCode = summary.status === 'interrupted' ? EXIT_CODES.interrupted : EXIT_CODES.done;
   return summary;

@@ -22,7 +22,9 @@ export function crawlCommand(): Command {
   const command = new Command('crawl')
     .description('crawl sites into a database')
     .argument('[url...]', 'where to start');
-  addOptionFlags(command, ['scope', 'politeness', 'fetch', 'page', 'change', 'sitemap', 'run', 'workers']);
+  addOptionFlags(command, ['scope', 'politeness', 'fetch', 'page', 'change', 'sitemap', 'run', 'workers'], {
+    formats: [],
+  });
   return command.addHelpText('after', EXAMPLES).action(async (urls: string[]) => {
     const sources = { env: process.env, flags: flagsGiven(command) };
     const told = await loadConfig(sources);

@@ -8,12 +8,13 @@ import { describeDomains } from '../graph/describe-domains.ts';
 import { describePages } from '../graph/describe-pages.ts';
 import { EXPORT_FORMATS, type ExportFormat, filesOf, type GraphFile } from '../graph/graph-files.ts';
 import { readStoredOrigins } from '../graph/stored-origins.ts';
+import { BYTE_ORDER_MARK } from '../primitives/csv-field.ts';
 import { printable, showMany } from '../report/terminal-text.ts';
 import { openReadSide } from '../store/open-store.ts';
 import type { ReadSide } from '../store/read-side.ts';
 import { drawPage, oneOf } from './draw-map.ts';
 import { addOptionFlags, flagsGiven } from './options-to-flags.ts';
-import { refuseUnknownProject } from './read-command.ts';
+import { BOM_DOC, refuseUnknownProject, wantsBom } from './read-command.ts';
 import { writeFiles } from './write-files.ts';
 
 const EXAMPLES = `
@@ -46,6 +47,7 @@ export function exportCommand(): Command {
       new Option('--format <FORMAT>', 'the format (default: by the ending of --out)').choices(FORMATS),
     )
     .addOption(new Option('--of <WHAT>', 'what to export').choices(Object.keys(SUBJECTS)).default('pages'))
+    .option('--bom', BOM_DOC)
     .option('--out <FILE>', 'the file to write (default: -, standard output)');
   addOptionFlags(command, ['db', 'store', 'config', 'project']);
   for (const option of command.options) {
@@ -59,6 +61,7 @@ async function runExport(command: Command, flags: ExportFlags): Promise<void> {
   const out = flags.out === undefined || flags.out === '-' ? null : flags.out;
   const format = flags.format ?? formatOf(out);
   if (format === 'parquet' && out === null) throw usage('parquet needs a file: give --out FILE');
+  const bom = wantsBom(command, format);
   // The formats of lists are an option of the same name.
   const { format: _, ...own } = flagsGiven(command);
   const config = await loadConfig({ env: process.env, flags: own });
@@ -76,7 +79,7 @@ async function runExport(command: Command, flags: ExportFlags): Promise<void> {
       process.stderr.write(
         `depth by origin is left out: ${showMany(origins.names.length, 'origin')} and ${showMany(graph.nodeCount, 'node')} are too many; the view page_depths has it\n`,
       );
-    const files = await filesOf(format, graph);
+    const files = (await filesOf(format, graph)).map((file) => (bom ? withBom(file) : file));
     if (out === null) return await print(files[0]);
     const named = files.map(({ holds, pieces }) => ({ path: pathOf(out, holds), pieces }));
     await writeFiles(named);
@@ -136,6 +139,14 @@ function pathOf(out: string, holds: GraphFile['holds']): string {
   if (holds !== 'nodes') return out;
   const { name, ext } = parse(out);
   return `${out.slice(0, out.length - name.length - ext.length)}${name}-nodes${ext}`;
+}
+
+function withBom({ holds, pieces }: GraphFile): GraphFile {
+  async function* marked() {
+    yield BYTE_ORDER_MARK;
+    yield* pieces;
+  }
+  return { holds, pieces: marked() };
 }
 
 async function print({ pieces }: GraphFile): Promise<void> {

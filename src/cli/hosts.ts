@@ -3,7 +3,7 @@ import { Command } from 'commander';
 import { COUNTING_WORD_NAMES } from '../frontier/counting-words.ts';
 import type { Column } from '../report/render-table.ts';
 import type { HostRow } from '../store/read-side.ts';
-import { addReadFlags, withReadSide } from './read-command.ts';
+import { addReadFlags, wantsBom, withReadSide } from './read-command.ts';
 import { writeRows } from './write-rows.ts';
 
 const NAMES: readonly (keyof HostRow)[] = [
@@ -47,7 +47,8 @@ export function hostsCommand(): Command {
     .action(() =>
       withReadSide(command, async ({ config, side, project, limit }) => {
         const rows = side.hosts({ project, limit });
-        await writeRows({ rows, format: config.format, names: NAMES, columns: COLUMNS });
+        const { format } = config;
+        await writeRows({ rows, format, names: NAMES, columns: COLUMNS, bom: wantsBom(command, format) });
       }),
     );
 }

@@ -6,7 +6,7 @@ import { type BrokenLink, findBrokenLinks } from '../graph/broken-links.ts';
 import type { Column } from '../report/render-table.ts';
 import type { LinkRow, PageRow } from '../store/read-side.ts';
 import { findPages } from './find-pages.ts';
-import { addReadFlags, type Reading, withReadSide } from './read-command.ts';
+import { addReadFlags, type Reading, wantsBom, withReadSide } from './read-command.ts';
 import { writeRows } from './write-rows.ts';
 
 const EXAMPLES = `
@@ -49,12 +49,13 @@ export function linksCommand(): Command {
     .action((url: string | undefined, flags: { broken?: true }) =>
       withReadSide(command, (reading) =>
         flags.broken === true
-          ? listBroken(url, reading)
+          ? listBroken(url, reading, wantsBom(command, reading.config.format))
           : writeRows({
               rows: url === undefined ? reading.side.links(reading) : linksOf(url, reading),
               format: reading.config.format,
               names: NAMES,
               columns: COLUMNS,
+              bom: wantsBom(command, reading.config.format),
             }),
       ),
     );
@@ -90,7 +91,7 @@ const ANCHOR: Column<BrokenLink> = { title: 'anchor', value: (row) => row.anchor
 const REASON: Column<BrokenLink> = { title: 'reason', value: (row) => row.reason, shrinksTo: 10 };
 const PROJECT: Column<BrokenLink> = { title: 'project', value: (row) => row.project, shrinksTo: 10 };
 
-async function listBroken(url: string | undefined, reading: Reading): Promise<void> {
+async function listBroken(url: string | undefined, reading: Reading, bom: boolean): Promise<void> {
   const { side, project, limit, config } = reading;
   const pageIds = url === undefined ? undefined : (await pagesOf(url, reading)).map(({ id }) => id);
   const hasProjects = project === undefined && (await side.projects()).length > 1;
@@ -108,6 +109,7 @@ async function listBroken(url: string | undefined, reading: Reading): Promise<vo
     format: config.format,
     names: BROKEN_NAMES,
     columns: [...BROKEN_COLUMNS, BY_REDIRECT, ANCHOR, REASON, ...(hasProjects ? [PROJECT] : [])],
+    bom,
   });
   if (config.format !== 'table') return;
   if (links === 0) process.stdout.write('No link leads to a broken page.\n');

@@ -15,7 +15,7 @@ import { renderTerrainStats } from '../report/terrain-summary.ts';
 import { type CrawlHooks, crawlToEnd } from './crawl-to-end.ts';
 import { drawMap, type MapOutputs, refuseUnwritable } from './draw-map.ts';
 import { addOptionFlags, flagsBesideFile } from './options-to-flags.ts';
-import { wantsJson } from './read-command.ts';
+import { ANSWER_FORMATS, wantsJson } from './read-command.ts';
 
 const EXAMPLES = `
 Examples:
@@ -74,7 +74,10 @@ export function mapCommand(): Command {
         'write the Markdown summary of the stored map, without a crawl',
       ).conflicts(['fresh', 'resume']),
     );
-  addOptionFlags(command, ['scope', 'politeness', 'fetch', 'page', 'run', 'workers'], 'terrain');
+  addOptionFlags(command, ['scope', 'politeness', 'fetch', 'page', 'run', 'workers'], {
+    profile: 'terrain',
+    formats: ANSWER_FORMATS,
+  });
   for (const option of command.options) {
     // The help is about maps; the rest is that of `sumi crawl`.
     if (option.helpGroupHeading !== undefined && !SHOWN.includes(option.long ?? '')) option.hideHelp();
@@ -92,6 +95,11 @@ async function runMap(file: string, flags: MapFlags, options: Record<string, unk
   if (flags.html === '-') {
     const reason =
       '--html is "-"; expected a file: standard output has what the crawl tells (`sumi export --format html` prints the page of a stored map)';
+    throw sumiError('usage', { reason, command: 'sumi map' });
+  }
+  if (options.format !== undefined && flags.stats === undefined) {
+    const reason =
+      '--format is for --stats; expected --json for the events of a crawl, --html FILE for the map';
     throw sumiError('usage', { reason, command: 'sumi map' });
   }
   const terrain = await loadTerrain({ file, env: process.env, flags: options });

@@ -15,15 +15,17 @@ import { EXIT_CODES, sumiError } from '../errors.ts';
 
 /**
  * Adds the flags of whole groups or of single options; aliases are taken too but not shown in help. `profile` is the one
- * whose defaults help shows.
+ * whose defaults help shows. `formats`: what --format takes here, for commands that do not print lists; none: there is no
+ * such flag.
  */
 export function addOptionFlags(
   command: Command,
   wanted: readonly (GroupName | OptionName)[],
-  profile: ProfileName = 'site',
+  { profile = 'site', formats }: { profile?: ProfileName; formats?: readonly string[] } = {},
 ): Command {
   const names = new Set(wanted.flatMap(namesOf));
-  for (const name of names) addFlag(command, name, name, profile);
+  if (formats?.length === 0) names.delete('format');
+  for (const name of names) addFlag(command, name, name, profile, name === 'format' ? formats : undefined);
   for (const [alias, { option }] of Object.entries(ALIASES)) {
     if (names.has(option)) addFlag(command, alias, option, null);
   }
@@ -41,8 +43,14 @@ function namesOf(wanted: GroupName | OptionName): OptionName[] {
 }
 
 /** `profile` null: an alias, which help leaves out. */
-function addFlag(command: Command, flag: string, name: OptionName, profile: ProfileName | null): void {
-  const spec = OPTIONS[name];
+function addFlag(
+  command: Command,
+  flag: string,
+  name: OptionName,
+  profile: ProfileName | null,
+  choices?: readonly string[],
+): void {
+  const spec = choices === undefined ? OPTIONS[name] : { ...OPTIONS[name], choices };
   const isHidden = profile === null;
   const byDefault = isHidden ? null : showDefault(name, profile);
   const short = spec.short !== undefined && !isHidden ? `-${spec.short}, ` : '';

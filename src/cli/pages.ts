@@ -1,4 +1,5 @@
 /** `sumi pages`: every known URL with its state, the rule that decided, and what the last visit found. */
+import { extname } from 'node:path';
 import { Command, Option } from 'commander';
 import { VISIT_OUTCOMES, type VisitOutcome } from '../change/visit-record.ts';
 import { nearestName } from '../config/nearest-name.ts';
@@ -8,11 +9,13 @@ import { BROKEN_STATES } from '../frontier/counting-words.ts';
 import { PAGE_STATES, type PageState } from '../frontier/page-state.ts';
 import { showRate } from '../report/describe-changes.ts';
 import type { Column } from '../report/render-table.ts';
-import { showMany } from '../report/terminal-text.ts';
+import { printable, showMany } from '../report/terminal-text.ts';
 import type { PageRow } from '../store/read-side.ts';
-import { addReadFlags, collect, type Reading, withReadSide } from './read-command.ts';
+import { addReadFlags, collect, type Reading, wantsBom, withReadSide } from './read-command.ts';
 import { type OwnFlag, readLength } from './read-time.ts';
-import { writeRows } from './write-rows.ts';
+import { writeFiles } from './write-files.ts';
+import { parquetPieces, type RowColumn } from './write-parquet.ts';
+import { type ListFormat, rowPieces, writeRows } from './write-rows.ts';
 
 const EXAMPLES = `
 Examples:
@@ -23,54 +26,61 @@ Examples:
   sumi pages --changing-more-than 1/day         what changes often; also 3/week, 0.5
   sumi pages --not-crawled-for 7d               what was not visited for a week
   sumi pages --change changed,gone              by the outcome of the last visit
-  sumi pages --format csv > pages.csv           every column`;
+  sumi pages --format csv > pages.csv           every column; --bom for Excel
+  sumi pages --format parquet --out pages.parquet    for DuckDB, Polars, pandas`;
 
-const NAMES: readonly (keyof PageRow)[] = [
-  'url',
-  'state',
-  'reason',
-  'status_code',
-  'title',
-  'h1',
-  'depth',
-  'content_type',
-  'word_count',
-  'content_hash',
-  'final_url',
-  'redirect_count',
-  'etag',
-  'last_modified',
-  'visited_at',
-  'error',
-  'id',
-  'project',
-  'host',
-  'fetch_url',
-  'meta_description',
-  'lang',
-  'charset',
-  'canonical',
-  'noindex',
-  'nofollow',
-  'content_length',
-  'simhash',
-  'cache_control',
-  'response_ms',
-  'change',
-  'change_frequency',
-  'changes_detected',
-  'priority',
-  'attempts',
-  'retry_at',
-  'discovered_at',
-  'discovered_run',
-  'visited_run',
-  'referrer_id',
-  'redirect_to',
-  'body_key',
-  'left_run',
-  'left_reason',
-];
+type PagesFormat = ListFormat | 'parquet';
+const FORMATS: readonly PagesFormat[] = ['table', 'json', 'jsonl', 'csv', 'parquet'];
+
+/** Every column of a page, in order, with its type in Parquet. */
+const TYPED = [
+  { name: 'url', type: 'string' },
+  { name: 'state', type: 'string' },
+  { name: 'reason', type: 'string' },
+  { name: 'status_code', type: 'integer' },
+  { name: 'title', type: 'string' },
+  { name: 'h1', type: 'string' },
+  { name: 'depth', type: 'integer' },
+  { name: 'content_type', type: 'string' },
+  { name: 'word_count', type: 'integer' },
+  { name: 'content_hash', type: 'string' },
+  { name: 'final_url', type: 'string' },
+  { name: 'redirect_count', type: 'integer' },
+  { name: 'etag', type: 'string' },
+  { name: 'last_modified', type: 'string' },
+  { name: 'visited_at', type: 'string' },
+  { name: 'error', type: 'string' },
+  { name: 'id', type: 'long' },
+  { name: 'project', type: 'string' },
+  { name: 'host', type: 'string' },
+  { name: 'fetch_url', type: 'string' },
+  { name: 'meta_description', type: 'string' },
+  { name: 'lang', type: 'string' },
+  { name: 'charset', type: 'string' },
+  { name: 'canonical', type: 'string' },
+  { name: 'noindex', type: 'boolean' },
+  { name: 'nofollow', type: 'boolean' },
+  { name: 'content_length', type: 'long' },
+  { name: 'simhash', type: 'string' },
+  { name: 'cache_control', type: 'string' },
+  { name: 'response_ms', type: 'number' },
+  { name: 'change', type: 'string' },
+  { name: 'change_frequency', type: 'number' },
+  { name: 'changes_detected', type: 'integer' },
+  { name: 'priority', type: 'integer' },
+  { name: 'attempts', type: 'integer' },
+  { name: 'retry_at', type: 'string' },
+  { name: 'discovered_at', type: 'string' },
+  { name: 'discovered_run', type: 'long' },
+  { name: 'visited_run', type: 'long' },
+  { name: 'referrer_id', type: 'long' },
+  { name: 'redirect_to', type: 'long' },
+  { name: 'body_key', type: 'string' },
+  { name: 'left_run', type: 'long' },
+  { name: 'left_reason', type: 'string' },
+] as const satisfies readonly RowColumn<PageRow>[];
+
+const NAMES: readonly (keyof PageRow)[] = TYPED.map(({ name }) => name);
 
 const ALWAYS: readonly Column<PageRow>[] = [
   { title: 'state', value: (row) => row.state, colour: (row) => stateColour(row.state) },
@@ -119,7 +129,8 @@ export function stateColour(state: PageState): 'green' | 'yellow' | 'dim' | null
 
 export function pagesCommand(): Command {
   const command = new Command('pages').description('list known URLs: state, reason, status, title, …');
-  addReadFlags(command, true)
+  addReadFlags(command, true, [], FORMATS)
+    .option('--out <FILE>', 'the file to write (default: -, standard output)')
     .addOption(
       new Option(
         '--broken',
@@ -143,12 +154,19 @@ export function pagesCommand(): Command {
       '--not-crawled-for <TIME>',
       'only pages that were not visited for so long, for example 90m, 12h, 7d or 2w; the oldest visit first',
     );
-  return command
-    .addHelpText('after', EXAMPLES)
-    .action(() => withReadSide(command, (reading) => listPages(command.opts<PageFlags>(), reading)));
+  return command.addHelpText('after', EXAMPLES).action(() => {
+    const format = formatOf(command);
+    const use = (reading: Reading) => listPages(command, format ?? reading.config.format, reading);
+    return withReadSide(command, use, ['format']);
+  });
 }
 
-async function listPages(flags: PageFlags, { config, side, project, limit }: Reading): Promise<void> {
+async function listPages(
+  command: Command,
+  format: PagesFormat,
+  { side, project, limit }: Reading,
+): Promise<void> {
+  const flags = command.opts<PageFlags>();
   const { broken, state, status, host, change, changingMoreThan, notCrawledFor } = flags;
   const withoutExternal = leavesOutExternal(flags);
   const rows = side.pages({
@@ -166,12 +184,61 @@ async function listPages(flags: PageFlags, { config, side, project, limit }: Rea
     limit,
   });
   const hasProjects = project === undefined && (await side.projects()).length > 1;
-  await writeRows({ rows, format: config.format, names: NAMES, columns: columnsFor(flags, hasProjects) });
+  const columns = columnsFor(flags, hasProjects);
+  const isFile = await writePages({ rows, columns, format, out: flags.out }, command);
   const leftOut = withoutExternal ? await side.countExternal(project) : 0;
   if (leftOut === 0) return;
   // In what programs read there is no room for a note.
-  const out = config.format === 'table' ? process.stdout : process.stderr;
-  out.write(`${showMany(leftOut, 'skipped URL')} of other sites left out: --all lists all.\n`);
+  const note = format === 'table' && !isFile ? process.stdout : process.stderr;
+  note.write(`${showMany(leftOut, 'skipped URL')} of other sites left out: --all lists all.\n`);
+}
+
+interface PagesOutput {
+  rows: AsyncIterable<PageRow>;
+  columns: readonly Column<PageRow>[];
+  format: PagesFormat;
+  out?: string;
+}
+
+/** Whether it was a file. */
+async function writePages({ rows, columns, format, out }: PagesOutput, command: Command): Promise<boolean> {
+  const file = out === undefined || out === '-' ? null : out;
+  const bom = wantsBom(command, format);
+  if (format === 'parquet') {
+    if (file === null) {
+      const reason = 'parquet needs a file; expected --out FILE beside it';
+      throw sumiError('usage', { reason, command: 'sumi pages' });
+    }
+    await writeFiles([{ path: file, pieces: parquetPieces(rows, TYPED) }]);
+  } else {
+    const list = { rows, format, names: NAMES, columns, bom };
+    if (file === null) {
+      await writeRows(list);
+      return false;
+    }
+    await writeFiles([{ path: file, pieces: rowPieces(list, PLAIN) }]);
+  }
+  process.stdout.write(`${printable(`written to ${file}`)}\n`);
+  return true;
+}
+
+/** A file is read by nobody's terminal: no colours, nothing cut. */
+const PLAIN = { isTTY: false } as NodeJS.WriteStream;
+
+/** Of the flag, else of the ending of --out; undefined where the configuration decides. */
+function formatOf(command: Command): PagesFormat | undefined {
+  const given = command.getOptionValue('format') as string | undefined;
+  const ending = extname(command.getOptionValue('out') ?? '').slice(1);
+  const format = given ?? ending;
+  const found = FORMATS.find((known) => known === format);
+  if (found !== undefined || given === undefined) return found;
+  const expected = FORMATS.join(', ').replace(/, ([^,]*)$/, ' or $1');
+  throw sumiError('bad-value', {
+    option: '--format',
+    value: JSON.stringify(given),
+    place: 'flag --format',
+    expected,
+  });
 }
 
 /** Skipped URLs of other sites have no visits; who asks for a state or a host gets what was asked for. */
@@ -184,6 +251,7 @@ function leavesOutExternal({ all, ...flags }: PageFlags): boolean {
 interface PageFlags {
   broken?: true;
   all?: true;
+  out?: string;
   state?: string[];
   status?: string[];
   host?: string[];

@@ -14,7 +14,7 @@ import { systemClock } from '../primitives/clock.ts';
 import { printable } from '../report/terminal-text.ts';
 import { openReadSide, openStore } from '../store/open-store.ts';
 import { addOptionFlags, flagsGiven } from './options-to-flags.ts';
-import { refuseUnknownProject, wantsJson } from './read-command.ts';
+import { ANSWER_FORMATS, refuseUnknownProject, wantsJson } from './read-command.ts';
 
 const EXAMPLES = `
 Examples:
@@ -43,7 +43,9 @@ export function projectCommand(): Command {
     .argument('[name]', 'the name of a project (default: all)')
     .option('--set <NAME=VALUE>', 'keep this option for later crawls; repeat it for more', collect)
     .option('--unset <NAME>', 'do not keep this option any more; repeat it for more', collect);
-  addOptionFlags(command, ['db', 'store', 'config', 'project', 'format']);
+  addOptionFlags(command, ['db', 'store', 'config', 'project', 'format'], {
+    formats: ANSWER_FORMATS,
+  });
   return command
     .addHelpText('after', EXAMPLES)
     .action(async (name: string | undefined, flags: ProjectFlags) => {

@@ -17,9 +17,29 @@ export interface Reading {
 
 const READ_OPTIONS: readonly OptionName[] = ['db', 'store', 'config', 'project', 'format'];
 
-export function addReadFlags(command: Command, isList: boolean, others: readonly OptionName[] = []): Command {
-  addOptionFlags(command, [...READ_OPTIONS, ...others]);
-  return isList ? command.option('--limit <N>', 'print at most so many rows (default: all)') : command;
+/** What a command that answers with one thing can print it as. */
+export const ANSWER_FORMATS: readonly string[] = ['table', 'json'];
+
+/** `formats`: what --format takes; all formats of lists for a list, those of one answer for one. */
+export function addReadFlags(
+  command: Command,
+  isList: boolean,
+  others: readonly OptionName[] = [],
+  formats = isList ? undefined : ANSWER_FORMATS,
+): Command {
+  addOptionFlags(command, [...READ_OPTIONS, ...others], { formats });
+  if (!isList) return command;
+  return command.option('--bom', BOM_DOC).option('--limit <N>', 'print at most so many rows (default: all)');
+}
+
+export const BOM_DOC = 'begin CSV with a byte order mark, for Excel';
+
+/** Of a list: whether its CSV begins with a byte order mark. */
+export function wantsBom(command: Command, format: string): boolean {
+  if (command.getOptionValue('bom') !== true) return false;
+  if (format === 'csv') return true;
+  const reason = `--bom is for CSV, and this is ${format}; expected --format csv beside it`;
+  throw sumiError('usage', { reason, command: `sumi ${command.name()}` });
 }
 
 /**

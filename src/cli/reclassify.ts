@@ -5,7 +5,7 @@ import { type Reclassified, reclassify } from '../crawl/reclassify.ts';
 import { type Column, layOutTable } from '../report/render-table.ts';
 import { painterFor, printable, showCount, showMany } from '../report/terminal-text.ts';
 import { addOptionFlags, flagsBesideFile } from './options-to-flags.ts';
-import { wantsJson } from './read-command.ts';
+import { ANSWER_FORMATS, wantsJson } from './read-command.ts';
 
 const EXAMPLES = `
 Examples:
@@ -17,7 +17,10 @@ export function reclassifyCommand(): Command {
   const command = new Command('reclassify')
     .description('apply a changed terrain file to a stored map')
     .argument('<file>', 'the terrain file, in TOML');
-  addOptionFlags(command, ['scope', 'politeness', 'fetch', 'page', 'run', 'workers'], 'terrain');
+  addOptionFlags(command, ['scope', 'politeness', 'fetch', 'page', 'run', 'workers'], {
+    profile: 'terrain',
+    formats: ANSWER_FORMATS,
+  });
   for (const option of command.options) {
     // What `sumi map` was given belongs here too, else it were another map; the help names what matters.
     if (option.helpGroupHeading !== undefined && !SHOWN.has(option.long ?? '')) option.hideHelp();

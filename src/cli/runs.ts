@@ -3,7 +3,7 @@ import { Command } from 'commander';
 import type { Column } from '../report/render-table.ts';
 import { showBytes } from '../report/terminal-text.ts';
 import type { RunRow } from '../store/read-side.ts';
-import { addReadFlags, withReadSide } from './read-command.ts';
+import { addReadFlags, wantsBom, withReadSide } from './read-command.ts';
 import { writeRows } from './write-rows.ts';
 
 /** What was noted, as an object: programs need not parse text inside JSON. */
@@ -59,7 +59,8 @@ export function runsCommand(): Command {
   return addReadFlags(command, true).action(() =>
     withReadSide(command, async ({ config, side, project, limit }) => {
       const rows = listed(side.runs({ project, limit }));
-      await writeRows({ rows, format: config.format, names: NAMES, columns: COLUMNS });
+      const { format } = config;
+      await writeRows({ rows, format, names: NAMES, columns: COLUMNS, bom: wantsBom(command, format) });
     }),
   );
 }

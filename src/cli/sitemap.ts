@@ -10,7 +10,7 @@ import type { SitemapReport } from '../sitemap/find-entries.ts';
 import type { StoredListing } from '../sitemap/lookup/keep-entries.ts';
 import { listSitemap } from '../sitemap/lookup/list-sitemap.ts';
 import { addOptionFlags, flagsGiven } from './options-to-flags.ts';
-import { readWholeNumber } from './read-command.ts';
+import { BOM_DOC, readWholeNumber, wantsBom } from './read-command.ts';
 import { writeRows } from './write-rows.ts';
 
 const EXAMPLES = `
@@ -78,16 +78,18 @@ export function sitemapCommand(): Command {
     'fetch',
   ])
     .option('--fresh', 'read the sitemaps again, even if they were read a short time ago')
+    .option('--bom', BOM_DOC)
     .option('--limit <N>', 'print at most so many rows (default: all)');
   return command.addHelpText('after', EXAMPLES).action(async (url: string) => {
     const sources = { env: process.env, flags: flagsGiven(command) };
     const config = await applyProjectSettings(await loadConfig(sources), { sources, startUrls: [url] });
+    const bom = wantsBom(command, config.format);
     const limit = readWholeNumber(command, '--limit', command.getOptionValue('limit') as string | undefined);
     const reports = createNotes(config.quiet ? -1 : config.verbose);
     const signal = abortOnSignals();
     const found = listSitemap(config, url, reports, signal);
     const rows = rowsOf(found, limit ?? Number.POSITIVE_INFINITY);
-    await writeRows({ rows: rows.all, format: config.format, names: NAMES, columns: COLUMNS });
+    await writeRows({ rows: rows.all, format: config.format, names: NAMES, columns: COLUMNS, bom });
     if (signal.aborted) {
       process.exitCode = EXIT_CODES.interrupted;
       return;

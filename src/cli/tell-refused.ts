@@ -17,7 +17,7 @@ export function refusedLines({ refused_starts: refused }: Pick<SummaryEvent, 're
 }
 
 /** The error of a run that read nothing because of them; null where there was simply no answer. */
-export function refusalError(refused: readonly RefusedStart[]): SumiError | null {
+export function refusalError(refused: readonly RefusedStart[], at: string): SumiError | null {
   const first = refused.find((start) => !isSilence(start));
   if (first === undefined) return null;
   const others = refused.length - 1;
@@ -25,9 +25,10 @@ export function refusalError(refused: readonly RefusedStart[]): SumiError | null
     reason: printable(first.message),
     more: others === 0 ? '' : `; ${others} more start URLs were refused, too`,
     advice: first.advice,
+    at,
   });
 }
 
 /** A host that does not answer is told by the error no-answer, with what was tried; a name that does not exist by its own words. */
 const isSilence = ({ reason, message }: RefusedStart) =>
-  reason.startsWith('network: ') && !message.startsWith('there is no host');
+  /^(?:network: |robots: unreachable \D)/.test(reason) && !message.startsWith('there is no host');

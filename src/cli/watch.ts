@@ -48,9 +48,11 @@ export function watchCommand(): Command {
   const command = new Command('watch')
     .description('visit a site again and again, and tell what changed')
     .argument('[url...]', 'where to start (default: the project in the database, with its own options)');
-  addOptionFlags(command, [
-    ...(['watch', 'scope', 'politeness', 'fetch', 'page', 'sitemap', 'change', 'run', 'workers'] as const),
-  ]);
+  addOptionFlags(
+    command,
+    [...(['watch', 'scope', 'politeness', 'fetch', 'page', 'sitemap', 'change', 'run', 'workers'] as const)],
+    { formats: [] },
+  );
   return command
     .option('--once', 'look once and end, for cron')
     .addHelpText('after', EXAMPLES)
@@ -181,7 +183,7 @@ async function watchToEnd({ config, startUrls, project }: Target, isOnce: boolea
   // A run that was cut off for it says so, as one of `sumi crawl` does, and goes on the next time.
   if (signals.lost !== null && end !== 'interrupted') throw signals.lost;
   if (end === 'failed') {
-    const refusal = watch.unanswered === null ? refusalError(watch.refused) : null;
+    const refusal = watch.unanswered === null ? refusalError(watch.refused, storeFlag(config)) : null;
     if (refusal !== null) throw refusal;
     const first = {
       page: 'start URL',

@@ -2,7 +2,7 @@
 import { Command } from 'commander';
 import type { Column } from '../report/render-table.ts';
 import type { WorkerRow } from '../store/read-side.ts';
-import { addReadFlags, type Reading, withReadSide } from './read-command.ts';
+import { addReadFlags, type Reading, wantsBom, withReadSide } from './read-command.ts';
 import { writeRows } from './write-rows.ts';
 
 const EXAMPLES = `
@@ -53,6 +53,7 @@ export function workersCommand(): Command {
           format: reading.config.format,
           names: NAMES,
           columns: COLUMNS,
+          bom: wantsBom(command, reading.config.format),
         }),
       ),
     );

@@ -9,6 +9,7 @@ import { renderChangesMarkdown } from '../report/render-changes-markdown.ts';
 import type { Column } from '../report/render-table.ts';
 import { painterFor, printable } from '../report/terminal-text.ts';
 import { type ChangesList, explainOutcome, type ToldChange } from '../report/told-change.ts';
+import { BOM_DOC, wantsBom } from './read-command.ts';
 import { writeFiles } from './write-files.ts';
 import { type ListFormat, rowPieces, writePieces } from './write-rows.ts';
 
@@ -19,6 +20,7 @@ export interface ChangeOutput {
   format: ChangeFormat;
   /** Null is standard output. */
   file: string | null;
+  bom: boolean;
 }
 
 export function addOutputFlags(command: Command): Command {
@@ -28,6 +30,7 @@ export function addOutputFlags(command: Command): Command {
         CHANGE_FORMATS,
       ),
     )
+    .option('--bom', BOM_DOC)
     .option('--out <FILE>', 'the file to write (default: -, standard output)');
 }
 
@@ -60,7 +63,8 @@ export function outputOf(
       expected: `a file that ends in ${Object.keys(ENDINGS).join(', ')}, or --format beside it`,
       command: `sumi ${command.name()}`,
     });
-  return { file, format: chosen ?? 'text' };
+  const written = chosen ?? 'text';
+  return { file, format: written, bom: wantsBom(command, written) };
 }
 
 /** Programs get rows in their order; people get them in sections. */
@@ -82,9 +86,12 @@ const COLUMNS: readonly Column<ToldChange>[] = [
   { title: 'what', value: (row) => explainOutcome(row), shrinksTo: 10 },
 ];
 
-export async function writeChanges(changes: TellableChanges, { format, file }: ChangeOutput): Promise<void> {
-  if (file === null) return writePieces(piecesOf(changes, format, process.stdout));
-  await writeFiles([{ path: file, pieces: piecesOf(changes, format, PLAIN) }]);
+export async function writeChanges(
+  changes: TellableChanges,
+  { format, file, bom }: ChangeOutput,
+): Promise<void> {
+  if (file === null) return writePieces(piecesOf(changes, format, bom, process.stdout));
+  await writeFiles([{ path: file, pieces: piecesOf(changes, format, bom, PLAIN) }]);
   process.stdout.write(`${printable(`written to ${file}`)}\n`);
 }
 
@@ -94,6 +101,7 @@ const PLAIN = { isTTY: false } as NodeJS.WriteStream;
 function piecesOf(
   changes: TellableChanges,
   format: ChangeFormat,
+  bom: boolean,
   out: NodeJS.WriteStream,
 ): AsyncIterable<string> {
   switch (format) {
@@ -105,13 +113,14 @@ function piecesOf(
       return renderChangesPage(changes.list());
     default:
       return format === 'json' && changes.summary !== undefined
-        ? summaryPieces(changes.summary, listPieces(changes, format, out))
-        : listPieces(changes, format, out);
+        ? summaryPieces(changes.summary, listPieces(changes, format, bom, out))
+        : listPieces(changes, format, bom, out);
   }
 }
 
-function listPieces(changes: TellableChanges, format: ListFormat, out: NodeJS.WriteStream) {
-  return rowPieces<ToldChange>({ rows: changes.rows(), format, names: changes.names, columns: COLUMNS }, out);
+function listPieces(changes: TellableChanges, format: ListFormat, bom: boolean, out: NodeJS.WriteStream) {
+  const { names } = changes;
+  return rowPieces<ToldChange>({ rows: changes.rows(), format, names, columns: COLUMNS, bom }, out);
 }
 
 async function* summaryPieces(

@@ -4,6 +4,7 @@
  * that a million rows need no memory.
  */
 import { once } from 'node:events';
+import { BYTE_ORDER_MARK, csvField } from '../primitives/csv-field.ts';
 import { type Column, layOutTable } from '../report/render-table.ts';
 import { painterFor } from '../report/terminal-text.ts';
 
@@ -16,6 +17,8 @@ export interface RowList<Row> {
   /** Names of all columns, in order: the head of a CSV must be there even when no row is. */
   names: readonly (keyof Row & string)[];
   columns: readonly Column<Row>[];
+  /** Begin CSV with a byte order mark. */
+  bom?: boolean;
 }
 
 /** Rows on which the widths of a table are decided; what is joined into one write, and into one piece of it. */
@@ -66,8 +69,8 @@ const FORMATS: Record<ListFormat, (list: RowList<object>, out: Output) => AsyncG
     yield before === '[\n' ? '[]\n' : '\n]\n';
   },
   jsonl: ({ rows }) => joined(rows, (row) => `${JSON.stringify(row)}\n`),
-  async *csv({ rows, names }) {
-    yield `${names.join(',')}\n`;
+  async *csv({ rows, names, bom }) {
+    yield `${bom === true ? BYTE_ORDER_MARK : ''}${names.join(',')}\n`;
     yield* joined(rows, (row) => csvLine(row as Record<string, unknown>, names));
   },
   async *table({ rows, columns }, out) {
@@ -122,13 +125,4 @@ function csvLine(row: Record<string, unknown>, names: readonly string[]): string
   let line = csvField(row[names[0]]);
   for (let i = 1; i < names.length; i++) line += `,${csvField(row[names[i]])}`;
   return `${line}\n`;
-}
-
-/** RFC 4180: quotes where they are needed, doubled inside. */
-function csvField(value: unknown): string {
-  if (value === null || value === undefined) return '';
-  if (typeof value === 'number') return String(value);
-  if (Array.isArray(value) && value.length === 0) return '[]';
-  const text = typeof value === 'object' ? JSON.stringify(value) : String(value);
-  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }

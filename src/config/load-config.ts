@@ -43,6 +43,7 @@ import {
   readTerrainLists,
   type TerrainLists,
 } from './terrain-lists.ts';
+import { withoutLogin } from './url-credentials.ts';
 import { buildUserAgent } from './user-agent.ts';
 
 interface OptionSource {
@@ -260,7 +261,11 @@ function checkPreset(name: string, place: string): void {
 
 /** SHA-256 over what changes a crawl: equal hashes mean the same crawl, wherever the values came from. */
 export function configHash(config: Config): string {
-  const { quality, blacklist, stub } = config.terrain;
+  const { blacklist, stub } = config.terrain;
+  const quality = config.terrain.quality.map(({ domain, seeds }) => ({
+    domain,
+    seeds: seeds.map(withoutLogin),
+  }));
   const values: Record<string, unknown> = { quality, blacklist, stub };
   for (const name of OPTION_NAMES) {
     // The value as given, not as built: a new version of the program is no change of the configuration.

@@ -22,3 +22,13 @@ export function withoutCredentials(text: string): string {
   const userinfo = isReadable ? /^(\s*https?:[/\\]*)[^/?#\\]*@/i : /^(\s*(?:https?:[/\\]*)?).*@/is;
   return text.replace(userinfo, '$1***@');
 }
+
+/** The same address for who reads it again: without user and password, and without a trace of them. */
+export function withoutLogin(text: string): string {
+  if (!text.includes('@') || !URL.canParse(text)) return text;
+  const url = new URL(text);
+  if (authorizationOf(url) === null) return text;
+  url.username = '';
+  url.password = '';
+  return url.href;
+}

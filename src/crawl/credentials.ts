@@ -72,12 +72,3 @@ function optionFor(name: string): string {
   if (name === 'authorization') return '--auth USER:PASSWORD (or --header "Authorization: …", as before)';
   return name === 'cookie' ? '--cookie "NAME=VALUE"' : `--header "${name}: VALUE"`;
 }
-
-/** The seeds of a map stand in its file as its author wrote them. */
-export function withoutLogin(text: string): string {
-  if (!text.includes('@')) return text;
-  const url = new URL(text);
-  url.username = '';
-  url.password = '';
-  return url.href;
-}

@@ -1,6 +1,7 @@
 /** The robots.txt of a host's origins: asked for once by whoever wants to know first, and what becomes of the host by what it says. */
 import type { Outcome } from '../fetch/fetcher.ts';
 import { openRobotsGate, type RobotsAnswer, type RobotsGateOptions } from '../politeness/robots-gate.ts';
+import type { Report } from '../report/report.ts';
 import type { ActiveHost, Refused } from './active-host.ts';
 import type { CrawlParts } from './parts.ts';
 
@@ -74,12 +75,14 @@ export function createRobotsLearner(
         unreachable,
         state: isRefused || isSuspended ? 'RateLimited' : 'Unreachable',
       });
-      report.host({
-        host: host.lease.host,
-        what: isUnknown && isStartHost(host) ? 'unknown' : 'robots',
-        detail: `${origin} ${unreachable}`,
-        until: null,
-      });
+      if (isUnknown && isStartHost(host)) tellUnknown(report, host, answer.unreachable);
+      else
+        report.host({
+          host: host.lease.host,
+          what: 'robots',
+          detail: `${origin} ${unreachable}`,
+          until: null,
+        });
     }
     if (isSuspended && 'unreachable' in answer && !isFirstTry) await suspend(host);
     await onLearned(host);
@@ -95,6 +98,11 @@ export function createRobotsLearner(
     }
     return asking;
   };
+}
+
+/** Told at once, in words that go on after the host's name and `unknown`. */
+export function tellUnknown(report: Report, { lease }: ActiveHost, why: string): void {
+  report.host({ host: lease.host, what: 'unknown', detail: `host name (${why})`, until: null });
 }
 
 /** Ports of a host share its clock: the most patient robots.txt decides. */

@@ -2,6 +2,7 @@
  * Start URLs that were refused, told in sentences: which rule or status it was, and what can be done. Looked up in the store
  * when a run ends, so that it is the same whichever worker asked for the page. Only reads.
  */
+import { SumiError } from '../errors.ts';
 import { parseRobotsTxt, rulesFor } from '../politeness/robots-txt.ts';
 import type { RefusedStart } from '../report/events.ts';
 import type { PageRow, ReadSide } from '../store/read-side.ts';
@@ -26,7 +27,8 @@ export async function findRefusedStarts(
 ): Promise<{ refused: RefusedStart[]; hasPages: boolean }> {
   const none = { refused: [], hasPages: true };
   if (parts.openSide === null) return none;
-  const side = await parts.openSide();
+  const side = await openIfThere(parts.openSide);
+  if (side === null) return none;
   try {
     const row = (await side.projects()).find((known) => known.project === project);
     if (row === undefined) return none;
@@ -40,6 +42,16 @@ export async function findRefusedStarts(
     return { refused: [...refused.values()], hasPages: refused.size === 0 || (await hasPage(side, project)) };
   } finally {
     await side.close();
+  }
+}
+
+/** Null while a shared store is away: the end of the run waits for it as long as need be, these sentences do not. */
+async function openIfThere(open: () => Promise<ReadSide>): Promise<ReadSide | null> {
+  try {
+    return await open();
+  } catch (error) {
+    if (error instanceof SumiError && error.code === 'store-unreachable') return null;
+    throw error;
   }
 }
 
@@ -104,11 +116,10 @@ async function sayRobots(
 }
 
 function sayNoRobots(url: string, why: string): Said {
-  const { host } = new URL(url);
-  if (isUnknownHost(why)) return sayNetwork(url, why);
-  const what = /^\d+$/.test(why) ? `answered ${why}` : `could not be read (${why})`;
+  // What cannot be connected to has no pages to ask for either.
+  if (!/^\d+$/.test(why)) return sayNetwork(url, why);
   return {
-    message: `robots.txt of ${host} ${what}, and without it no page of that site may be asked for`,
+    message: `robots.txt of ${new URL(url).host} answered ${why}, and without it no page of that site may be asked for`,
     advice:
       'Try again later; if the site is meant to be read without it, there is --robots-unreachable allow.',
   };
@@ -158,9 +169,14 @@ function sayNetwork(url: string, why: string): Said {
 
 const isUnknownHost = (why: string) => /^unknown-host\b|\bENOTFOUND\b/.test(why);
 
+/** Of a host that is there and does not answer, or cannot be reached. */
+const SILENCE = /^(?:network: (?!unknown-host)|robots: unreachable \D)/;
+
 /** For the run's row: what became of the first one, and how many there are. */
-export function summarizeRefused(refused: readonly RefusedStart[]): string | null {
-  if (refused.length === 0) return null;
+export function summarizeRefused(refused: readonly RefusedStart[], isAnswered: boolean): string | null {
+  const told = refused.find(({ reason }) => !SILENCE.test(reason)) ?? refused[0];
+  if (told === undefined) return isAnswered ? null : 'no start URL gave any HTTP answer';
+  if (!isAnswered && SILENCE.test(told.reason)) return `no start URL gave any HTTP answer (${told.reason})`;
   const more = refused.length === 1 ? '' : ` (and ${refused.length - 1} more start URLs)`;
-  return `${refused[0].message}${more}`;
+  return `${told.message}${more}`;
 }

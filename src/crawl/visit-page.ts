@@ -16,6 +16,7 @@ import { type Exchange, type ExchangeSurroundings, exchangeWith, logRequest } fr
 import { respelled } from './follow-redirect.ts';
 import { type Answer, judgeAnswer } from './judge-answer.ts';
 import { detachFromBuffers, isClosing } from './keep-body.ts';
+import { tellUnknown } from './learn-robots.ts';
 import { faultSettlement } from './page-faults.ts';
 import { bareSettlement, type PageSettlement, queuedAgain, wasRead } from './page-settlement.ts';
 import type { CrawlParts } from './parts.ts';
@@ -280,7 +281,7 @@ async function closeUnknown(
 ): Promise<void> {
   const detail = reason ?? 'network: unknown-host';
   if (around.isStartUrl(claim.url))
-    around.report.host({ host: host.lease.host, what: 'unknown', detail, until: null });
+    tellUnknown(around.report, host, detail.replace(/^network: unknown-host(?:, )?/, ''));
   await around.closeHost(host, 'Unreachable', detail);
 }
 

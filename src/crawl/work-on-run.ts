@@ -193,8 +193,8 @@ async function judgeEnd(
   await store.flush();
   // A watch asks some pages at a time: what others were refused long ago is no news.
   const { refused, hasPages } = await findRefusedStarts(parts, project, isTick ? start.runId : null);
-  const error = summarizeRefused(refused);
-  if (wanted === 'failed') return { wanted, error: error ?? 'no start URL gave any HTTP answer', refused };
+  const error = summarizeRefused(refused, wanted !== 'failed');
+  if (wanted === 'failed') return { wanted, error, refused };
   if (refused.length === 0 || (hasPages && hasRead(await store.counts()))) return { wanted, error, refused };
   return { wanted: 'failed', error, refused };
 }

@@ -311,6 +311,46 @@ else {
     });
   });
 
+  describe('headers of an origin', () => {
+    it.each([
+      ['HTTP/1.1', { http2: false, isTunnelled: false }],
+      ['HTTP/2', { http2: true, isTunnelled: false }],
+      ['HTTP/1.1 through a tunnel', { http2: false, isTunnelled: true }],
+      ['HTTP/2 through a tunnel', { http2: true, isTunnelled: true }],
+    ])('reach it and no other port, name or scheme, and no proxy: %s', async (_, { http2, isTunnelled }) => {
+      const seen: string[] = [];
+      const server = createSecureServer({ key, cert, allowHTTP1: true }, (request, response) => {
+        seen.push(`${request.httpVersion} ${request.url} ${request.headers.authorization}`);
+        response.end('ok');
+      });
+      server.on('sessionError', () => {});
+      const site = await listen(server as unknown as Server);
+      const asked: (string | undefined)[] = [];
+      const proxy = createServer();
+      proxy.on('connect', (request: IncomingMessage, socket: Socket) => {
+        asked.push(request.headers.authorization);
+        const upstream = connect(site, '127.0.0.1', () => {
+          socket.write('HTTP/1.1 200 Connected\r\n\r\n');
+          upstream.pipe(socket).pipe(upstream);
+        });
+        upstream.on('error', () => socket.destroy());
+        socket.on('close', () => upstream.destroy());
+      });
+      const proxyPort = await listen(proxy);
+      const at = { address: '127.0.0.1', port: site };
+      const fetcher = makeFetcher({
+        ...{ ca: cert, http2, resolve: new Map([['site.test', at]]) },
+        proxy: isTunnelled ? { https: `http://127.0.0.1:${proxyPort}` } : {},
+        originHeaders: new Map([['https://site.test', ['authorization', 'Basic secret']]]),
+      });
+      const urls = ['https://site.test/a', 'https://site.test:444/b'];
+      for (const url of urls) expect((await get(fetcher, url)).failure).toBe(null);
+      const version = http2 ? '2.0' : '1.1';
+      expect(seen).toEqual([`${version} /a Basic secret`, `${version} /b undefined`]);
+      expect(asked).toEqual(isTunnelled ? [undefined, undefined] : []);
+    });
+  });
+
   describe('HTTP/2', () => {
     async function startH2() {
       const versions: string[] = [];

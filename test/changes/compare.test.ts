@@ -41,7 +41,9 @@ beforeAll(async () => {
     const limit = now === 5 ? ['--max-pages', '1'] : [];
     const flags = ['--delay', '0.01', '--retries', '0', '-q', ...limit];
     const crawl = await run('crawl', `${web.origin}/`, '--project', 'p', '--mode', 'full', ...flags);
-    expect(crawl.stderr).toBe('');
+    // Of the fourth it is told that nothing was read.
+    expect(crawl.stderr).toContain(now === 4 ? 'code: start-refused' : '');
+    expect(crawl.code).toBe(now === 4 ? 1 : 0);
   }
 });
 
@@ -141,7 +143,7 @@ describe('a run in which nobody answered', () => {
     const flags = ['--db', 'down.db', '--delay', '0.01', '--robots-retries', '0', '-q'];
     expect((await run('crawl', `${own.origin}/`, ...flags)).code).toBe(1);
     const { stdout } = await run('changes', '--db', 'down.db');
-    expect(stdout).toContain('No page was read: no start URL gave any HTTP answer.');
+    expect(stdout).toContain('No page was read: no start URL gave any HTTP answer (robots: unreachable');
     expect(stdout).not.toContain('cleared');
   });
 });

@@ -1,6 +1,6 @@
 // Passwords of sites: they reach the origins of the start URLs, and nobody and nothing else. The judge is what arrived at
 // a server, and every byte that was written: the database with its journal, both streams, the events.
-import { readFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import postgres from 'postgres';
@@ -23,6 +23,8 @@ const TRACES = [
   BASIC.slice('Basic '.length),
   USER,
   encodeURIComponent(USER),
+  // Of a link on a page.
+  'other:linked',
 ];
 
 interface Asked {
@@ -145,6 +147,22 @@ describe('user and password in a start URL', () => {
       expect([args[0], told.code]).toEqual([args[0], 0]);
       outputs.push(told.stdout, told.stderr);
     }
+    expect(tracesIn(...outputs)).toEqual([]);
+  });
+
+  it('of a seed of a map are treated alike, and its plan does not show them', async () => {
+    writeFileSync(
+      folder.file('t.toml'),
+      `[crawler]\nallow-http = true\nmax-depth = 0\n[[quality]]\ndomain = "127.0.0.1"\nseeds = ["${withLogin()}"]\n`,
+    );
+    const plan = await run(['map', 't.toml', '--dry-run']);
+    expect([plan.code, plan.stdout]).toEqual([0, expect.stringContaining(siteHost)]);
+    const map = await run(['map', 't.toml', '--delay', '0.1', '--db', 'sumi.db']);
+    expect(map.code).toBe(0);
+    expect(asked(siteHost).length).toBeGreaterThan(2);
+    expect(asked(siteHost).every(({ headers }) => headers.authorization === BASIC)).toBe(true);
+    expect(asked(otherHost).every(({ headers }) => headers.authorization === undefined)).toBe(true);
+    const outputs = [plan.stdout, plan.stderr, map.stdout, map.stderr, filesOf('sumi.db')];
     expect(tracesIn(...outputs)).toEqual([]);
   });
 

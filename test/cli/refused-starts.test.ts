@@ -133,7 +133,7 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('a start page that is refused, 
 });
 
 describe('the other commands that crawl', () => {
-  it('watch --once says the same, first and later', async () => {
+  it('watch --once says the same, and nothing once the page is read', async () => {
     let status = 403;
     const { url } = await serve({
       pages: {
@@ -213,7 +213,7 @@ describe('a host name that does not exist', () => {
       ];
       const { code, stderr, stdout } = await run('crawl', url('/'), `http://${NO_HOST}/`, ...slow, '--json');
       expect(code).toBe(0);
-      expect(stderr.match(new RegExp(`host ${NO_HOST}: unknown`, 'g'))).toHaveLength(1);
+      expect(stderr.match(new RegExp(`host ${NO_HOST}: unknown host name`, 'g'))).toHaveLength(1);
       expect(stderr).toContain(`not read: there is no host named ${NO_HOST}.`);
       expect(stderr).not.toContain(OTHER_NO_HOST);
       expect(summaryOf(stdout).by_state).toEqual({ Processed: 1, Unreachable: 21 });

@@ -341,9 +341,13 @@ describe('a run without an answer', () => {
     expect(summary).toMatchObject({ status: 'failed', pages: 0 });
   });
 
-  it('is complete when robots.txt refused all it was asked for', async () => {
+  it('has failed when robots.txt refused all it was asked for', async () => {
     const web = await bench.web({ pages: {}, robots: 'User-agent: *\nDisallow: /\n' });
     const { summary } = await bench.crawl(bench.file(), web.url('/'));
-    expect(summary).toMatchObject({ status: 'completed', pages: 0 });
+    expect(summary).toMatchObject({
+      status: 'failed',
+      pages: 0,
+      error: expect.stringContaining('forbids / for SumiRipple (Disallow: / in line 2)'),
+    });
   });
 });

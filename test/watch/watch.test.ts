@@ -41,7 +41,7 @@ describe('a watch', () => {
     await down.close();
     robots = { body: 'User-agent: *\nDisallow: /' };
     const watch = await open();
-    expect(await watch.prepare()).toMatchObject({ status: 'completed', pages: 0 });
+    expect(await watch.prepare()).toMatchObject({ status: 'failed', pages: 0 });
     await watch.tick();
     expect(ticks().at(-1)).toMatchObject({ run: null, skipped: 'nothing due' });
     expect(watch.isPrepared).toBe(false);

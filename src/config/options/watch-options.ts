@@ -1,14 +1,13 @@
 /** Options of `sumi watch`: how much it may visit and when, by which rule, and who hears of what changed. */
 
 import type { OptionGroup } from '../option-spec.ts';
+import { authorizationOf } from '../url-credentials.ts';
 import { readHours, readRate, readWords } from '../watch-values.ts';
 
 const isRate = (text: string) => readRate(text) !== null;
-/** Whose password goes only to the origins of the start URLs has no place in it. */
-const isWebAddress = (text: string) => {
-  const url = URL.canParse(text) ? new URL(text) : null;
-  return url !== null && /^https?:$/.test(url.protocol) && url.username + url.password === '';
-};
+const isWebAddress = (text: string) => URL.canParse(text) && /^https?:$/.test(new URL(text).protocol);
+/** Passwords of sites go to the origins of the start URLs, by options that are never stored. */
+const isFeedAddress = (text: string) => isWebAddress(text) && authorizationOf(new URL(text)) === null;
 
 export const watchOptions = {
   revisit: {
@@ -60,7 +59,7 @@ export const watchOptions = {
     type: 'list',
     default: [],
     split: 'space',
-    check: isWebAddress,
+    check: isFeedAddress,
     expected: 'addresses of feeds or sitemaps, without user and password (those go to --auth)',
     placeholder: 'URL',
     hashed: false,

@@ -1,4 +1,5 @@
 /** Two tables as in RFC 4180, in UTF-8: edges by the ids of their nodes, and nodes. What a node lacks is empty. */
+import { csvField } from '../../primitives/csv-field.ts';
 import { EDGE_COLUMNS, type ExportGraph } from '../export-graph.ts';
 import { edgeBatches } from './edge-batches.ts';
 
@@ -19,11 +20,5 @@ export async function* csvNodes({ columns, nodes }: ExportGraph): AsyncGenerator
 }
 
 function line(values: readonly (string | number | null)[]): string {
-  return `${values.map(field).join(',')}\n`;
-}
-
-function field(value: string | number | null): string {
-  if (value === null) return '';
-  const text = String(value);
-  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+  return `${values.map(csvField).join(',')}\n`;
 }

@@ -8,10 +8,11 @@
 import { accessSync, closeSync, constants, openSync, readSync, type Stats, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import type { Database } from 'better-sqlite3';
-import { type SumiError, sumiError } from '../../errors.ts';
+import { SumiError, sumiError } from '../../errors.ts';
 import { isAlive } from '../../primitives/process-life.ts';
 import Sqlite, { nativeBinding } from './driver.ts';
 import { migrate, SCHEMA_VERSION } from './schema.ts';
+import { isFolderShut, openInShutFolder, tidiedAfterwards } from './tidy-reading.ts';
 
 /** "SUMI" in the file's header tells our databases from others'. */
 const APPLICATION_ID = 0x53554d49;
@@ -20,8 +21,23 @@ const CACHE_KIB = 32 * 1024;
 const PAGE_BYTES = 8192;
 const CHECKPOINT_BYTES = 4 * 1024 * 1024;
 
+/** A reader that tidies up has the file for a moment; whoever crawls into it has it for good. */
+const LOCK_TRIES = 5;
+const LOCK_PAUSE_MS = 40;
+
 export function openForWriting(path: string, cacheKib = CACHE_KIB): Database {
   if (path !== ':memory:') refuseUnusable(path, true);
+  for (let tries = 1; ; tries++) {
+    try {
+      return openWriter(path, cacheKib);
+    } catch (error) {
+      if (!(error instanceof SumiError) || error.code !== 'db-locked' || tries === LOCK_TRIES) throw error;
+    }
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, LOCK_PAUSE_MS);
+  }
+}
+
+function openWriter(path: string, cacheKib: number): Database {
   const db = openFile(path, false);
   try {
     refuseForeign(db, path);
@@ -54,15 +70,21 @@ export function openAsSource(path: string): Database {
   }
 }
 
+/** Leaves nothing beside the file, however the process ends: `tidy-reading.ts`. */
 export function openForReading(path: string): Database {
   refuseUnusable(path, false);
+  return isFolderShut(path) ? openInShutFolder(path, openReader) : tidiedAfterwards(openReader(path), path);
+}
+
+/** `shown` stands for the file in errors. */
+function openReader(path: string, shown = path): Database {
   const db = openFile(path, true);
   try {
-    refuseForeign(db, path);
+    refuseForeign(db, shown);
     return db;
   } catch (error) {
     db.close();
-    throw storeError(error, path, true);
+    throw storeError(error, shown, true);
   }
 }
 

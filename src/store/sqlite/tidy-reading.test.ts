@@ -1,0 +1,108 @@
+import { spawnSync } from 'node:child_process';
+import { copyFileSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import Sqlite from 'better-sqlite3';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { openForReading, openForWriting } from './open-database.ts';
+import { openInShutFolder } from './tidy-reading.ts';
+
+let folder: string;
+let path: string;
+const files = () => readdirSync(folder).sort();
+const projects = (db: ReturnType<typeof openForReading>) =>
+  db.prepare('SELECT name FROM project').pluck().all();
+const add = (db: ReturnType<typeof openForReading>, name: string) =>
+  db.exec(`INSERT INTO project (name, created_at) VALUES ('${name}', 1); COMMIT; BEGIN IMMEDIATE`);
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'sumi-tidy-'));
+  path = join(folder, 'x.db');
+  const writer = openForWriting(path);
+  add(writer, 'p');
+  writer.close();
+});
+
+afterEach(() => rmSync(folder, { recursive: true }));
+
+describe('reading', () => {
+  it('leaves no file beside the database, and the database as it was', () => {
+    const before = [readFileSync(path).toString('hex'), statSync(path).mtimeMs];
+    const reader = openForReading(path);
+    expect(projects(reader)).toEqual(['p']);
+    reader.close();
+    expect(files()).toEqual(['x.db']);
+    expect([readFileSync(path).toString('hex'), statSync(path).mtimeMs]).toEqual(before);
+  });
+
+  it('leaves none when two read at once, whoever ends first', () => {
+    const [one, other] = [openForReading(path), openForReading(path)];
+    projects(one);
+    projects(other);
+    one.close();
+    expect(projects(other)).toEqual(['p']);
+    other.close();
+    expect(files()).toEqual(['x.db']);
+  });
+
+  it('leaves those of a crawl under way, and takes nothing from it', () => {
+    const writer = openForWriting(path);
+    const reader = openForReading(path);
+    projects(reader);
+    reader.close();
+    expect(files()).toEqual(['x.db', 'x.db-shm', 'x.db-wal']);
+    add(writer, 'q');
+    const later = openForReading(path);
+    expect(projects(later)).toEqual(['p', 'q']);
+    later.close();
+    writer.close();
+    expect(files()).toEqual(['x.db']);
+  });
+
+  it('reads the log that a killed crawl left, and leaves it to the next one', () => {
+    const writer = openForWriting(path);
+    add(writer, 'q');
+    const killed = join(folder, 'killed.db');
+    for (const end of ['', '-wal']) copyFileSync(path + end, killed + end);
+    writer.close();
+    for (let times = 0; times < 2; times++) {
+      const reader = openForReading(killed);
+      expect(projects(reader)).toEqual(['p', 'q']);
+      reader.close();
+      expect(statSync(`${killed}-wal`).size).toBeGreaterThan(0);
+    }
+    const next = openForWriting(killed);
+    expect(projects(next)).toEqual(['p', 'q']);
+    next.close();
+    expect(files()).toEqual(['killed.db', 'x.db']);
+  });
+
+  it('leaves none when the process ends without a close', () => {
+    const script = `const { openForReading } = await import(${JSON.stringify(new URL('./open-database.ts', import.meta.url).href)});
+      openForReading(${JSON.stringify(path)}).prepare('SELECT count(*) FROM project').get();
+      process.exit(0);`;
+    const { status, stderr } = spawnSync(
+      process.execPath,
+      ['--import', 'tsx', '--input-type=module', '-e', script],
+      {
+        encoding: 'utf8',
+      },
+    );
+    expect([status, stderr]).toEqual([0, '']);
+    expect(files()).toEqual(['x.db']);
+  });
+
+  it('of a folder in which nothing can be made is done from a copy, its log with it, which is removed', () => {
+    const writer = openForWriting(path);
+    add(writer, 'q');
+    let copied = '';
+    const reader = openInShutFolder(path, (copy) => {
+      copied = copy;
+      return new Sqlite(copy, { readonly: true });
+    });
+    expect(projects(reader)).toEqual(['p', 'q']);
+    reader.close();
+    expect(() => statSync(copied)).toThrow(/ENOENT/);
+    writer.close();
+  });
+});

@@ -109,7 +109,7 @@ const PARTS: Record<string, { uses: string[]; types?: string[] }> = {
   'map-page': { uses: ['primitives', 'graph'], types: ['store'] },
   'map-page/page': { uses: ['map-page'] },
   // A project or run as a page, made of what the read side counted.
-  'report-page': { uses: ['primitives', 'report', 'store'], types: ['change'] },
+  'report-page': { uses: ['primitives', 'report', 'store'], types: ['change', 'graph'] },
   'report-page/page': { uses: ['report-page'] },
   // One sitemap, and which of them a site has: pure. Asking for them outside of a crawl is a part of its own.
   sitemap: { uses: ['url'], types: ['primitives', 'politeness'] },

@@ -89,13 +89,13 @@ const WAITS_FOR: Record<WaitsFor, string> = {
   pause: 'until then its host asked to be left alone, or is left alone for want of an answer',
   silence: 'until then others go first: its host did not answer when it was last asked',
   'host budget': 'until then the budget of its host (--host-budget) goes to other pages',
-  budget: 'until then the budget (--budget) goes to pages that are worth more',
+  budget: 'until then the budget (--budget) goes to pages that come before it',
   'its time': 'until then it is left alone: it was visited, or tried in vain, a short time ago',
 };
 
 /** What the watch will do that is at work. */
 function watchTexts(watch: ForeseenVisit, now: number): string[] {
-  const every = showDays(watch.every_ms / 86_400_000);
+  const every = showDays(watch.every_ms / 86_400_000).replace(/^1 (\w+)s$/, '$1');
   const { visit_at, looks, waits_for, next_look, last_look } = watch;
   if (looks === 0) return ['the watch is visiting it now'];
   if (visit_at === null)

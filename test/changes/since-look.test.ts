@@ -144,8 +144,8 @@ describe.each(['SQLite', 'PostgreSQL'] as const)(
       await crawl();
       // It was gone before, and is there.
       expect(await changes('--since', '4')).toEqual(['/a changed 5']);
-    const { stdout } = await run('changes', '--since', '4');
-    expect(stdout).toMatch(/status:? +410 → 200/);
+      const { stdout } = await run('changes', '--since', '4');
+      expect(stdout).toMatch(/status:? +410 → 200/);
     });
 
     it('tells the last run, and what a reader has not seen only when asked by name', async () => {

@@ -1,11 +1,11 @@
-// Makes the parts of a page that opens from disk (src/map-page, src/report-page) from their sources: its script as one
+// Makes the parts of a page that opens from disk (src/map-page, src/report-page, src/changes-page) from their sources: its script as one
 // piece of plain JavaScript, its style without what browsers do not need, its markup. Used by the build, and from the
 // sources by each page's page-parts.ts.
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 
-/** `name`: map or report. */
+/** `name`: map, report or changes. */
 export async function bundlePage(name) {
   const folder = fileURLToPath(new URL(`../src/${name}-page/page/`, import.meta.url));
   const { outputFiles } = await build({
@@ -33,7 +33,7 @@ export async function bundlePage(name) {
 export const pagesPlugin = {
   name: 'pages',
   setup({ onLoad }) {
-    onLoad({ filter: /[\\/](map|report)-page[\\/]page-parts\.ts$/ }, async ({ path }) => {
+    onLoad({ filter: /[\\/](map|report|changes)-page[\\/]page-parts\.ts$/ }, async ({ path }) => {
       const [, name] = /(\w+)-page[\\/]page-parts\.ts$/.exec(path);
       return {
         contents: `const parts = ${JSON.stringify(await bundlePage(name))};\nexport const pageParts = async () => parts;`,

@@ -109,8 +109,11 @@ const PARTS: Record<string, { uses: string[]; types?: string[] }> = {
   'map-page': { uses: ['primitives', 'graph'], types: ['store'] },
   'map-page/page': { uses: ['map-page'] },
   // A project or run as a page, made of what the read side counted.
-  'report-page': { uses: ['primitives', 'report', 'store'], types: ['frontier', 'change'] },
+  'report-page': { uses: ['primitives', 'report', 'store'], types: ['frontier', 'change', 'graph'] },
   'report-page/page': { uses: ['report-page'] },
+  // What changed as a page.
+  'changes-page': { uses: ['primitives', 'report'] },
+  'changes-page/page': { uses: ['changes-page'] },
   // One sitemap, and which of them a site has: pure. Asking for them outside of a crawl is a part of its own.
   sitemap: { uses: ['url'], types: ['primitives', 'politeness'] },
   'sitemap/lookup': {
@@ -143,6 +146,7 @@ const PARTS: Record<string, { uses: string[]; types?: string[] }> = {
       'graph',
       'map-page',
       'report-page',
+      'changes-page',
       'sitemap/lookup',
       'watch',
       'demo',

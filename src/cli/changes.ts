@@ -112,7 +112,7 @@ async function changesOfRuns(reading: Reading, flags: ChangesFlags): Promise<Tol
     : CHANGE_OUTCOMES;
   const isNet = !flags.steps && runs.length > 0 && (runs.length > 1 || sinceMs !== null);
   const window = { project, fromRun: runs[0]?.run ?? 0, toRun: runs.at(-1)?.run ?? 0, sinceMs };
-  const net = isNet ? await readNetChanges(side, window) : null;
+  const net = isNet ? await readNetChanges(side, window, flags.all === true) : null;
   const heading = await headingOf(side, chosen, outcomes, net);
   const left = { rows: limit ?? Number.POSITIVE_INFINITY };
   const rows = (wanted: readonly VisitOutcome[]) =>
@@ -186,7 +186,7 @@ async function headingOf(
       : runs.length === 1
         ? `run ${last.run}`
         : `runs ${runs[0].run} to ${last.run}`;
-  const notes = [last === undefined ? 'Nothing was crawled since.' : describeRuns(runs)];
+  const notes = [last === undefined ? 'nothing was crawled since' : describeRuns(runs)];
   if (look?.last === null) notes.push('first look: the last 24 hours, without the first crawl');
   if (net !== null && net.takenBack > 0)
     notes.push(`${showMany(net.takenBack, 'page')} changed and changed back`);

@@ -5,7 +5,7 @@
  */
 import { type BriefVisit, compareRuns } from '../change/compare-runs.ts';
 import { mergeChanges, pageAfter } from '../change/merge-changes.ts';
-import type { VisitOutcome } from '../change/visit-record.ts';
+import { VISIT_OUTCOMES, type VisitOutcome } from '../change/visit-record.ts';
 import { type ToldChange, toldChange, toldDifference } from '../report/told-change.ts';
 import type { ChangeRow, HistoryRow, ProjectRow, ReadSide } from '../store/read-side.ts';
 
@@ -39,7 +39,12 @@ interface Visited {
 export const isInWindow = ({ fromRun, toRun, sinceMs }: ChangeWindow, run: number, visitedAt: number) =>
   run >= fromRun && run <= toRun && (sinceMs === null || visitedAt >= sinceMs);
 
-export async function readNetChanges(side: ReadSide, window: ChangeWindow): Promise<NetChanges> {
+/** `isWhole`: pages that did not change, or could not be read, are told as well. */
+export async function readNetChanges(
+  side: ReadSide,
+  window: ChangeWindow,
+  isWhole: boolean,
+): Promise<NetChanges> {
   const { project } = window;
   const pages = await readVisited(side, window);
   const counts = new Map<VisitOutcome, number>();
@@ -54,7 +59,7 @@ export async function readNetChanges(side: ReadSide, window: ChangeWindow): Prom
   };
   async function* lastRows(): AsyncGenerator<ChangeRow> {
     const seen = new Map<number, number>();
-    const outcomes = [...CHANGE_OUTCOMES, 'unchanged', 'failed'] as const;
+    const outcomes = isWhole ? VISIT_OUTCOMES : CHANGE_OUTCOMES;
     for await (const row of rowsOf(side, window, outcomes)) {
       const page = pages.get(row.page_id);
       // Visited since the window was read.

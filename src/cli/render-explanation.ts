@@ -3,6 +3,7 @@ import { describeChanges, showRate } from '../report/describe-changes.ts';
 import { painterFor, printable, showBytes, showCount, showMany } from '../report/terminal-text.ts';
 import type { HistoryRow, VisitRow } from '../store/read-side.ts';
 import type { RevisitExplanation } from '../watch/explain-revisit.ts';
+import type { ForeseenVisit, WaitsFor } from '../watch/foresee-visit.ts';
 import type { Explanation } from './explain-page.ts';
 import { stateColour } from './pages.ts';
 
@@ -68,7 +69,8 @@ function revisitTexts(revisit: RevisitExplanation, page: Explanation, now: numbe
     `expected: about ${showRate(rate_per_day)} changes a day`,
   ];
   if (interval_days !== null) texts.push(`every ${showDays(interval_days)} at this rate`);
-  if (next_visit !== null) {
+  if (revisit.watch !== null) texts.push(...watchTexts(revisit.watch, now));
+  else if (next_visit !== null) {
     const when = Date.parse(next_visit) <= now ? 'due since' : 'next at';
     const hasFailed = page.history.at(-1)?.outcome === 'failed';
     // Else the interval above would seem to say something else.
@@ -83,6 +85,33 @@ function revisitTexts(revisit: RevisitExplanation, page: Explanation, now: numbe
       `priority ${score.toFixed(2)}${partsText(revisit)}: highest first, so other pages may move its visit`,
     );
   if (band !== null) texts.push(`band: ${band}`);
+  return texts;
+}
+
+const WAITS_FOR: Record<WaitsFor, string> = {
+  hours: 'before that no look is made: its --hours are over',
+  pause: 'until then its host asked to be left alone, or is left alone for want of an answer',
+  silence: 'until then others go first: its host did not answer when it was last asked',
+  'host budget': 'until then the budget of its host (--host-budget) goes to other pages',
+  budget: 'until then the budget (--budget) goes to pages that come before it',
+  'its time': 'until then it is left alone: it was visited, or tried in vain, a short time ago',
+};
+
+/** What the watch will do that is at work. */
+function watchTexts(watch: ForeseenVisit, now: number): string[] {
+  const every = showDays(watch.every_ms / 86_400_000).replace(/^1 (\w+)s$/, '$1');
+  const { visit_at, looks, waits_for, next_look, last_look } = watch;
+  if (looks === 0) return ['the watch is visiting it now'];
+  if (visit_at === null)
+    return [
+      `the watch that is at work (a look every ${every}) visits it in none of its next ${showCount(looks)} looks, until ${last_look}`,
+    ];
+  const which = visit_at === next_look ? 'its next look' : `its look number ${showCount(looks)} from now`;
+  const isLate = Date.parse(next_look) <= now ? ', which is about to begin' : '';
+  const texts = [
+    `the watch that is at work (a look every ${every}) visits it at ${visit_at}, ${which}${looks === 1 ? isLate : ''}`,
+  ];
+  if (waits_for !== null) texts.push(WAITS_FOR[waits_for]);
   return texts;
 }
 

@@ -3,7 +3,6 @@ import { extname } from 'node:path';
 import { type Command, Option } from 'commander';
 import type { Config } from '../config/load-config.ts';
 import { sumiError } from '../errors.ts';
-import { renderChangesPage } from '../report/changes-page.ts';
 import { renderChanges } from '../report/render-changes.ts';
 import { renderChangesMarkdown } from '../report/render-changes-markdown.ts';
 import type { Column } from '../report/render-table.ts';
@@ -110,12 +109,18 @@ function piecesOf(
     case 'markdown':
       return renderChangesMarkdown(changes.list());
     case 'html':
-      return renderChangesPage(changes.list());
+      return pageOf(changes.list());
     default:
       return format === 'json' && changes.summary !== undefined
         ? summaryPieces(changes.summary, listPieces(changes, format, bom, out))
         : listPieces(changes, format, bom, out);
   }
+}
+
+/** Only who asks for the page loads what draws it. */
+async function* pageOf(list: ChangesList): AsyncGenerator<string> {
+  const { renderChangesPage } = await import('../changes-page/render-changes-page.ts');
+  yield* renderChangesPage(list);
 }
 
 function listPieces(changes: TellableChanges, format: ListFormat, bom: boolean, out: NodeJS.WriteStream) {

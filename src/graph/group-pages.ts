@@ -107,7 +107,11 @@ function chooseSections(folders: ReadonlyMap<string, number>): Sections {
     if (parent === null) {
       roots.push(folder);
       pages += count;
-    } else children.set(parent, [...(children.get(parent) ?? []), folder]);
+    } else {
+      const siblings = children.get(parent);
+      if (siblings === undefined) children.set(parent, [folder]);
+      else siblings.push(folder);
+    }
   }
   const sections = new Set([...roots, ...roots.flatMap((root) => children.get(root) ?? [])]);
   const parted = new Set(roots);

@@ -16,6 +16,7 @@ import type { GraphFilter, ReadSide } from '../store/read-side.ts';
 import { type GroupedPages, groupByPage, groupBySection, visitedHosts } from './group-pages.ts';
 import { buildLinkGraph, type LinkGraph } from './link-graph.ts';
 import { buildOriginColumns } from './origin-columns.ts';
+import { BROKEN_STATES } from './read-broken-pages.ts';
 import { createStoredOrigins, readStoredOrigins, type StoredOrigins } from './stored-origins.ts';
 import { surveyTerrain, type TerrainSurvey } from './survey-terrain.ts';
 
@@ -128,11 +129,9 @@ function stateOfGroups({ hostOf, hosts, states }: LinkGraph): Uint8Array {
   return found;
 }
 
-const BROKEN: ReadonlySet<string> = new Set(['DeadLink', 'Gone', 'Failed', 'Unreachable']);
-
 function classOfState(code: number): DomainClass {
   const state = pageStateName(code as PageStateCode);
-  if (BROKEN.has(state)) return 'blacklist';
+  if (BROKEN_STATES.includes(state)) return 'blacklist';
   return state === 'Processed' ? 'discovered' : 'stub';
 }
 

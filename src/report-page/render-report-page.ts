@@ -8,6 +8,7 @@ import { printable, showBytes, showCount, showMany } from '../report/terminal-te
 import type { ChangeFigures } from '../store/change-figures.ts';
 import { drawBandwidth, drawFreshness, drawOutcomes, showShare } from './change-cards.ts';
 import { drawHeatMap } from './draw-heat-map.ts';
+import { drawBroken, drawSections, firstTiles } from './first-cards.ts';
 import { type FreshnessCurve, freshnessCurve, shareOf } from './freshness-curve.ts';
 import { type Content, htmlOf, type Markup, tag } from './markup.ts';
 import {
@@ -51,8 +52,16 @@ function describe({ figures, madeAt, version }: ReportFacts): Content {
   return `${span} · written ${showMoment(madeAt)} UTC by sumi ${version}`;
 }
 
-function headline({ figures, run }: ReportFacts, curve: FreshnessCurve): Content {
+/** A single run has no history: what it found is all there is to say. */
+const isFirst = ({ figures }: ReportFacts) => figures.buckets !== null && figures.runs <= 1;
+
+function headline(facts: ReportFacts, curve: FreshnessCurve): Content {
+  const { figures, run } = facts;
   const { ledger } = figures;
+  if (isFirst(facts)) {
+    const tiles = firstTiles(facts).map(({ label, value, note }) => tile(label, value, note));
+    return tag('dl', { class: 'headline' }, tiles);
+  }
   const sum = (pick: (row: (typeof ledger)[number]) => number) =>
     ledger.reduce((total, row) => total + pick(row), 0);
   const of = (outcome: string) => sum((row) => (row.outcome === outcome ? row.visits : 0));
@@ -87,6 +96,19 @@ const tile = (label: string, value: string, note: string): Markup =>
 
 function drawCards(facts: ReportFacts, curve: FreshnessCurve): Content {
   const { figures, state, run } = facts;
+  if (isFirst(facts))
+    return [
+      drawStatuses(figures),
+      drawErrors(state, run !== null),
+      drawBroken(facts) ?? '',
+      drawDepths(figures),
+      drawResponses(figures),
+      drawStates(state),
+      drawSlowest(figures),
+      drawSections(figures),
+      drawRuns(figures.runList),
+      footer(['Sections']),
+    ];
   const { buckets, sections, cells, ledger } = figures;
   const overTime =
     buckets === null
@@ -117,13 +139,19 @@ function drawCards(facts: ReportFacts, curve: FreshnessCurve): Content {
     drawStates(state),
     drawResponses(figures),
     drawDepths(figures),
+    drawBroken(facts) ?? '',
     drawRuns(figures.runList),
-    tag(
-      'footer',
-      { class: 'wide' },
-      EXPLAINED.map(([word, text]) => tag('p', {}, tag('strong', {}, word), ` ${text}`)),
-    ),
+    footer(EXPLAINED.map(([word]) => word)),
   ];
+}
+
+function footer(words: readonly string[]): Markup {
+  const told = EXPLAINED.filter(([word]) => words.includes(word));
+  return tag(
+    'footer',
+    { class: 'wide' },
+    told.map(([word, text]) => tag('p', {}, tag('strong', {}, word), ` ${text}`)),
+  );
 }
 
 const EXPLAINED = [

@@ -24,10 +24,13 @@ export interface Choice {
   isIdle: boolean;
 }
 
+/** What of the options decides which pages a look visits, beside the settings of the watch. */
+export type LookConfig = Pick<Config, 'maxPages' | 'discover' | 'feed' | 'sitemapCacheHours'>;
+
 export interface Chooser {
   side: ReadSide;
   project: string;
-  config: Config;
+  config: LookConfig;
   settings: WatchSettings;
   book: PlanBook;
   budget: VisitBudget;

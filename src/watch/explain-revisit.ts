@@ -8,9 +8,11 @@ import { createRevisitPlan } from '../change/revisit/create-revisit-plan.ts';
 import type { RevisitKind, RevisitPlan } from '../change/revisit/revisit-plan.ts';
 import { parseHttpDate } from '../parse/http-date.ts';
 import type { HistoryRow, ReadSide, RevisitPage } from '../store/read-side.ts';
+import { type ForeseenVisit, foreseeVisit } from './foresee-visit.ts';
 import { loadPlan } from './load-plan.ts';
 import { findingOf, isLearnedFailure, PlanBook } from './plan-book.ts';
 import { planFor, readState, type WatchState } from './watch-state.ts';
+import { isAtWork } from './watcher.ts';
 
 export interface RevisitExplanation {
   rule: RevisitKind;
@@ -32,6 +34,8 @@ export interface RevisitExplanation {
   is_watched: boolean;
   /** The budget that interval and next visit were worked out for here; null where a watch has done it with its own, or none counts. */
   visits_per_day: number | null;
+  /** What the watch that is at work will do; null where none is, or another rule was asked about. */
+  watch: ForeseenVisit | null;
 }
 
 /** What is asked for. */
@@ -60,6 +64,7 @@ export async function explainRevisit(
     ? await planOfPage(side, question, rule, saved)
     : await planOfAll(side, question, rule, saved);
   if (number === -1) return null;
+  const isForeseen = rule === state?.kind && isAtWork(state.watcher, now);
   const { ratePerDay, intervalDays, nextVisit, chanceChanged, score, scoreParts, band } = plan.explain(
     number,
     now,
@@ -76,6 +81,7 @@ export async function explainRevisit(
     is_signalled: plan.isSignalled(number),
     is_watched: state !== null,
     visits_per_day: isPriced ? null : visitsPerDay,
+    watch: isForeseen ? await foreseeVisit(side, { page, now, state: state!, learnedRun }) : null,
   };
 }
 
@@ -131,7 +137,7 @@ async function planOfAll(
 }
 
 /** Spread over 0 to 1 without chance, so that the same question has the same answer. */
-function evenly(): () => number {
+export function evenly(): () => number {
   let drawn = 0;
   return () => (++drawn * 0.618_033_988_749_894_9) % 1;
 }

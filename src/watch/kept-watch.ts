@@ -132,7 +132,12 @@ export class KeptWatch {
 
   #sign(state: WatchState, now: number): void {
     const { kind, everyMs } = this.#watched.settings;
+    const { maxPages, discover, feed, sitemapCacheHours } = this.#watched.config;
     state.kind = kind;
+    state.looks = {
+      settings: this.#watched.settings,
+      config: { maxPages, discover, feed, sitemapCacheHours },
+    };
     state.watcher = { owner: this.#owner, until: now + 2 * everyMs + GRACE_MS };
   }
 

@@ -129,7 +129,7 @@ export type SitemapLook = 'read' | 'seek';
 export async function findLook(
   side: ReadSide,
   project: string,
-  config: Config,
+  config: Pick<Config, 'discover' | 'feed' | 'sitemapCacheHours'>,
   now: number,
   { isFirst, blocked }: { isFirst: boolean; blocked: ReadonlySet<number> },
 ): Promise<SitemapLook | null> {

@@ -4,10 +4,12 @@
  * is the truth that a plan can be learned from anew.
  */
 import type { RevisitKind, SavedPlan } from '../change/revisit/revisit-plan.ts';
+import type { LookConfig } from './choose-pages.ts';
 import type { SavedOutboxes } from './outbox.ts';
 import type { LearnedPart } from './plan-book.ts';
 import type { SavedSilence } from './silent-hosts.ts';
 import type { SavedBudget } from './visit-budget.ts';
+import type { WatchSettings } from './watch-settings.ts';
 
 /** Who watches a project, and until when he must be heard of. */
 export interface Watcher {
@@ -27,6 +29,12 @@ export interface CutOff {
   at: number;
   /** The watch has paid all its visits and left the run for later: whoever makes more meanwhile is somebody else. */
   isLeft?: boolean;
+}
+
+/** How the watch looks that is at work: for who asks what it is about to do. It never starts or sends anything. */
+export interface SavedLooks {
+  settings: WatchSettings;
+  config: LookConfig;
 }
 
 export interface WatchState {
@@ -52,6 +60,8 @@ export interface WatchState {
   /** A tick that was not concluded; whoever goes on with it keeps to its room, and pays for what is not paid yet. */
   cutOff: CutOff | null;
   watcher: Watcher | null;
+  /** Null where no watch has kept it yet. */
+  looks?: SavedLooks | null;
   /** How far each webhook has heard of what was found. */
   told: SavedOutboxes;
 }

@@ -27,6 +27,11 @@ export async function refuseSecondWatch(
   });
 }
 
+/** A watch that was heard of lately, and whose process was not found dead. */
+export function isAtWork(watcher: Watcher | null, now: number): boolean {
+  return watcher !== null && watcher.until > now && !isDead(watcher.owner);
+}
+
 /** Machine, process, when that began, and a mark that no other has. */
 export function newOwner(): string {
   return [hostname(), process.pid, STARTED, randomBytes(4).toString('hex')].join(':');

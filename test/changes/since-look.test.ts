@@ -4,6 +4,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import type { ToldChange } from '../../src/report/told-change.ts';
 import { makeFolder, startSumi, sumi } from '../cli/run-sumi.ts';
 import { page } from '../crawls/crawl-site.ts';
+import { sharedPostgres } from '../servers/shared-postgres.ts';
 import { answer, type Exchange, startFakeWeb } from '../web/fake-web.ts';
 
 const closing: (() => unknown)[] = [];
@@ -14,10 +15,10 @@ afterEach(async () => {
 const said = (words: string) =>
   `<!doctype html><html><head><title>Page</title></head><body><main><p>It says ${words} to all.</p></main></body></html>`;
 
-async function setUp() {
+async function setUp(kind: 'SQLite' | 'PostgreSQL' = 'SQLite') {
   const folder = makeFolder();
   closing.push(() => folder.remove());
-  const state = { a: 'first words', b: 'steady words', isHeld: false, release: () => {} };
+  const state = { a: 'first words', b: 'steady words', isHeld: false, isGone: false, release: () => {} };
   const isReleased = new Promise<void>((resolve) => {
     state.release = resolve;
   });
@@ -26,14 +27,21 @@ async function setUp() {
       '/': page('home', '/a', '/b'),
       '/a': async (exchange: Exchange) => {
         if (state.isHeld) await isReleased;
-        answer(exchange, { body: said(state.a) });
+        answer(exchange, state.isGone ? { status: 410, body: 'gone' } : { body: said(state.a) });
       },
       '/b': (exchange: Exchange) => answer(exchange, { body: said(state.b) }),
     },
   });
   closing.push(() => web.close());
   const db = folder.file('sumi.db');
-  const run = (...args: string[]) => sumi([...args, '--db', db]);
+  let place = ['--db', db];
+  if (kind === 'PostgreSQL') {
+    const server = await sharedPostgres();
+    const address = await server.newDatabase();
+    closing.push(() => server.dropDatabase(address));
+    place = ['--store', address];
+  }
+  const run = (...args: string[]) => sumi([...args, ...place]);
   return {
     ...{ state, web, db, run },
     crawl: () => run('crawl', web.url('/'), '--delay', '0', '--quiet', '--discover', 'links'),
@@ -115,18 +123,43 @@ describe('sumi changes in a watched project', () => {
   });
 });
 
-describe('sumi changes in a project without a watch', () => {
-  it('tells the last run, and what a reader has not seen only when asked by name', async () => {
-    const { crawl, changes, state } = await setUp();
-    await crawl();
-    state.a = 'second words';
-    await crawl();
-    await crawl();
-    expect(await changes()).toEqual([]);
-    expect(await changes('--reader', 'ada')).toEqual(['/a changed 2 -first +second']);
-    expect(await changes('--reader', 'ada')).toEqual([]);
-  });
-});
+describe.each(['SQLite', 'PostgreSQL'] as const)(
+  'sumi changes in a project without a watch, on %s',
+  (kind) => {
+    it('tells of a page that went and came back what differs before and after', async () => {
+      const { crawl, changes, run, state } = await setUp(kind);
+      await crawl();
+      state.isGone = true;
+      await crawl();
+      expect(await changes('--since', '1')).toEqual(['/a gone 2']);
+      state.isGone = false;
+      state.a = 'second words';
+      await crawl();
+      // There before and there after: in between it was away.
+      expect(await changes('--since', '1')).toEqual(['/a changed 3 -first +second']);
+      state.isGone = true;
+      await crawl();
+      expect(await changes('--since', '1')).toEqual(['/a gone 4']);
+      state.isGone = false;
+      await crawl();
+      // It was gone before, and is there.
+      expect(await changes('--since', '4')).toEqual(['/a changed 5']);
+      const { stdout } = await run('changes', '--since', '4');
+      expect(stdout).toMatch(/status:? +410 → 200/);
+    });
+
+    it('tells the last run, and what a reader has not seen only when asked by name', async () => {
+      const { crawl, changes, state } = await setUp(kind);
+      await crawl();
+      state.a = 'second words';
+      await crawl();
+      await crawl();
+      expect(await changes()).toEqual([]);
+      expect(await changes('--reader', 'ada')).toEqual(['/a changed 2 -first +second']);
+      expect(await changes('--reader', 'ada')).toEqual([]);
+    });
+  },
+);
 
 it('tells what it reads while a crawl has the file, and says that the look could not be kept', async () => {
   const { crawl, run, state, web, db } = await setUp();

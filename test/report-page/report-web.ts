@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { Browser, Page } from 'playwright-core';
+import { readBrokenPages } from '../../src/graph/read-broken-pages.ts';
 import { renderReportPage } from '../../src/report-page/render-report-page.ts';
 import type { ReportFacts } from '../../src/report-page/report-facts.ts';
 import { openForWriting } from '../../src/store/sqlite/open-database.ts';
@@ -25,9 +26,10 @@ export async function factsOf(plan: HistoryPlan, run: number | null = null): Pro
     const side = openSqliteReadSide(join(folder, 'a.db'));
     const state = (await side.report(run ?? plan.runs))!;
     const figures = await side.changeFigures(1, run);
+    const broken = state.is_latest ? await readBrokenPages(side, plan.hosts[0], figures.known) : null;
     await side.close();
     const madeAt = Date.parse('2025-03-08T09:30:00Z');
-    return { project: plan.hosts[0], run, madeAt, version: '0.1.0', figures, state };
+    return { project: plan.hosts[0], run, madeAt, version: '0.1.0', figures, broken, state };
   } finally {
     rmSync(folder, { recursive: true });
   }

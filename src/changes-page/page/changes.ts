@@ -1,0 +1,14 @@
+/**
+ * Shows times as the reader's clock does, with UTC under the pointer. All else on the page is there without a script, and
+ * without one the times stand there in UTC.
+ */
+const moment = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' });
+
+for (const time of document.querySelectorAll('time')) {
+  time.title = time.textContent;
+  time.textContent = moment.format(new Date(time.dateTime));
+}
+const zone = document.getElementById('zone')!;
+zone.textContent = `Times are of your time zone (${moment.resolvedOptions().timeZone}); the pointer shows UTC.`;
+
+export {};

@@ -8,7 +8,7 @@ import { pageStateName } from '../frontier/page-state.ts';
 import type { KnownPage, Reconsidered, Revision, RunStart, Verdict } from '../store/port.ts';
 import type { NormalizedUrl } from '../url/normalize.ts';
 import { leastDepths, readMapGraph } from './compute-depths.ts';
-import { type LinkDiscovery, UNFOLLOWED_LINK } from './discover-links.ts';
+import { frameOfReason, type LinkDiscovery, UNFOLLOWED_LINK } from './discover-links.ts';
 import { hasToDiscover, isOfferedLater } from './discover-sitemaps.ts';
 import type { CrawlParts, StartUrl } from './parts.ts';
 import { ASKED, isCutOff, revisePage } from './revise-page.ts';
@@ -96,7 +96,7 @@ export function judgeOf(
     const { state, priority, reason } = discovery.judge(
       row,
       row.depth,
-      isLink ? 'link' : 'sitemap',
+      frameOfReason(row.reason) ?? (isLink ? 'link' : 'sitemap'),
       isNofollow,
       isStartUrl(row.url),
     );

@@ -3,5 +3,6 @@
  * on, while JavaScript would be interpreted for the first hundred. See docs/decisions/0030-scan-kernel.md.
  */
 
+export { copyPre } from './pre';
 export { addLink, read } from './scan';
 export { countWords } from './words';

@@ -4,8 +4,9 @@
  */
 import { contentHash } from '../change/fingerprint.ts';
 import type { Claim, LastVisit } from '../frontier/candidate.ts';
-import { essenceOf, isPageType } from '../parse/mime-type.ts';
+import { essenceOf, isPageType, isXmlType } from '../parse/mime-type.ts';
 import type { ParsedPage } from '../parse/parsed-page.ts';
+import { holdsXhtml } from '../parse/xhtml-to-html.ts';
 import type { PageFacts, PageTouch } from '../store/port.ts';
 import { compareHashes, contentOf, hasKeptLinks, isSameAnswer, touchOf, visitOf } from './compare-visit.ts';
 import type { Exchange } from './exchange.ts';
@@ -38,7 +39,7 @@ export function readPage(claim: Claim, { outcome }: Exchange, around: CrawlParts
   const essence = essenceOf(head.contentType);
   // Nothing is an empty page, with no text and no links, of whatever type.
   const ownParser = essence === null || bytes.length === 0 ? undefined : around.contentParsers.get(essence);
-  if (ownParser === undefined && !isPageType(essence) && bytes.length > 0) {
+  if (ownParser === undefined && !isPage(essence, bytes) && bytes.length > 0) {
     fillRobots(facts, around.agentToken);
     if (!(facts.noindex && around.policy.respectNoindex))
       settlement.body = keepBody(facts, bytes, around.bodies);
@@ -65,6 +66,11 @@ export function readPage(claim: Claim, { outcome }: Exchange, around: CrawlParts
   fillFacts(facts, page, baseUrl, around.discovery.rulesMark);
   fillSettlement(settlement, page, baseUrl, bytes, around);
   return settlement;
+}
+
+/** By its type, or because it is an XML document that turns out to be XHTML. */
+function isPage(essence: string | null, bytes: Uint8Array): boolean {
+  return isPageType(essence) || (isXmlType(essence) && holdsXhtml(bytes));
 }
 
 /** Unlike a 304, which may leave them out, a whole answer without validators or a time to be fresh takes those of before away. */

@@ -2,7 +2,8 @@
  * Turns a fetched body into a ParsedPage: title, heading, description, canonical, robots, refresh, structured data,
  * links, main text, word count and simhash. Comes after fetch and before compare. Promises an answer for any bytes and
  * throws for none; the answer and its arrays are used again for the next page, so whoever keeps something copies it.
- * Plain text has text and words and no links; other types are read as HTML, as the caller chose to parse them.
+ * Plain text has text and words and no links, XHTML is read as XML where it is well-formed; other types are read as HTML,
+ * as the caller chose to parse them.
  */
 
 import { isSameName, META_WIDTH } from './attribute-spans.ts';
@@ -12,7 +13,7 @@ import { createTextFolder } from './fold-text.ts';
 import type { HtmlScan } from './html-scan.ts';
 import { joinLinkedData } from './linked-data.ts';
 import { parseMetaRefresh } from './meta-refresh.ts';
-import { type MimeType, parseMimeType } from './mime-type.ts';
+import { isXmlType, type MimeType, parseMimeType } from './mime-type.ts';
 import { LINK_FLAGS, type PageParser, type ParsedPage, type ParseInput } from './parsed-page.ts';
 import { addRobotsContent, addRobotsHeader } from './robots-directives.ts';
 import { createHtmlScanner } from './scan-html.ts';
@@ -20,6 +21,7 @@ import { createScanKernel } from './scan-kernel.ts';
 import { createTextShaper } from './shape-text.ts';
 import { createFingerprinter } from './simhash.ts';
 import type { TextMode } from './text-regions.ts';
+import { xhtmlToHtml } from './xhtml-to-html.ts';
 
 const DESCRIPTION = Buffer.from('description');
 const ROBOTS = Buffer.from('robots');
@@ -29,6 +31,12 @@ function readPlainText(bytes: Uint8Array, length: number): string {
   const text = Buffer.from(bytes.buffer, bytes.byteOffset, length).toString('utf8');
   // As HTML has it in plain text, and as databases keep it.
   return text.replaceAll('\0', '\ufffd');
+}
+
+/** The document as HTML; null when it is no XML. */
+function readXml(bytes: Uint8Array, length: number): Uint8Array | null {
+  const html = xhtmlToHtml(Buffer.from(bytes.buffer, bytes.byteOffset, length).toString('utf8'));
+  return html === null ? null : Buffer.from(html);
 }
 
 /** The sign that links a heading to itself is no part of what it says. */
@@ -156,7 +164,8 @@ export function createPageParser(textMode: TextMode = 'main'): PageParser {
       page.text = Buffer.from(text.replace(/\s+/g, ' ').trim());
       storedText = () => Buffer.from(text.replace(/\r\n?/g, '\n').trimEnd());
     } else {
-      page.text = readHtml(body.bytes, body.length);
+      const html = type !== null && isXmlType(type.essence) ? readXml(body.bytes, body.length) : null;
+      page.text = html === null ? readHtml(body.bytes, body.length) : readHtml(html, html.length);
       storedText = shapedText;
     }
     const { wordCount, high, low } = fingerprint(page.text);

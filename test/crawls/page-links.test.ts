@@ -115,3 +115,30 @@ for (const [name, place] of STORES) {
     });
   });
 }
+
+describe('a page that is XML', () => {
+  it('is read as XML by its type, and by its root where the type says no more than that', async () => {
+    const body = (more: string) =>
+      `<html xmlns="http://www.w3.org/1999/xhtml"><head><script src="/s.js"/><title>T</title></head><body>${more}</body></html>`;
+    const typed = (type: string, text: string) => ({ headers: { 'content-type': type }, body: text });
+    const web = await bench.web({
+      pages: {
+        '/': typed('application/xhtml+xml', body('<a href="/xml"/><a href="/data"/><a href="/broken"/>')),
+        '/xml': typed('text/xml', `<?xml version="1.0"?>${body('<a href="/last"/>')}`),
+        '/data': typed('text/xml', '<data><a href="/no"/></data>'),
+        '/broken': typed('application/xhtml+xml', '<title>B</title><p>a<br>b<a href=/end>x'),
+        '/last': page('Last'),
+        '/end': page('End'),
+      },
+    });
+    const file = bench.file();
+    await bench.crawl(file, web.url('/'), { acceptTypes: ['*/*'] });
+    expect(asked(web).sort()).toEqual(['/', '/broken', '/data', '/end', '/last', '/xml']);
+    expect(['/', '/xml', '/data', '/broken'].map((path) => file.page(path).title)).toEqual([
+      'T',
+      'T',
+      null,
+      'B',
+    ]);
+  });
+});

@@ -63,7 +63,7 @@ export function createHtmlScanner(kernel: ScanKernel = createScanKernel()): Html
   const links = createLinkSpans(kernel);
   const reference: Reference = { next: 0, first: 0, second: 0 };
   const preformatted: Preformatted[] = [];
-  const layout = { lineStarts: kernel.lineStarts, lineCount: 0, preformatted, pieces: regions.pieces };
+  const layout = { preformatted, pieces: regions.pieces };
   const result: HtmlScan = {
     links,
     layout,
@@ -362,8 +362,6 @@ export function createHtmlScanner(kernel: ScanKernel = createScanKernel()): Html
       readAll(length);
     }
     links.settle();
-    layout.lineStarts = kernel.lineStarts;
-    layout.lineCount = state[at.LINE_COUNT];
     result.text = regions.choose(out, state[at.SIZE], mode);
     return result;
   }

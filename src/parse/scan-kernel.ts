@@ -21,8 +21,6 @@ export interface ScanKernel {
   textStarts: Int32Array;
   textEnds: Int32Array;
   textBefore: Int32Array;
-  /** Where the lines of the text begin. */
-  lineStarts: Int32Array;
   linkFlags: Uint8Array;
   linkKinds: Uint8Array;
   /** By tag: the open boxes that it means something to. */
@@ -36,6 +34,8 @@ export interface ScanKernel {
   /** Room for a text that is given its shape; and a `pre` written there, by addresses. */
   shaped: Buffer;
   copyPre(start: number, end: number, out: number, text: number, textEnd: number): number;
+  breakLines(first: number, from: number, to: number, base: number, out: number, length: number): number;
+  nextPermalink(from: number): number;
 }
 
 /** As much of WebAssembly as is used here: its types come with those of a browser only. */
@@ -50,6 +50,8 @@ interface KernelExports {
   addLink(hrefStart: number, hrefEnd: number, flags: number, kind: number): number;
   countWords(address: number, length: number): number;
   copyPre(start: number, end: number, out: number, text: number, textEnd: number): number;
+  breakLines(first: number, from: number, to: number, base: number, out: number, length: number): number;
+  nextPermalink(from: number): number;
 }
 
 const PAGE = 65_536;
@@ -164,7 +166,6 @@ export function createScanKernel(): ScanKernel {
     const views = numbers.map((start) => new Int32Array(buffer, start, links));
     [self.hrefStarts, self.hrefEnds, self.hrefHashes, self.textStarts, self.textEnds, self.textBefore] =
       views;
-    self.lineStarts = new Int32Array(buffer, lineStarts, lineRoom);
     self.state = state;
     self.bytes = Buffer.from(buffer, bytes, most + at.SLACK);
     self.text = new Uint8Array(buffer, text, textRoom);
@@ -187,7 +188,6 @@ export function createScanKernel(): ScanKernel {
     textStarts: none,
     textEnds: none,
     textBefore: none,
-    lineStarts: none,
     linkFlags: nothing,
     linkKinds: nothing,
     watched: nothing,
@@ -203,6 +203,8 @@ export function createScanKernel(): ScanKernel {
     countWords: exports.countWords,
     shaped: Buffer.alloc(0),
     copyPre: exports.copyPre,
+    breakLines: exports.breakLines,
+    nextPermalink: exports.nextPermalink,
   };
   reserve(FIRST_CAPACITY);
   return self;

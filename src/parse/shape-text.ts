@@ -18,14 +18,11 @@ export interface Preformatted {
   end: number;
 }
 
-/** What of a scan says how its text was laid out. Offsets into the text before the main text was chosen from it. */
+/** What of a scan says how its text was laid out, beside the lines that the kernel knows. */
 export interface TextLayout {
-  /** Where lines begin, ascending. */
-  lineStarts: Int32Array;
-  lineCount: number;
-  preformatted: readonly Preformatted[];
+  readonly preformatted: readonly Preformatted[];
   /** What the main text was put together from. */
-  pieces: readonly TextPiece[];
+  readonly pieces: readonly TextPiece[];
 }
 
 export type TextShaper = (text: Uint8Array, layout: TextLayout, links: LinkSpans) => Uint8Array;
@@ -39,7 +36,6 @@ interface Edit {
 
 const SPACE = 0x20;
 const NEWLINE = 0x0a;
-const NUMBER_SIGN = 0x23;
 
 /** What stands in a link from a heading to itself. */
 const PERMALINK_SIGNS = ['¶', '#', '§', '∞', '⚓', '⚓︎', '🔗', '🔗︎', '🔗️', '⁋'].map((sign) => ({
@@ -51,7 +47,7 @@ for (const { bytes } of PERMALINK_SIGNS) FIRST_BYTES[bytes[0]] = 1;
 /** An icon or two beside the sign. */
 const LONGEST_PERMALINK_BYTES = 512;
 
-/** For text that the kernel has made: it stands in its memory. */
+/** For text that the kernel has made: it stands in its memory, and so does what is given back, until the next page. */
 export function createTextShaper(kernel: ScanKernel): TextShaper {
   const copier = createPreformattedCopier();
   let lines = Buffer.alloc(1 << 16);
@@ -92,18 +88,32 @@ export function createTextShaper(kernel: ScanKernel): TextShaper {
   }
 
   return (text, layout, links) => {
-    if (lines.length < text.length) lines = Buffer.alloc(text.length * 2);
-    lines.set(text);
-    const shaped = lines.subarray(0, text.length);
-    breakLines(shaped, layout);
-    const edits = editsOf(text, layout, links);
-    if (edits.length === 0) return Buffer.from(shaped);
-    return Buffer.from(kernel.shaped.subarray(0, makeEdits(shaped, text, edits)));
+    const { shaped } = kernel;
+    const { length } = text;
+    shaped.set(text);
+    let line = 0;
+    for (const { from, to, at } of layout.pieces)
+      line = kernel.breakLines(line, from, to, at - from - 1, shaped.byteOffset, length);
+    const edits = editsOf(text, layout, links, kernel);
+    if (edits.length === 0) return viewOf(shaped, length);
+    if (lines.length < length) lines = Buffer.alloc(length * 2);
+    shaped.copy(lines, 0, 0, length);
+    return viewOf(shaped, makeEdits(lines.subarray(0, length), text, edits));
   };
 }
 
+/** No buffer of its own for each page, and no Buffer, whose `slice` does not copy. */
+function viewOf(shaped: Buffer, length: number): Uint8Array {
+  return new Uint8Array(shaped.buffer, shaped.byteOffset, length);
+}
+
 /** In the order of the text. */
-function editsOf(text: Uint8Array, { preformatted, pieces }: TextLayout, links: LinkSpans): Edit[] {
+function editsOf(
+  text: Uint8Array,
+  { preformatted, pieces }: TextLayout,
+  links: LinkSpans,
+  kernel: ScanKernel,
+): Edit[] {
   const edits: Edit[] = [];
   for (const pre of preformatted) {
     const piece = pieces.find(({ from, to }) => pre.textStart >= from && pre.textStart < to);
@@ -113,8 +123,9 @@ function editsOf(text: Uint8Array, { preformatted, pieces }: TextLayout, links: 
     while (to > from && text[to - 1] === SPACE) to--;
     if (to > from) edits.push({ from, to, pre });
   }
-  addPermalinks(edits, text, pieces, links);
-  return edits.sort((a, b) => a.from - b.from);
+  const isInOrder = edits.length === 0;
+  addPermalinks(edits, text, pieces, links, kernel);
+  return isInOrder ? edits : edits.sort((a, b) => a.from - b.from);
 }
 
 /** Where an offset of the whole text stands in the main text. */
@@ -122,30 +133,15 @@ function placeIn({ from, at }: TextPiece, offset: number): number {
   return at + offset - from - 1;
 }
 
-function breakLines(shaped: Buffer, { lineStarts, lineCount, pieces }: TextLayout): void {
-  let line = 0;
-  for (const piece of pieces) {
-    while (line < lineCount && lineStarts[line] < piece.from) line++;
-    for (; line < lineCount && lineStarts[line] <= piece.to; line++) {
-      // The white space in front of it.
-      const before = placeIn(piece, lineStarts[line]) - 1;
-      if (before > 0 && before < shaped.length && shaped[before] === SPACE) shaped[before] = NEWLINE;
-      // Where a piece ends, the next one may begin.
-      if (lineStarts[line] === piece.to) break;
-    }
-  }
-}
-
 function addPermalinks(
   edits: Edit[],
   text: Uint8Array,
   pieces: readonly TextPiece[],
   links: LinkSpans,
+  kernel: ScanKernel,
 ): void {
-  const { count, bytes, hrefStart, hrefEnd } = links;
   let at = 0;
-  for (let i = 0; i < count; i++) {
-    if (hrefStart[i] !== hrefEnd[i] || bytes[hrefEnd[i]] !== NUMBER_SIGN) continue;
+  for (let i = kernel.nextPermalink(0); i >= 0; i = kernel.nextPermalink(i + 1)) {
     const before = links.textBefore(i);
     // Links stand in the order of the text.
     while (at < pieces.length && before >= pieces[at].to) at++;

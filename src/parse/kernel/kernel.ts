@@ -5,4 +5,5 @@
 
 export { copyPre } from './pre';
 export { addLink, read } from './scan';
+export { breakLines, nextPermalink } from './shape';
 export { countWords } from './words';

@@ -463,6 +463,12 @@ export const ERRORS = {
     exitCode: 1,
     httpStatus: 404,
   },
+  'no-text': {
+    message: 'No text of {url} is stored: {reason}.',
+    hint: 'A crawl keeps the main text of pages with --store-text; `sumi cat {url}` prints the body, where one is kept.',
+    exitCode: 1,
+    httpStatus: 404,
+  },
   'unknown-run': {
     message: 'There is no run {run} in {file}.',
     hint: '`sumi runs` lists them.',

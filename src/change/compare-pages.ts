@@ -57,7 +57,8 @@ export function comparePages(past: ComparedPage, found: ComparedPage): PageChang
   if (hasContent ? !hadContent : leadsOn(past) && isRefused(found)) change.gained = contentOf(found);
   if (hadContent && hasContent) {
     compare('title', past.title, found.title);
-    compare('h1', past.h1, found.h1);
+    // Older versions did not part its lines, and kept the sign that links it to itself.
+    if (bareHeading(past.h1) !== bareHeading(found.h1)) compare('h1', past.h1, found.h1);
     compare('description', past.description, found.description);
     if (past.canonical !== found.canonical && !isSameAddress(past.canonical, found.canonical))
       compare('canonical', past.canonical, found.canonical);
@@ -119,6 +120,11 @@ const isSameAddress = (past: string | null, found: string | null) =>
 function foldValue(value: string | null): string | null {
   const folded = value === null ? '' : withoutBreaks(value).replace(/\s+/g, ' ').trim();
   return folded === '' ? null : folded;
+}
+
+/** Its letters alone: where lines are broken, and by what, is no content. */
+function bareHeading(heading: string | null): string {
+  return heading === null ? '' : withoutBreaks(heading).replace(/[\s¶🔗]+/gu, '');
 }
 
 function isAnswerWithContent(status: number | null): boolean {

@@ -95,6 +95,7 @@ describe('the digest of links', () => {
     // Buffers are used again: what lies beyond the count is of another page.
     hrefHash: Int32Array.of(...hashes, 99),
     bytes: new Uint8Array(0),
+    charset: null,
     hrefStart: new Int32Array(0),
     hrefEnd: new Int32Array(0),
     flags: new Uint8Array(hashes.length + 1),

@@ -19,7 +19,7 @@ import type { Outcome } from '../fetch/fetcher.ts';
 import type { LastVisit } from '../frontier/candidate.ts';
 import { essenceOf, isPageType } from '../parse/mime-type.ts';
 import type { PageFacts, PageTouch, Store } from '../store/port.ts';
-import { type PageSettlement, wasAnswered, wasRead } from './page-settlement.ts';
+import { type FoundPage, type PageSettlement, wasAnswered, wasRead } from './page-settlement.ts';
 
 const DAY_MS = 86_400_000;
 
@@ -83,10 +83,7 @@ function statusBefore(last: LastVisit, now: number | null): number | null {
  * Gives the settlement of a page that was read, or led on, its line of history; where hashes do not decide, what was
  * found is left in it for `compareWithStored`. Links are only told where they may have changed: there are many.
  */
-export function compareHashes(
-  settlement: PageSettlement,
-  describe: (withLinks: boolean) => ComparedPage,
-): void {
+export function compareHashes(settlement: PageSettlement, describe: (withLinks: boolean) => FoundPage): void {
   const facts = settlement.facts!;
   const { last } = settlement.claim;
   if (!wasRead(last)) {
@@ -162,12 +159,10 @@ function countChange(settlement: PageSettlement, last: LastVisit): void {
   settlement.changesDetected = last.changesDetected + 1;
 }
 
-function findChange(
-  past: PastPage,
-  found: ComparedPage,
-  facts: PageFacts,
-  last: LastVisit,
-): PageChange | null {
+function findChange(past: PastPage, page: FoundPage, facts: PageFacts, last: LastVisit): PageChange | null {
+  // A stored text of one line may be of an older version: the shape that texts have now is no change of it.
+  const isFolded = past.text !== null && !past.text.includes('\n');
+  const found: ComparedPage = { ...page, text: isFolded ? page.foldedText : page.text };
   const before: ComparedPage = {
     ...past,
     type: essenceOf(last.contentType),

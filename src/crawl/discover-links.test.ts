@@ -28,6 +28,7 @@ function open(scope: Partial<ScopeOptions> = {}, more: Partial<DiscoverOptions> 
     scope: createScope({ startHosts: ['a.test'], hostMode: 'host', respectNofollow: true, ...scope }),
     respectNofollow: true,
     followCanonical: false,
+    followFrames: 'frameset',
     keepAnchors: false,
     unfollowed: null,
     ...more,

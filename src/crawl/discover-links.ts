@@ -5,7 +5,7 @@
  */
 import type { Candidate } from '../frontier/candidate.ts';
 import { PAGE_STATES } from '../frontier/page-state.ts';
-import { LINK_FLAGS, type LinkList } from '../parse/parsed-page.ts';
+import { FRAME_FLAGS, type FrameKind, frameKind, LINK_FLAGS, type LinkList } from '../parse/parsed-page.ts';
 import type { LinkKind, Scope } from '../scope/classify.ts';
 import { type LinkTargets, UNFOLLOWED } from '../store/port.ts';
 import { type HrefCache, MISS, NO_PAGE, PENDING } from '../url/href-cache.ts';
@@ -17,6 +17,7 @@ export interface DiscoverOptions {
   scope: Scope;
   respectNofollow: boolean;
   followCanonical: boolean;
+  followFrames: 'none' | 'frameset' | 'all';
   keepAnchors: boolean;
   /** Why links are recorded and none is queued; null where they are followed. */
   unfollowed: string | null;
@@ -24,6 +25,17 @@ export interface DiscoverOptions {
 
 /** Pages are found by sitemaps alone. */
 export const UNFOLLOWED_LINK = 'scope: links are not followed';
+
+const FRAME_REASONS: Readonly<Record<FrameKind, string>> = {
+  frame: 'frame: frames are not followed',
+  iframe: 'frame: iframes are not followed',
+};
+
+/** The kind of link by which a page was found that has this reason. */
+export function frameOfReason(reason: string | null): FrameKind | null {
+  if (reason === FRAME_REASONS.frame) return 'frame';
+  return reason === FRAME_REASONS.iframe ? 'iframe' : null;
+}
 
 /** The hrefs that the cache did not know, one a candidate: it is told what they mean once the candidates have ids. */
 export interface Misses {
@@ -97,11 +109,22 @@ export function createLinkDiscovery(options: DiscoverOptions): LinkDiscovery {
     const verdict = scope.classify({ url, fetchUrl, host, depth, isStart, isNofollow, linkKind });
     const state = PAGE_STATES[verdict.state];
     const { unfollowed } = options;
-    if (unfollowed !== null && state === PAGE_STATES.Queued && !isStart && linkKind === 'link') {
-      return candidate(found, depth, verdict.priority, PAGE_STATES.Discovered, unfollowed, false);
+    const isOfPage = linkKind === 'link' || linkKind === 'frame' || linkKind === 'iframe';
+    if (state === PAGE_STATES.Queued && !isStart && isOfPage) {
+      if (unfollowed !== null)
+        return candidate(found, depth, verdict.priority, PAGE_STATES.Discovered, unfollowed, false);
+      // A link that is followed opens it.
+      if (!follows(linkKind))
+        return candidate(found, depth, verdict.priority, PAGE_STATES.Skipped, FRAME_REASONS[linkKind], true);
     }
     const onlyNofollow = isNofollow && verdict.reason?.startsWith('nofollow') === true;
     return candidate(found, depth, verdict.priority, state, verdict.reason, onlyNofollow);
+  }
+
+  function follows(kind: LinkKind): kind is Exclude<LinkKind, FrameKind> {
+    const { followFrames } = options;
+    if (kind === 'iframe') return followFrames === 'all';
+    return kind !== 'frame' || followFrames !== 'none';
   }
 
   /** Null for one that leads to no page. */
@@ -114,8 +137,7 @@ export function createLinkDiscovery(options: DiscoverOptions): LinkDiscovery {
   ): Candidate | null {
     const found = normalizer.normalize(list.hrefText(at), baseUrl);
     if (found === null) return null;
-    const kind = linkFlags & LINK_FLAGS.canonical ? 'canonical' : 'link';
-    return judge(found, depth, kind, (linkFlags & LINK_FLAGS.nofollow) !== 0, false);
+    return judge(found, depth, linkKindOf(linkFlags), (linkFlags & LINK_FLAGS.nofollow) !== 0, false);
   }
 
   function discover(list: LinkList, baseUrl: string, depth: number, pageIsNofollow: boolean): Discovery {
@@ -147,7 +169,7 @@ export function createLinkDiscovery(options: DiscoverOptions): LinkDiscovery {
     const anchors: string[] | null = options.keepAnchors ? [] : null;
     const first = nextPending;
     const slots: number[] = [];
-    const bases = basesFor(baseUrl);
+    const bases = basesFor(baseUrl, list.charset);
     let kept = 0;
     /** The flags by which each candidate was judged: a link with others is judged anew. */
     const judgedBy: number[] = [];
@@ -157,6 +179,7 @@ export function createLinkDiscovery(options: DiscoverOptions): LinkDiscovery {
       let linkFlags = pageIsNofollow ? flags[i] | LINK_FLAGS.nofollow : flags[i];
       if (linkFlags & LINK_FLAGS.nofollow && options.respectNofollow) linkFlags |= UNFOLLOWED;
       if (linkFlags & LINK_FLAGS.canonical && !options.followCanonical) continue;
+      if (linkFlags >= FRAME_FLAGS.frame && !follows(linkKindOf(linkFlags))) linkFlags |= UNFOLLOWED;
       const isSelf = hrefStart[i] === hrefEnd[i];
       const base = isSelf ? 0 : baseFor(bases, bytes, hrefStart[i], hrefEnd[i]);
       let target = base === 0 ? MISS : cache.find(base, bytes, hrefStart[i], hrefEnd[i], hrefHash[i]);
@@ -196,7 +219,7 @@ export function createLinkDiscovery(options: DiscoverOptions): LinkDiscovery {
   return {
     followsCanonical: options.followCanonical,
     keepsAnchors: options.keepAnchors,
-    rulesMark: markOf([normalizer.rules, options.respectNofollow, options.followCanonical]),
+    rulesMark: markOf(rulesOf(options)),
     isBySitemap: options.unfollowed === UNFOLLOWED_LINK,
     judge,
     discover,
@@ -207,6 +230,17 @@ export function createLinkDiscovery(options: DiscoverOptions): LinkDiscovery {
       }
     },
   };
+}
+
+/** What was so before frames were followed stays as it was, and so does the mark. */
+function rulesOf({ normalizer, respectNofollow, followCanonical, followFrames }: DiscoverOptions): unknown[] {
+  const rules = [normalizer.rules, respectNofollow, followCanonical];
+  return followFrames === 'frameset' ? rules : [...rules, followFrames];
+}
+
+/** As which kind of link the flags of one that was found on a page are judged. */
+export function linkKindOf(flags: number): LinkKind {
+  return flags & LINK_FLAGS.canonical ? 'canonical' : (frameKind(flags) ?? 'link');
 }
 
 function markOf(rules: readonly unknown[]): number {
@@ -265,7 +299,7 @@ interface Bases {
 }
 
 /** The bases of a page's folder, remembered: a crawl stays in a folder for many pages. */
-function createBases(cache: HrefCache): (baseUrl: string) => Bases {
+function createBases(cache: HrefCache): (baseUrl: string, charset: string | null) => Bases {
   const byFolder = new Map<string, Bases>();
   const ids = new Map<string, number>();
   const idOf = (base: string): number => {
@@ -276,10 +310,12 @@ function createBases(cache: HrefCache): (baseUrl: string) => Bases {
     }
     return id;
   };
-  return (baseUrl) => {
+  return (baseUrl, charset) => {
     const query = baseUrl.indexOf('?');
     const folder = baseUrl.slice(0, baseUrl.lastIndexOf('/', query === -1 ? baseUrl.length : query) + 1);
-    let bases = byFolder.get(folder);
+    // Behind a `?` the same letters are other bytes in another charset.
+    const mark = charset === null ? '' : `${charset} `;
+    let bases = byFolder.get(mark + folder);
     if (bases === undefined) {
       if (byFolder.size >= MAX_FOLDERS) {
         byFolder.clear();
@@ -288,11 +324,11 @@ function createBases(cache: HrefCache): (baseUrl: string) => Bases {
       const authority = folder.indexOf('/', folder.indexOf('//') + 2);
       bases = {
         folder: cache.newBase(),
-        origin: idOf(folder.slice(0, authority)),
-        scheme: idOf(folder.slice(0, folder.indexOf(':') + 1)),
-        anywhere: idOf(''),
+        origin: idOf(mark + folder.slice(0, authority)),
+        scheme: idOf(mark + folder.slice(0, folder.indexOf(':') + 1)),
+        anywhere: idOf(mark),
       };
-      byFolder.set(folder, bases);
+      byFolder.set(mark + folder, bases);
     }
     return bases;
   };

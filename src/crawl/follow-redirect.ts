@@ -1,13 +1,12 @@
 /** Where a redirect leads: the target is offered like a link, goes next, and its source waits for what becomes of it. */
 import { redirectHash } from '../change/fingerprint.ts';
-import type { ComparedPage } from '../change/visit-record.ts';
 import { type Candidate, type Claim, REDIRECT_PRIORITY } from '../frontier/candidate.ts';
 import { PAGE_STATES } from '../frontier/page-state.ts';
 import type { LinkTargets, PageFacts } from '../store/port.ts';
 import { refusalOf } from '../store/redirect-end.ts';
 import type { PageTurn } from './active-host.ts';
 import { compareHashes, touchOf, visitOf } from './compare-visit.ts';
-import { bareSettlement, type PageSettlement, wasRead } from './page-settlement.ts';
+import { bareSettlement, type FoundPage, type PageSettlement, wasRead } from './page-settlement.ts';
 import type { CrawlParts } from './parts.ts';
 
 export const NO_LINKS: Readonly<LinkTargets> = {
@@ -17,7 +16,8 @@ export const NO_LINKS: Readonly<LinkTargets> = {
   anchors: null,
 };
 
-export const NO_CONTENT: Readonly<ComparedPage> = {
+export const NO_CONTENT: Readonly<FoundPage> = {
+  foldedText: null,
   statusCode: null,
   title: null,
   h1: null,

@@ -7,13 +7,19 @@ import type { Settlement } from '../store/port.ts';
 import { type Misses, NO_MISSES } from './discover-links.ts';
 import type { KeptBody } from './keep-body.ts';
 
+/** What a visit found, to be compared with what is stored. */
+export interface FoundPage extends ComparedPage {
+  /** The main text as versions up to 0.1 stored it: on one line, signs of permalinks included. */
+  foldedText: string | null;
+}
+
 export interface PageSettlement extends Settlement {
   misses: Misses;
   body: KeptBody | null;
   /** Null unless an output sink wants them. */
   toldLinks: ToldLink[] | null;
   /** The hashes differ from the last visit's: this is to be compared with what is stored. */
-  found: ComparedPage | null;
+  found: FoundPage | null;
 }
 
 /** Without anything found yet; the numbers of change as they were. */

@@ -10,7 +10,7 @@ import type { NormalizedUrl } from '../url/normalize.ts';
 import { siteOf } from '../url/site-of.ts';
 import { leastDepths, readMapGraph } from './compute-depths.ts';
 import { CREDENTIALS_KEY, credentialNames } from './credentials.ts';
-import { type LinkDiscovery, UNFOLLOWED_LINK } from './discover-links.ts';
+import { frameOfReason, type LinkDiscovery, UNFOLLOWED_LINK } from './discover-links.ts';
 import { hasToDiscover, isOfferedLater } from './discover-sitemaps.ts';
 import type { CrawlParts, StartUrl } from './parts.ts';
 import { isAnsweredHere, isCutOff, revisePage } from './revise-page.ts';
@@ -98,7 +98,7 @@ export function judgeOf(
     const { state, priority, reason } = discovery.judge(
       row,
       row.depth,
-      isLink ? 'link' : 'sitemap',
+      frameOfReason(row.reason) ?? (isLink ? 'link' : 'sitemap'),
       isNofollow,
       isStartUrl(row.url),
     );

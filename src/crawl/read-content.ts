@@ -9,7 +9,8 @@ let fingerprinter: Fingerprinter | null = null;
 
 export function readContent(parse: ContentParser, input: ContentInput): ParsedPage {
   const found = parse(input);
-  const text = Buffer.from((keepable(found.text) ?? '').replace(/\s+/g, ' ').trim());
+  const given = keepable(found.text) ?? '';
+  const text = Buffer.from(given.replace(/\s+/g, ' ').trim());
   fingerprinter ??= createFingerprinter();
   const fingerprint = fingerprinter(text);
   return {
@@ -24,6 +25,7 @@ export function readContent(parse: ContentParser, input: ContentInput): ParsedPa
     structuredData: null,
     charset: 'utf-8',
     text,
+    storedText: () => Buffer.from(given.replace(/\r\n?/g, '\n').trimEnd()),
     wordCount: text.length === 0 ? 0 : text.toString().split(' ').length,
     simhashHigh: fingerprint.high,
     simhashLow: fingerprint.low,
@@ -51,6 +53,7 @@ function listOf(hrefs: string[]): LinkList {
   });
   return {
     count: parts.length,
+    charset: null,
     bytes,
     hrefStart,
     hrefEnd,

@@ -3,17 +3,17 @@
  * the very one of the last visit is not parsed unless the run reads everything: what is stored of it stays as it is.
  */
 import { contentHash } from '../change/fingerprint.ts';
-import type { ComparedPage } from '../change/visit-record.ts';
 import type { Claim, LastVisit } from '../frontier/candidate.ts';
-import { essenceOf, isPageType } from '../parse/mime-type.ts';
+import { essenceOf, isPageType, isXmlType } from '../parse/mime-type.ts';
 import type { ParsedPage } from '../parse/parsed-page.ts';
+import { holdsXhtml } from '../parse/xhtml-to-html.ts';
 import type { PageFacts, PageTouch } from '../store/port.ts';
 import { compareHashes, contentOf, hasKeptLinks, isSameAnswer, touchOf, visitOf } from './compare-visit.ts';
 import type { Exchange } from './exchange.ts';
 import { NO_LINKS, redirected } from './follow-redirect.ts';
 import { keepBody } from './keep-body.ts';
 import { factsOf, fillFacts, fillRobots, resolveUrl } from './page-facts.ts';
-import { bareSettlement, type PageSettlement, wasAnswered } from './page-settlement.ts';
+import { bareSettlement, type FoundPage, type PageSettlement, wasAnswered } from './page-settlement.ts';
 import type { CrawlParts } from './parts.ts';
 import { readContent } from './read-content.ts';
 import { linkIdentities, linksToTell } from './tell-links.ts';
@@ -34,12 +34,12 @@ export function readPage(claim: Claim, { outcome }: Exchange, around: CrawlParts
     return settlement;
   }
   settlement.facts = facts;
-  const describeBare = () => describe(facts, null, []);
+  const describeBare = () => describe(facts, { text: null, foldedText: null }, []);
   facts.contentLength = bytes.length;
   const essence = essenceOf(head.contentType);
   // Nothing is an empty page, with no text and no links, of whatever type.
   const ownParser = essence === null || bytes.length === 0 ? undefined : around.contentParsers.get(essence);
-  if (ownParser === undefined && !isPageType(essence) && bytes.length > 0) {
+  if (ownParser === undefined && !isPage(essence, bytes) && bytes.length > 0) {
     fillRobots(facts, around.agentToken);
     if (!(facts.noindex && around.policy.respectNoindex))
       settlement.body = keepBody(facts, bytes, around.bodies);
@@ -66,6 +66,11 @@ export function readPage(claim: Claim, { outcome }: Exchange, around: CrawlParts
   fillFacts(facts, page, baseUrl, around.discovery.rulesMark);
   fillSettlement(settlement, page, baseUrl, bytes, around);
   return settlement;
+}
+
+/** By its type, or because it is an XML document that turns out to be XHTML. */
+function isPage(essence: string | null, bytes: Uint8Array): boolean {
+  return isPageType(essence) || (isXmlType(essence) && holdsXhtml(bytes));
 }
 
 /** Unlike a 304, which may leave them out, a whole answer without validators or a time to be fresh takes those of before away. */
@@ -115,12 +120,18 @@ function fillSettlement(
     settlement.candidates = found.candidates;
     settlement.misses = found.misses;
   }
-  settlement.text = policy.storeText && !hidesContent ? page.text : null;
+  settlement.text = policy.storeText && !hidesContent ? page.storedText() : null;
   if (report.wantsLinks)
     settlement.toldLinks = linksToTell(page.links, baseUrl, depth, page.robots.nofollow, around);
   compareHashes(settlement, (withLinks) => {
-    const text = settlement.text === null ? null : Buffer.from(settlement.text).toString();
-    return describe(facts, text, withLinks ? linkIdentities(page.links, baseUrl, around) : []);
+    const [text, foldedText] = [settlement.text, settlement.text && page.text].map((bytes) =>
+      bytes === null ? null : Buffer.from(bytes).toString(),
+    );
+    return describe(
+      facts,
+      { text, foldedText },
+      withLinks ? linkIdentities(page.links, baseUrl, around) : [],
+    );
   });
 }
 
@@ -135,7 +146,11 @@ function keepsLinks(settlement: PageSettlement, { modes, discovery, report }: Cr
 }
 
 /** What was found, in the words of what is stored. */
-function describe(facts: PageFacts, text: string | null, links: string[]): ComparedPage {
+function describe(
+  facts: PageFacts,
+  texts: Pick<FoundPage, 'text' | 'foldedText'>,
+  links: string[],
+): FoundPage {
   const { statusCode, title, h1, description, canonical, noindex, nofollow, robotsOther, structuredData } =
     facts;
   return {
@@ -148,7 +163,7 @@ function describe(facts: PageFacts, text: string | null, links: string[]): Compa
     nofollow,
     robotsOther,
     structuredData,
-    text,
+    ...texts,
     links,
     redirectTo: null,
     type: essenceOf(facts.contentType),

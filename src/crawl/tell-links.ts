@@ -6,6 +6,7 @@ import { pageStateName } from '../frontier/page-state.ts';
 import { LINK_FLAGS, type LinkList } from '../parse/parsed-page.ts';
 import type { ToldLink } from '../report/events.ts';
 import type { NormalizedUrl } from '../url/normalize.ts';
+import { linkKindOf } from './discover-links.ts';
 import type { CrawlParts } from './parts.ts';
 
 type LinkParts = Pick<CrawlParts, 'normalizer' | 'discovery'>;
@@ -20,8 +21,7 @@ export function linksToTell(
   const told: ToldLink[] = [];
   eachTarget(list, baseUrl, parts, (found, flags) => {
     const isNofollow = pageIsNofollow || (flags & LINK_FLAGS.nofollow) !== 0;
-    const kind = flags & LINK_FLAGS.canonical ? 'canonical' : 'link';
-    const { state } = parts.discovery.judge(found, depth, kind, isNofollow, false);
+    const { state } = parts.discovery.judge(found, depth, linkKindOf(flags), isNofollow, false);
     told.push({ to: found.url, state: pageStateName(state) });
   });
   return told;

@@ -148,6 +148,7 @@ export function wireDiscovery(config: Config, scope: Scope, normalizer: Normaliz
     scope,
     respectNofollow: config.respectNofollow,
     followCanonical: config.followCanonical,
+    followFrames: config.followFrames,
     keepAnchors: config.anchorText,
     unfollowed: unfollowed(config),
   });

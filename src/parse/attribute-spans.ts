@@ -14,6 +14,8 @@ const ATTRIBUTES: [string, number][] = [
   ['href', at.HREF],
   ['rel', at.REL],
   ['download', at.DOWNLOAD],
+  ['xlink:href', at.XLINK],
+  ['src', at.SRC],
   ['name', at.NAME],
   ['http-equiv', at.HTTP_EQUIV],
   ['content', at.CONTENT],

@@ -56,6 +56,20 @@ describe('the character encoding of a body', () => {
     expect(readText(Buffer.from([0x61, 0xff, 0x62]), 'text/html; charset=utf-8').text).toBe('a\ufffdb');
   });
 
+  it('is ISO-2022-JP where its escape sequences stand, however late it is declared', () => {
+    const japanese = '<title>\x1b$BF|K\\\x1b(B</title>';
+    const late = `<!--${'x'.repeat(2000)}--><meta charset="iso-2022-jp">${japanese}`;
+    for (const body of [late, japanese, `<meta charset=iso-2022-jp>${japanese}`]) {
+      const read = readText(Buffer.from(body), 'text/html');
+      expect(read.charset).toBe('iso-2022-jp');
+      expect(read.text).toContain('<title>日本</title>');
+    }
+    // What is declared counts, and a lone escape is none.
+    expect(readText(Buffer.from(`<meta charset=utf-8>${japanese}`), 'text/html').charset).toBe('utf-8');
+    expect(readText(Buffer.from(japanese), 'text/html; charset=utf-8').charset).toBe('utf-8');
+    expect(readText(Buffer.from('<p>\x1b[1mbold\x1b'), 'text/html').charset).toBe('utf-8');
+  });
+
   it('leaves a UTF-8 body with a 0 behind it where it is', () => {
     const body = Buffer.from('<p>été\0');
     expect(read(body, body.length - 1, null).bytes).toBe(body);

@@ -71,6 +71,25 @@ function mayDeclareOther(bytes: Uint8Array, length: number): boolean {
   return OTHER_CHARSET.test(withoutCopy(bytes, Math.min(length, 1024)).toString('latin1'));
 }
 
+const ESCAPE = 0x1b;
+const DOLLAR = 0x24;
+
+/** Whether the bytes, all ASCII, hold the escape sequence by which ISO-2022-JP goes over to its own characters. */
+function shiftsToJapanese(bytes: Uint8Array, length: number): boolean {
+  const body = withoutCopy(bytes, length);
+  for (let p = body.indexOf(ESCAPE); p !== -1 && p + 2 < length; p = body.indexOf(ESCAPE, p + 1))
+    if (bytes[p + 1] === DOLLAR && (bytes[p + 2] === 0x40 || bytes[p + 2] === 0x42)) return true;
+  return false;
+}
+
+/** What the body declares, which may come late; ISO-2022-JP where it declares nothing. */
+function declaredOrJapanese(bytes: Uint8Array, length: number): string {
+  const head = withoutCopy(bytes, Math.min(length, PRESCAN_BYTES));
+  return sniffer()
+    .getEncoding(head, { maxBytes: PRESCAN_BYTES, defaultEncoding: 'iso-2022-jp' })
+    .toLowerCase();
+}
+
 /** The encoding to read the body by, lower case. `isValid`: the bytes are valid UTF-8. */
 export function decideCharset(
   bytes: Uint8Array,
@@ -83,7 +102,8 @@ export function decideCharset(
   if (length >= 2 && bytes[0] === 0xff && bytes[1] === 0xfe) return 'utf-16le';
   const declared = charsetOfMimeType(contentType);
   if (declared !== null) return declared;
-  if (isValid && !mayDeclareOther(bytes, length)) return 'utf-8';
+  if (isValid && !mayDeclareOther(bytes, length))
+    return shiftsToJapanese(bytes, length) ? declaredOrJapanese(bytes, length) : 'utf-8';
   const inside = prescanCharset(bytes, length);
   return inside === UNKNOWN && isValid && !declaresUnknown(bytes, length) ? 'utf-8' : inside;
 }

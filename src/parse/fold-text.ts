@@ -4,6 +4,7 @@
  */
 
 import { type Reference, readReference, writeUtf8 } from './character-references.ts';
+import { FLAG, TAG_FLAGS, TAG_HASHES } from './tag-names.ts';
 
 export interface TextFolder {
   /** Text without markup (a title): references decoded, white space folded and trimmed. */
@@ -17,6 +18,7 @@ export interface TextFolder {
 }
 
 const SPACE = 0x20;
+const SLASH = 0x2f;
 const LESS_THAN = 0x3c;
 const GREATER_THAN = 0x3e;
 const REPLACEMENT = 0xfffd;
@@ -47,7 +49,7 @@ export function isWideSpace(code: number): boolean {
 }
 
 /** The end of the tag or comment that opens at `at`: the offset after its `>`, quotes respected. */
-function skipTag(bytes: Uint8Array, at: number, end: number): number {
+export function skipTag(bytes: Uint8Array, at: number, end: number): number {
   let p = at + 1;
   if (bytes[p] === 0x21 && bytes[p + 1] === 0x2d && bytes[p + 2] === 0x2d) {
     for (p += 2; p < end; p++) {
@@ -69,18 +71,31 @@ function skipTag(bytes: Uint8Array, at: number, end: number): number {
   return end;
 }
 
-function startsTag(bytes: Uint8Array, at: number, end: number): boolean {
+export function startsTag(bytes: Uint8Array, at: number, end: number): boolean {
   if (at + 1 >= end) return false;
   const next = bytes[at + 1];
   return next === 0x2f || next === 0x21 || next === 0x3f || ((next | 32) >= 0x61 && (next | 32) <= 0x7a);
 }
 
-function nameAt(bytes: Uint8Array, at: number): string {
+export function nameAt(bytes: Uint8Array, at: number): string {
   let name = '';
   for (let p = at; p < at + 6 && (bytes[p] | 32) >= 0x61 && (bytes[p] | 32) <= 0x7a; p++) {
     name += String.fromCharCode(bytes[p] | 32);
   }
   return name;
+}
+
+/** Whether the tag at `at` parts words, as it does in the page's text: a `<br>`, a block, an element nobody knows. */
+function breaksWord(bytes: Uint8Array, at: number): boolean {
+  let p = at + 1;
+  if (bytes[p] === SLASH) p++;
+  // Comments and the like are not there.
+  if (bytes[p] === 0x21 || bytes[p] === 0x3f) return false;
+  let hash = 0;
+  for (; bytes[p] > SPACE && bytes[p] !== GREATER_THAN && bytes[p] !== SLASH; p++)
+    hash = (Math.imul(hash, 61) + (bytes[p] | 32)) | 0;
+  const id = TAG_HASHES.indexOf(hash);
+  return id <= 0 || (TAG_FLAGS[id] & FLAG.inline) === 0;
 }
 
 export function createTextFolder(): TextFolder {
@@ -132,6 +147,7 @@ export function createTextFolder(): TextFolder {
       } else if (hasMarkup && byte === LESS_THAN && startsTag(bytes, p, end)) {
         const next = skipTag(bytes, p, end);
         const name = nameAt(bytes, p + 1);
+        if (o > 0 && scratch[o - 1] !== SPACE && breaksWord(bytes, p)) scratch[o++] = SPACE;
         if (name === 'img') o = writeAlt(bytes, p, next, o);
         p = name === 'script' || name === 'style' ? skipRaw(bytes, next, end, name) : next;
       } else if (byte === 0) {

@@ -16,6 +16,10 @@ export const TEXT_STARTS = 5;
 export const TEXT_ENDS = 6;
 export const LINK_FLAGS = 7;
 export const LINK_KINDS = 8;
+/** Of each link: how much text stands before it. */
+export const TEXT_BEFORE = 74;
+/** Where lines of the text begin. */
+export const LINE_STARTS = 75;
 export const TAG_MULTIPLIER = 9;
 export const ATTRIBUTE_MULTIPLIER = 28;
 export const SIGN_MULTIPLIER = 30;
@@ -33,6 +37,8 @@ export const SEEKS = 14;
 // Changed by both.
 /** End of the text. */
 export const SIZE = 15;
+/** How many lines of the text have begun. */
+export const LINE_COUNT = 76;
 /** Something of the page's body was met. */
 export const HAS_BODY = 16;
 export const LINK_COUNT = 17;
@@ -65,8 +71,8 @@ export const SIMHASH_HIGH = 27;
 
 /** Offsets of the attributes of the last tag that has some worth reading, in pairs; -1 for none. */
 export const SPANS = 48;
-export const SPAN_COUNT = 22;
-export const STATE_LENGTH = 72;
+export const SPAN_COUNT = 26;
+export const STATE_LENGTH = 80;
 
 // Where the offsets of an attribute stand among the spans. Name to charset in the order of a meta's.
 export const NAME = 0;
@@ -80,6 +86,8 @@ export const ALT = 14;
 export const LANG = 16;
 export const ENCODING = 18;
 export const FONT = 20;
+export const XLINK = 22;
+export const SRC = 24;
 // In place of that: attributes that are signs of what a part of the page is, each with the bit of what it is looked for.
 export const FIRST_SIGN = 64;
 export const CLASS = 64 + 1;
@@ -145,6 +153,8 @@ export const MAY_BE_NAMED = 1;
 export const MAY_BE_HIDDEN = 2;
 /** Roles: everywhere. */
 export const MAY_BE_MARKED = 4;
+/** Beside these, by tag: the text around it stands on other lines. */
+export const BREAKS_LINE = 8;
 
 // Kinds of words, and bits of `SIGNS`.
 export const IS_MAIN = 1;
@@ -185,3 +195,7 @@ export const STOPPED_AT_ODDITY = 2;
 export const STOPPED_AT_REFERENCE = 3;
 /** An anchor whose link is disguised. */
 export const STOPPED_AT_DISGUISE = 4;
+
+// Why a `pre` was not copied: its words are not those of the text, or it holds something that the kernel does not know.
+export const DIFFERS = -1;
+export const IS_RARE = -2;

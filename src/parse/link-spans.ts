@@ -4,9 +4,10 @@
  * data:). Makes no string for a link until asked.
  */
 
+import { encodeQuery } from './encode-query.ts';
 import { createTextFolder } from './fold-text.ts';
-import { ADDED, HREF_IS_PLAIN, IS_DISGUISED, LINK_COUNT, OPEN_ANCHOR } from './kernel-layout.ts';
-import { LINK_FLAGS, type LinkList } from './parsed-page.ts';
+import { ADDED, HREF_IS_PLAIN, IS_DISGUISED, LINK_COUNT, OPEN_ANCHOR, SIZE } from './kernel-layout.ts';
+import { FRAME_FLAGS, LINK_FLAGS, type LinkList } from './parsed-page.ts';
 import type { ScanKernel } from './scan-kernel.ts';
 import { hashName } from './tag-names.ts';
 
@@ -26,8 +27,16 @@ export interface LinkSpans extends LinkList {
   ): void;
   /** Only for the relations that name pages: canonical, alternate, next, prev. */
   addLink(hrefStart: number, hrefEnd: number, relStart: number, relEnd: number): void;
+  /** A document that is shown inside this one. */
+  addFrame(srcStart: number, srcEnd: number, isInline: boolean): void;
   /** An anchor that the kernel found and left out, as its href may hide what it is: added if it is a page. */
   addDisguised(textStart: number): void;
+  /** How much text stands before the link's own. */
+  textBefore(index: number): number;
+  /** Bytes of its text, tags included. */
+  textLength(index: number): number;
+  /** Its text is just that, without a tag. */
+  hasText(index: number, text: Uint8Array): boolean;
   /** The text of the open anchor, if one is open, ends here. */
   closeAnchor(at: number): void;
 }
@@ -75,6 +84,7 @@ export function createLinkSpans(kernel: ScanKernel): LinkSpans {
     state[LINK_COUNT]++;
     kernel.textStarts[i] = textStart;
     kernel.textEnds[i] = textEnd;
+    kernel.textBefore[i] = state[SIZE];
     return true;
   }
 
@@ -92,6 +102,7 @@ export function createLinkSpans(kernel: ScanKernel): LinkSpans {
     const i = kernel.state[LINK_COUNT] - 1;
     kernel.textStarts[i] = textStart;
     kernel.textEnds[i] = textEnd;
+    kernel.textBefore[i] = kernel.state[SIZE];
     return true;
   }
 
@@ -101,6 +112,7 @@ export function createLinkSpans(kernel: ScanKernel): LinkSpans {
 
   const self: LinkSpans = {
     count: 0,
+    charset: null,
     bytes: kernel.bytes,
     hrefStart: kernel.hrefStarts,
     hrefEnd: kernel.hrefEnds,
@@ -129,7 +141,14 @@ export function createLinkSpans(kernel: ScanKernel): LinkSpans {
     addLink(hrefStart, hrefEnd, relStart, relEnd) {
       const flags = readRel(kernel.bytes, relStart, relEnd);
       if ((flags & PAGE_FLAGS) === 0 || (flags & STYLESHEET) !== 0) return;
-      add(hrefStart, hrefEnd, flags, KIND.link, 0, 0);
+      // Both at once stand for a frame; nothing is the next page and the one before.
+      const isBoth = (flags & FRAME_FLAGS.frame) === FRAME_FLAGS.frame;
+      add(hrefStart, hrefEnd, isBoth ? flags & ~LINK_FLAGS.prev : flags, KIND.link, 0, 0);
+    },
+    addFrame(srcStart, srcEnd, isInline) {
+      const flags = isInline ? FRAME_FLAGS.iframe : FRAME_FLAGS.frame;
+      // Without an address of its own it shows nothing, or this page inside itself.
+      if (srcStart < srcEnd) add(srcStart, srcEnd, flags, KIND.link, 0, 0);
     },
     addDisguised(textStart) {
       if (addIfPage(textStart, textStart)) openAnchor();
@@ -140,11 +159,20 @@ export function createLinkSpans(kernel: ScanKernel): LinkSpans {
       kernel.textEnds[open] = at;
       kernel.state[OPEN_ANCHOR] = -1;
     },
+    textBefore: (index) => kernel.textBefore[index],
+    textLength: (index) => kernel.textEnds[index] - kernel.textStarts[index],
+    hasText(index, text) {
+      const start = kernel.textStarts[index];
+      if (kernel.textEnds[index] - start !== text.length) return false;
+      for (let i = 0; i < text.length; i++) if (self.bytes[start + i] !== text[i]) return false;
+      return true;
+    },
     hrefText(index) {
       const start = kernel.hrefStarts[index];
       const end = kernel.hrefEnds[index];
       if ((kernel.linkKinds[index] & HREF_IS_PLAIN) !== 0) return kernel.bytes.toString('latin1', start, end);
-      return folder.href(kernel.bytes, start, end);
+      const href = folder.href(kernel.bytes, start, end);
+      return self.charset === null ? href : encodeQuery(href, self.charset);
     },
     anchorText(index) {
       const start = kernel.textStarts[index];

@@ -87,6 +87,13 @@ export function isPageType(essence: string | null): boolean {
   return essence === null || PAGE_TYPES.has(essence);
 }
 
+/** XHTML, and all else that is XML: read as XML where it is well-formed, else as HTML. */
+export function isXmlType(essence: string | null): boolean {
+  return (
+    essence !== null && (essence.endsWith('+xml') || essence === 'text/xml' || essence === 'application/xml')
+  );
+}
+
 /** The last value is remembered: a site sends the same one all day. */
 let lastValue: string | null = null;
 let lastEssence: string | null = null;

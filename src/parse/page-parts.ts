@@ -5,6 +5,7 @@
  */
 
 import {
+  BREAKS_LINE,
   HAS_NAME,
   HIDDEN_BOX,
   IS_LANDMARK,
@@ -28,6 +29,12 @@ for (const id of tagIds('nav header footer aside search')) BOX_OF_TAG[id] = LAND
 for (const id of tagIds('noscript dialog')) BOX_OF_TAG[id] = HIDDEN_BOX;
 for (const id of tagIds('main')) BOX_OF_TAG[id] = MAIN_BOX;
 
+/** What begins a line and ends one, as browsers show it. Cells of a table stand side by side. */
+const LINES =
+  'address article aside blockquote body br caption center dd details dialog dir div dl dt fieldset figcaption figure ' +
+  'footer form h1 h2 h3 h4 h5 h6 header hgroup hr legend li listing main menu nav ol option optgroup p plaintext pre ' +
+  'search section summary table tbody textarea tfoot thead tr ul xmp';
+
 /** By tag: the boxes that its attributes may make of it. What holds the whole page is none, nor is what has no text. */
 export function tagBoxes(): Uint8Array {
   const boxes = new Uint8Array(256).fill(MAY_BE_MARKED);
@@ -37,6 +44,7 @@ export function tagBoxes(): Uint8Array {
   }
   for (const id of tagIds('html head body main article option optgroup')) boxes[id] = MAY_BE_MARKED;
   for (const id of tagIds('div section table td ul p form center')) boxes[id] |= MAY_BE_NAMED;
+  for (const id of tagIds(LINES)) boxes[id] |= BREAKS_LINE;
   return boxes;
 }
 

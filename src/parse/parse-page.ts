@@ -2,31 +2,46 @@
  * Turns a fetched body into a ParsedPage: title, heading, description, canonical, robots, refresh, structured data,
  * links, main text, word count and simhash. Comes after fetch and before compare. Promises an answer for any bytes and
  * throws for none; the answer and its arrays are used again for the next page, so whoever keeps something copies it.
- * Plain text has text and words and no links; other types are read as HTML, as the caller chose to parse them.
+ * Plain text has text and words and no links, XHTML is read as XML where it is well-formed; other types are read as HTML,
+ * as the caller chose to parse them.
  */
 
 import { isSameName, META_WIDTH } from './attribute-spans.ts';
 import { createUtf8Reader } from './charset.ts';
+import { encodeQuery, queryCharset } from './encode-query.ts';
 import { createTextFolder } from './fold-text.ts';
 import type { HtmlScan } from './html-scan.ts';
 import { joinLinkedData } from './linked-data.ts';
 import { parseMetaRefresh } from './meta-refresh.ts';
-import { type MimeType, parseMimeType } from './mime-type.ts';
+import { isXmlType, type MimeType, parseMimeType } from './mime-type.ts';
 import { LINK_FLAGS, type PageParser, type ParsedPage, type ParseInput } from './parsed-page.ts';
 import { addRobotsContent, addRobotsHeader } from './robots-directives.ts';
 import { createHtmlScanner } from './scan-html.ts';
 import { createScanKernel } from './scan-kernel.ts';
+import { createTextShaper } from './shape-text.ts';
 import { createFingerprinter } from './simhash.ts';
 import type { TextMode } from './text-regions.ts';
+import { xhtmlToHtml } from './xhtml-to-html.ts';
 
 const DESCRIPTION = Buffer.from('description');
 const ROBOTS = Buffer.from('robots');
 const REFRESH = Buffer.from('refresh');
 
-function foldPlainText(bytes: Uint8Array, length: number): Uint8Array {
+function readPlainText(bytes: Uint8Array, length: number): string {
   const text = Buffer.from(bytes.buffer, bytes.byteOffset, length).toString('utf8');
   // As HTML has it in plain text, and as databases keep it.
-  return Buffer.from(text.replaceAll('\0', '\ufffd').replace(/\s+/g, ' ').trim());
+  return text.replaceAll('\0', '\ufffd');
+}
+
+/** The document as HTML; null when it is no XML. */
+function readXml(bytes: Uint8Array, length: number): Uint8Array | null {
+  const html = xhtmlToHtml(Buffer.from(bytes.buffer, bytes.byteOffset, length).toString('utf8'));
+  return html === null ? null : Buffer.from(html);
+}
+
+/** The sign that links a heading to itself is no part of what it says. */
+function withoutPermalink(heading: string): string {
+  return heading.replace(/\s*[¶🔗]$/u, '');
 }
 
 /** `all` keeps navigation, headers and footers in the text. */
@@ -35,6 +50,7 @@ export function createPageParser(textMode: TextMode = 'main'): PageParser {
   const kernel = createScanKernel();
   const scanner = createHtmlScanner(kernel);
   const folder = createTextFolder();
+  const shape = createTextShaper(kernel);
   const fingerprint = createFingerprinter(kernel);
   /** A crawl meets few different Content-Type values. */
   const types = new Map<string, MimeType | null>();
@@ -52,11 +68,19 @@ export function createPageParser(textMode: TextMode = 'main'): PageParser {
     structuredData: null,
     charset: 'utf-8',
     text: new Uint8Array(0),
+    storedText: () => storedText(),
     wordCount: 0,
     simhashHigh: 0,
     simhashLow: 0,
     links: scanner.result.links,
   };
+
+  let storedText: () => Uint8Array = () => page.text;
+
+  /** Of the page that was scanned last. */
+  function shapedText(): Uint8Array {
+    return shape(page.text, scanner.result.layout, scanner.result.links);
+  }
 
   function typeOf(contentType: string | null): MimeType | null {
     if (contentType === null) return null;
@@ -96,15 +120,26 @@ export function createPageParser(textMode: TextMode = 'main'): PageParser {
         }
       }
       if (equivStart >= 0 && isSameName(bytes, equivStart, equivEnd, REFRESH)) {
-        page.refresh ??= parseMetaRefresh(folder.attribute(bytes, start, end));
+        page.refresh ??= readRefresh(folder.attribute(bytes, start, end));
       }
     }
+  }
+
+  function readRefresh(content: string): ParsedPage['refresh'] {
+    const refresh = parseMetaRefresh(content);
+    const { charset } = scanner.result.links;
+    if (refresh === null || refresh.url === null || charset === null) return refresh;
+    // A fragment is no part of the query.
+    const hash = refresh.url.indexOf('#');
+    const end = hash < 0 ? refresh.url.length : hash;
+    const url = encodeQuery(refresh.url.slice(0, end), charset) + refresh.url.slice(end);
+    return { ...refresh, url };
   }
 
   function readHtml(bytes: Uint8Array, length: number): Uint8Array {
     const scan = scanner.scan(bytes, length, textMode);
     if (scan.titleStart >= 0) page.title = folder.plain(bytes, scan.titleStart, scan.titleEnd);
-    if (scan.h1Start >= 0) page.h1 = folder.markup(bytes, scan.h1Start, scan.h1End);
+    if (scan.h1Start >= 0) page.h1 = withoutPermalink(folder.markup(bytes, scan.h1Start, scan.h1End));
     if (scan.langStart >= 0) page.lang = folder.attribute(bytes, scan.langStart, scan.langEnd).trim();
     if (scan.baseStart >= 0) page.baseHref = folder.href(bytes, scan.baseStart, scan.baseEnd);
     readMetas(bytes, scan);
@@ -121,12 +156,17 @@ export function createPageParser(textMode: TextMode = 'main'): PageParser {
     const type = typeOf(input.contentType);
     const body = readUtf8(input.bytes, input.length, type);
     page.charset = body.charset;
+    scanner.result.links.charset = queryCharset(body.charset);
     if (type?.essence === 'text/plain') {
       scanner.result.links.reset();
       scanner.result.links.settle();
-      page.text = foldPlainText(body.bytes, body.length);
+      const text = readPlainText(body.bytes, body.length);
+      page.text = Buffer.from(text.replace(/\s+/g, ' ').trim());
+      storedText = () => Buffer.from(text.replace(/\r\n?/g, '\n').trimEnd());
     } else {
-      page.text = readHtml(body.bytes, body.length);
+      const html = type !== null && isXmlType(type.essence) ? readXml(body.bytes, body.length) : null;
+      page.text = html === null ? readHtml(body.bytes, body.length) : readHtml(html, html.length);
+      storedText = shapedText;
     }
     const { wordCount, high, low } = fingerprint(page.text);
     page.wordCount = wordCount;

@@ -10,9 +10,36 @@ export const LINK_FLAGS = {
   prev: 64,
 } as const;
 
+/**
+ * Frames are links of a kind of their own. All bits of a link's flags are taken, so two are given a meaning together that
+ * they cannot have: the next page and the one before.
+ */
+export const FRAME_FLAGS = {
+  frame: LINK_FLAGS.next | LINK_FLAGS.prev,
+  iframe: LINK_FLAGS.next | LINK_FLAGS.prev | LINK_FLAGS.alternate,
+} as const;
+
+export type FrameKind = keyof typeof FRAME_FLAGS;
+
+/** Null for a link that is no frame. */
+export function frameKind(flags: number): FrameKind | null {
+  if ((flags & FRAME_FLAGS.frame) !== FRAME_FLAGS.frame) return null;
+  return (flags & LINK_FLAGS.alternate) === 0 ? 'frame' : 'iframe';
+}
+
+/** What the flags of a link say, in words: those of its rel, or what kind of frame it is. */
+export function relWords(flags: number): string {
+  const frame = frameKind(flags);
+  const rest = frame === null ? flags : flags & ~FRAME_FLAGS.iframe;
+  const words = Object.entries(LINK_FLAGS).flatMap(([word, bit]) => ((rest & bit) === 0 ? [] : [word]));
+  return (frame === null ? words : [frame, ...words]).join(' ');
+}
+
 /** Links in document order, as arrays of equal length (`count` entries are valid). */
 export interface LinkList {
   count: number;
+  /** In which the queries of these links are sent; null for UTF-8. */
+  charset: string | null;
   /** The UTF-8 bytes that the spans point into. */
   bytes: Uint8Array;
   /** The raw href, white space trimmed at both ends, fragment excluded; entities not yet decoded. */
@@ -51,6 +78,8 @@ export interface ParsedPage {
   charset: string;
   /** Main text as UTF-8 bytes (white space folded). */
   text: Uint8Array;
+  /** The same for people to read, and to be stored: in lines, `pre` as it was written, without the signs of permalinks. Made on demand. */
+  storedText(): Uint8Array;
   wordCount: number;
   /** 64-bit simhash of the main text, as two unsigned 32-bit halves. */
   simhashHigh: number;

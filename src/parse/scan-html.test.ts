@@ -99,7 +99,11 @@ function block(random: Random, depth: number): string {
     () => `<select><option value="/x">one<option>two</select>`,
     () => `<textarea><a href="/in-textarea"></textarea>`,
     () => `<map><area shape=rect href="${href(random)}" alt="area"></map>`,
-    () => `<iframe src="/f"><a href="/in-iframe"></a></iframe>`,
+    () => `<iframe src="/f${random(99)}"><a href="/in-iframe"></a></iframe>`,
+    () => `<iframe></iframe><iframe src=""></iframe><frame src="/stray-frame">`,
+    () => `<svg><a xlink:href="/xlink-${random(99)}"><text>t</text></a></svg>`,
+    () => `<svg><a xlink:href="/old" href="/new-${random(99)}"><text>t</text></a></svg>`,
+    () => `<a xlink:href="/no-link">x</a>`,
     () => `<form action="/s"><input name=q value='<a href="/v">'><button>go</button></form>`,
   ])();
 }
@@ -232,8 +236,16 @@ interface Facts {
 
 const PAGE_RELATIONS = new Set(['canonical', 'alternate', 'next', 'prev', 'previous']);
 
+/** Where the element leads as a link; null for none. */
+function targetOf(name: string, attributes: Map<string, string>, isHtml: boolean): string | null {
+  // A frame that names nothing shows nothing.
+  if (isHtml && (name === 'iframe' || name === 'frame')) return attributes.get('src') || null;
+  const href = attributes.get('href') ?? (isHtml ? null : (attributes.get('xlink href') ?? null));
+  return href !== null && isLink(name, attributes, isHtml) ? href : null;
+}
+
 function isLink(name: string, attributes: Map<string, string>, isHtml: boolean): boolean {
-  if (!attributes.has('href') || attributes.has('download')) return false;
+  if (attributes.has('download')) return false;
   if (name === 'a') return true;
   if (!isHtml) return false;
   const relations = (attributes.get('rel') ?? '').toLowerCase().split(/\s+/);
@@ -247,9 +259,12 @@ function judge(html: string): Facts {
   const visit = (node: DefaultTreeAdapterTypes.Node): void => {
     if ('tagName' in node) {
       const isHtml = node.namespaceURI === 'http://www.w3.org/1999/xhtml';
-      const attributes = new Map(node.attrs.map(({ name, value }) => [name, value]));
-      if (isLink(node.tagName, attributes, isHtml)) {
-        const trimmed = attributes.get('href')!.replace(/^[\0-\x20]+|[\0-\x20]+$/g, '');
+      const attributes = new Map(
+        node.attrs.map(({ prefix, name, value }) => [prefix ? `${prefix} ${name}` : name, value]),
+      );
+      const target = targetOf(node.tagName, attributes, isHtml);
+      if (target !== null) {
+        const trimmed = target.replace(/^[\0-\x20]+|[\0-\x20]+$/g, '');
         const text = trimmed
           .replace(/#.*/s, '')
           .replace(/[\t\n\r]/g, '')

@@ -16,6 +16,7 @@ import { noteLinkedData } from './linked-data.ts';
 import { createOpenBoxes } from './open-boxes.ts';
 import { findRawEnd, findScriptEnd, isCdata } from './raw-text.ts';
 import { createScanKernel, type ScanKernel } from './scan-kernel.ts';
+import type { Preformatted } from './shape-text.ts';
 import { createSpecialElements, READ_AS } from './special-elements.ts';
 import { FLAG, TAG_FLAGS, tagId } from './tag-names.ts';
 import { createTextRegions, type TextMode } from './text-regions.ts';
@@ -41,6 +42,9 @@ const H1 = tagId('h1');
 const H6 = tagId('h6');
 const ARTICLE = tagId('article');
 const FRAMESET = tagId('frameset');
+const FRAME = tagId('frame');
+const IFRAME = tagId('iframe');
+const PRE = tagId('pre');
 const TITLE = tagId('title');
 const SCRIPT = tagId('script');
 const PLAINTEXT = tagId('plaintext');
@@ -58,8 +62,11 @@ export function createHtmlScanner(kernel: ScanKernel = createScanKernel()): Html
   const boxes = createOpenBoxes(kernel, regions);
   const links = createLinkSpans(kernel);
   const reference: Reference = { next: 0, first: 0, second: 0 };
+  const preformatted: Preformatted[] = [];
+  const layout = { preformatted, pieces: regions.pieces };
   const result: HtmlScan = {
     links,
+    layout,
     titleStart: -1,
     titleEnd: -1,
     h1Start: -1,
@@ -82,6 +89,7 @@ export function createHtmlScanner(kernel: ScanKernel = createScanKernel()): Html
   let resumeAt = -1;
   let isRawClose = false;
   let isHeadingOpen = false;
+  let isPreOpen = false;
   let isLogging = false;
 
   function reset(length: number): void {
@@ -96,6 +104,9 @@ export function createHtmlScanner(kernel: ScanKernel = createScanKernel()): Html
     // A space in front spares the test for "first" when white space is folded.
     out[0] = SPACE;
     state[at.SIZE] = 1;
+    state[at.LINE_COUNT] = 0;
+    preformatted.length = 0;
+    isPreOpen = false;
     state[at.END] = realEnd = length;
     state[at.HAS_BODY] = state[at.IS_FRAMESET] = 0;
     resumeAt = -1;
@@ -148,10 +159,12 @@ export function createHtmlScanner(kernel: ScanKernel = createScanKernel()): Html
     return p < end ? p + 1 : p;
   }
 
-  function addLink(id: number, after: number): void {
-    const hrefStart = state[at.SPANS + at.HREF];
+  function addLink(id: number, after: number, isForeign: boolean): void {
+    // Links of svg were written with a namespace first, and may still be.
+    const span = isForeign && state[at.SPANS + at.HREF] < 0 ? at.SPANS + at.XLINK : at.SPANS + at.HREF;
+    const hrefStart = state[span];
     if (hrefStart < 0 || state[at.SPANS + at.DOWNLOAD] >= 0) return;
-    const hrefEnd = state[at.SPANS + at.HREF + 1];
+    const hrefEnd = state[span + 1];
     const relStart = state[at.SPANS + at.REL];
     const relEnd = state[at.SPANS + at.REL + 1];
     if (id === A) links.addAnchor(hrefStart, hrefEnd, relStart, relEnd, after);
@@ -159,6 +172,11 @@ export function createHtmlScanner(kernel: ScanKernel = createScanKernel()): Html
       const alt = at.SPANS + at.ALT;
       links.addArea(hrefStart, hrefEnd, relStart, relEnd, state[alt], state[alt + 1]);
     } else if (relStart >= 0) links.addLink(hrefStart, hrefEnd, relStart, relEnd);
+  }
+
+  function addFrame(isInline: boolean): void {
+    const src = at.SPANS + at.SRC;
+    if (state[src] >= 0) links.addFrame(state[src], state[src + 1], isInline);
   }
 
   function noteMeta(): void {
@@ -233,9 +251,10 @@ export function createHtmlScanner(kernel: ScanKernel = createScanKernel()): Html
     const counts = special.templates === 0 || isInDoubt;
     if (id === A) {
       links.closeAnchor(state[at.AT]);
-      if (counts) addLink(id, after);
+      if (counts) addLink(id, after, readAs === READ_AS.foreign);
     } else if ((flags & FLAG.raw) !== 0) {
       if ((readAs === READ_AS.html || isInDoubt) && resumeAt < 0) {
+        if (id === IFRAME && counts) addFrame(true);
         return readRaw(id, readAs === READ_AS.html, counts);
       }
     } else if (counts && (readAs !== READ_AS.foreign || isInDoubt)) {
@@ -246,10 +265,11 @@ export function createHtmlScanner(kernel: ScanKernel = createScanKernel()): Html
 
   function actOnStart(id: number, after: number): void {
     const size = state[at.SIZE];
-    if (id === AREA || id === LINK) addLink(id, after);
+    if (id === AREA || id === LINK) addLink(id, after, false);
     else if (id === META) noteMeta();
     else if (id >= H1 && id <= H6) startHeading(id);
     else if (id === ARTICLE) boxes.startArticle();
+    else if (id === PRE) startPre(size, after);
     else if (id === BASE && result.baseStart < 0) {
       result.baseStart = state[at.SPANS + at.HREF];
       result.baseEnd = state[at.SPANS + at.HREF + 1];
@@ -273,6 +293,21 @@ export function createHtmlScanner(kernel: ScanKernel = createScanKernel()): Html
       if (isHeadingOpen) result.h1End = tagStart;
       isHeadingOpen = false;
     } else if (id === ARTICLE) boxes.endArticle();
+    else if (id === PRE) endPre(tagStart);
+  }
+
+  function startPre(size: number, after: number): void {
+    if (isPreOpen) return;
+    isPreOpen = true;
+    preformatted.push({ textStart: size, textEnd: -1, start: after, end: -1 });
+  }
+
+  function endPre(end: number): void {
+    if (!isPreOpen) return;
+    isPreOpen = false;
+    const open = preformatted[preformatted.length - 1];
+    open.textEnd = state[at.SIZE];
+    open.end = end;
   }
 
   /** The tag that the kernel stopped at. Returns where reading goes on. */
@@ -282,6 +317,7 @@ export function createHtmlScanner(kernel: ScanKernel = createScanKernel()): Html
     const isEnd = state[at.IS_END_TAG] === 1;
     const after = state[at.AFTER];
     if (state[at.IS_FRAMESET] === 1) {
+      if (!isEnd && id === FRAME) addFrame(false);
       if (isEnd || id !== NOFRAMES) return after;
       return findRawEnd(bytes, after, state[at.END], RAW_NAME_BYTES[NOFRAMES]);
     }
@@ -309,6 +345,7 @@ export function createHtmlScanner(kernel: ScanKernel = createScanKernel()): Html
       else break;
     }
     boxes.finish();
+    endPre(length);
     links.closeAnchor(length);
     if (isHeadingOpen) result.h1End = length;
   }

@@ -20,6 +20,7 @@ export interface ScanKernel {
   hrefHashes: Int32Array;
   textStarts: Int32Array;
   textEnds: Int32Array;
+  textBefore: Int32Array;
   linkFlags: Uint8Array;
   linkKinds: Uint8Array;
   /** By tag: the open boxes that it means something to. */
@@ -30,6 +31,11 @@ export interface ScanKernel {
   addLink(hrefStart: number, hrefEnd: number, flags: number, kind: number): number;
   /** By address: the text may stand anywhere in the memory. */
   countWords(address: number, length: number): number;
+  /** Room for a text that is given its shape; and a `pre` written there, by addresses. */
+  shaped: Buffer;
+  copyPre(start: number, end: number, out: number, text: number, textEnd: number): number;
+  breakLines(first: number, from: number, to: number, base: number, out: number, length: number): number;
+  nextPermalink(from: number): number;
 }
 
 /** As much of WebAssembly as is used here: its types come with those of a browser only. */
@@ -43,6 +49,9 @@ interface KernelExports {
   read(from: number): number;
   addLink(hrefStart: number, hrefEnd: number, flags: number, kind: number): number;
   countWords(address: number, length: number): number;
+  copyPre(start: number, end: number, out: number, text: number, textEnd: number): number;
+  breakLines(first: number, from: number, to: number, base: number, out: number, length: number): number;
+  nextPermalink(from: number): number;
 }
 
 const PAGE = 65_536;
@@ -51,6 +60,8 @@ const LARGEST_PAGE = 2 ** 29;
 const FIRST_CAPACITY = 1 << 18;
 /** The shortest tag that is a link: `<a href>`. */
 const SHORTEST_LINK = 8;
+/** The shortest tag that begins a line, and the letter that must stand before the next: `<p>x`. */
+const SHORTEST_LINE = 4;
 
 let compiled: object | null = null;
 
@@ -139,19 +150,26 @@ export function createScanKernel(): ScanKernel {
     // Two-character references grow by a fifth at most; everything else shrinks or stays.
     const textRoom = most + (most >> 2) + at.SLACK;
     const text = room(textRoom);
-    const numbers = Array.from({ length: 5 }, () => room(links * 4));
+    const shaped = room(textRoom);
+    const numbers = Array.from({ length: 6 }, () => room(links * 4));
+    const lineRoom = Math.ceil(most / SHORTEST_LINE) + 2;
+    const lineStarts = room(lineRoom * 4);
     const flags = room(links);
     const kinds = room(links);
     const missing = Math.ceil((end - memory.buffer.byteLength) / PAGE);
     if (missing > 0) memory.grow(missing);
     const { buffer } = memory;
     const state = new Int32Array(buffer, at.STATE, at.STATE_LENGTH);
-    state.set([bytes, text, ...numbers, flags, kinds], at.BYTES);
+    state.set([bytes, text, ...numbers.slice(0, 5), flags, kinds], at.BYTES);
+    state[at.TEXT_BEFORE] = numbers[5];
+    state[at.LINE_STARTS] = lineStarts;
     const views = numbers.map((start) => new Int32Array(buffer, start, links));
-    [self.hrefStarts, self.hrefEnds, self.hrefHashes, self.textStarts, self.textEnds] = views;
+    [self.hrefStarts, self.hrefEnds, self.hrefHashes, self.textStarts, self.textEnds, self.textBefore] =
+      views;
     self.state = state;
     self.bytes = Buffer.from(buffer, bytes, most + at.SLACK);
     self.text = new Uint8Array(buffer, text, textRoom);
+    self.shaped = Buffer.from(buffer, shaped, textRoom);
     self.linkFlags = new Uint8Array(buffer, flags, links);
     self.linkKinds = new Uint8Array(buffer, kinds, links);
     self.watched = new Uint8Array(buffer, at.WATCHED, 256);
@@ -169,6 +187,7 @@ export function createScanKernel(): ScanKernel {
     hrefHashes: none,
     textStarts: none,
     textEnds: none,
+    textBefore: none,
     linkFlags: nothing,
     linkKinds: nothing,
     watched: nothing,
@@ -182,6 +201,10 @@ export function createScanKernel(): ScanKernel {
     read: exports.read,
     addLink: exports.addLink,
     countWords: exports.countWords,
+    shaped: Buffer.alloc(0),
+    copyPre: exports.copyPre,
+    breakLines: exports.breakLines,
+    nextPermalink: exports.nextPermalink,
   };
   reserve(FIRST_CAPACITY);
   return self;

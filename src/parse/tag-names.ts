@@ -46,6 +46,8 @@ define('a', FLAG.inline | FLAG.attributes | FLAG.act);
 define('area link base meta', FLAG.attributes | FLAG.act | FLAG.empty);
 define('html', FLAG.attributes | FLAG.act);
 define('font annotation-xml', FLAG.inline | FLAG.attributes);
+define('frame iframe', FLAG.attributes | FLAG.act);
+define('pre', FLAG.act);
 define('h1 h2 h3 h4 h5 h6 nav header footer aside search main article noscript dialog frameset', FLAG.act);
 define('title script style textarea xmp iframe noembed noframes plaintext', FLAG.act | FLAG.raw);
 define('svg math template select', FLAG.special);
@@ -57,6 +59,7 @@ define('h1 h2 h3 h4 h5 h6 pre ruby table ul', FLAG.breaksOut);
 define('br col embed hr img input keygen param source track wbr frame basefont bgsound', FLAG.empty);
 define('section form button', 0);
 define('caption tbody tfoot thead tr td th option optgroup', 0);
+define('address details dir fieldset figcaption figure hgroup legend summary', 0);
 define('foreignobject desc mi mo mn ms mtext mglyph malignmark', 0);
 
 /** The hash that the scanner computes byte by byte: h = h * 61 + lower-case byte, in 32 bits. */

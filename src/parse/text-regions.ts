@@ -25,7 +25,16 @@ const LINK_BYTES = 40;
 /** Less prose than this is never most of a page. */
 const LITTLE_PROSE = 200;
 
+/** A run of the page's text that was chosen: where it stood, and where it stands now. */
+export interface TextPiece {
+  from: number;
+  to: number;
+  at: number;
+}
+
 export interface TextRegions {
+  /** Of what was chosen last, in order. */
+  readonly pieces: readonly TextPiece[];
   reset(): void;
   /** `part` is what a named box is called by its names, -1 for others; `links` counts those before. */
   open(box: number, at: number, links: number, part: number): void;
@@ -63,6 +72,7 @@ export function createTextRegions(): TextRegions {
   const linksBefore = [0, 0, 0, 0];
   let namedPart = -1;
   let doubted: Doubted[] = [];
+  const pieces: TextPiece[] = [];
 
   function mark(bitsNow: number, offset: number): void {
     if (bitsNow === current) return;
@@ -103,6 +113,7 @@ export function createTextRegions(): TextRegions {
   /** Moves the pieces whose bits satisfy the masks to the front; returns the end of the text. */
   function gather(out: Uint8Array, end: number, must: number, mustNot: number): number {
     let o = 1;
+    pieces.length = 0;
     for (let i = -1; i < count; i++) {
       const pieceBits = i < 0 ? 0 : bits[i];
       let start = i < 0 ? 1 : at[i];
@@ -115,6 +126,7 @@ export function createTextRegions(): TextRegions {
       }
       if (out[start] === SPACE && out[o - 1] === SPACE) start++;
       if (start >= stop) continue;
+      pieces.push({ from: start, to: stop, at: o });
       out.copyWithin(o, start, stop);
       o += stop - start;
     }
@@ -170,6 +182,7 @@ export function createTextRegions(): TextRegions {
   }
 
   return {
+    pieces,
     reset() {
       count = current = articleDepth = articles = 0;
       hasMain = false;

@@ -15,7 +15,7 @@ import { compileUrlPattern, type UrlPattern } from './url-pattern.ts';
 
 export type HostMode = 'host' | 'subdomains' | 'domain' | 'any';
 export type IncludeMode = 'strict' | 'prefer';
-export type LinkKind = 'link' | 'redirect' | 'canonical' | 'sitemap';
+export type LinkKind = 'link' | 'redirect' | 'canonical' | 'frame' | 'iframe' | 'sitemap';
 export type DomainKind = 'blacklist' | 'stub' | 'quality' | 'discovered';
 
 export interface ScopeCandidate {

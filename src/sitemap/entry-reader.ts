@@ -40,6 +40,13 @@ const HTML_NAMES: ReadonlySet<string> = new Set(
   'html head title meta link script style body div p h1 center table font a'.split(' '),
 );
 
+const SITEMAP_NAMESPACE = /xmlns:([\w.-]+)\s*=\s*["'][^"']*\/sitemap\/0\.\d+\/?["']/g;
+/** Attributes that bind a prefix to the protocol of that kind. RSS 1.0 and 0.9 have namespaces, 2.0 has none. */
+const OWN_NAMESPACES: Partial<Record<SitemapKind, RegExp>> = {
+  rss: /xmlns:([\w.-]+)\s*=\s*["'][^"']*\/(?:rss\/1\.0|rdf\/simple\/0\.9)\/?["']/g,
+  atom: /xmlns:([\w.-]+)\s*=\s*["'][^"']*(?:\/2005\/Atom|purl\.org\/atom\/ns#)["']/g,
+};
+
 type Parts = ReadonlyMap<TagName, ReadonlySet<TagName>>;
 const NO_TEXTS: ReadonlySet<TagName> = new Set();
 const NO_PARTS: Parts = new Map();
@@ -179,7 +186,7 @@ export class EntryReader implements XmlHandler {
     if (root.kind === 'atom') this.feedBase = this.baseIn(bytes, nameEnd, tagEnd, this.options.url);
     if (localStart > nameStart) this.ownPrefixes.push(bytes.toString('latin1', nameStart, localStart));
     const attributes = bytes.toString('latin1', nameEnd, tagEnd);
-    for (const [, prefix] of attributes.matchAll(/xmlns:([\w.-]+)\s*=\s*["'][^"']*\/sitemap\/0\.\d+\/?["']/g))
+    for (const [, prefix] of attributes.matchAll(OWN_NAMESPACES[root.kind] ?? SITEMAP_NAMESPACE))
       this.ownPrefixes.push(`${prefix}:`);
   }
 

@@ -52,6 +52,21 @@ describe('the entries of a sitemap', () => {
     }
   });
 
+  it('are read from RSS 1.0 and Atom whose elements have a prefix', async () => {
+    const rss = await read(`<rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#"
+      xmlns:r='http://purl.org/rss/1.0/' xmlns:dc="http://purl.org/dc/elements/1.1/" xmlns:media="http://search.yahoo.com/mrss/">
+      <r:channel rdf:about="https://example.com/"><r:link>https://example.com/</r:link></r:channel>
+      <r:item rdf:about="https://example.com/1"><r:title>1</r:title><media:link>https://example.com/no</media:link>
+        <r:link>https://example.com/1</r:link><dc:date>2024-01-02</dc:date></r:item>
+      <r:item rdf:about="https://example.com/2"><r:link>https://example.com/2</r:link></r:item></rdf:RDF>`);
+    expect([rss.kind, urls(rss)]).toEqual(['rss', ['https://example.com/1', 'https://example.com/2']]);
+    expect(rss.found[0].lastmod).toBe('2024-01-02');
+    const atom = await read(
+      '<feed xmlns:a="http://www.w3.org/2005/Atom"><a:entry><a:link href="/3"/></a:entry></feed>',
+    );
+    expect(urls(atom)).toEqual(['https://example.com/3']);
+  });
+
   it('are the same whether they are written plainly, which is read at a glance, or not', async () => {
     const fields = [
       '<lastmod>2024-01-02</lastmod>',

@@ -351,6 +351,8 @@ export interface ReadSide {
   /** By identity. */
   page(projectId: number, url: string): Promise<PageRow | null>;
   pageById(id: number): Promise<PageRow | null>;
+  /** The stored main text, in lines; null where none is kept. */
+  pageText(id: number): Promise<string | null>;
   links(filter: LinkFilter): AsyncIterable<LinkRow>;
   /** The links from a page, then the links to it. */
   linksOf(pageId: number, filter: LinkFilter): AsyncIterable<LinkRow>;

@@ -158,14 +158,14 @@ const CHECKS: Record<string, Check> = {
   },
   pageFacts(input, expected) {
     const page = parseAll(input);
-    // Nutch drops nofollow links, and counts images, frames, media and form actions, which are no pages to us.
+    // Nutch drops nofollow links, and counts images, media and form actions, which are no pages to us.
     const ours = linksOf(page, input.url)
       .filter(({ nofollow }) => !nofollow)
       .map(({ url, text }) => ({ url, text }));
     const notOurs = [
       ...Buffer.from(bytesOf(input))
         .toString()
-        .matchAll(/\s(?:src|action)\s*=\s*["']?([^"'\s>]+)/gi),
+        .matchAll(/<(?!i?frame\b)[a-z]+\b[^>]*?\s(?:src|action)\s*=\s*["']?([^"'\s>]+)/gi),
     ].map((match) => new URL(match[1], input.url).href);
     const theirs = expected.links
       .filter(({ url }: FoundLink) => !notOurs.includes(url))

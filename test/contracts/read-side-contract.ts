@@ -35,6 +35,7 @@ export async function answersOf(side: ReadSide): Promise<Record<string, unknown>
     noPage: await side.page(shop.id, url('unheard-of')),
     noHost: await side.page(shop.id, 'https://unheard.test/'),
     pageById: await side.pageById(pages[3].id),
+    texts: await Promise.all(pages.map(({ id }) => side.pageText(id))),
     links: await listed(side.links({})),
     projectLinks: await listed(side.links({ project: 'other' })),
     fewLinks: await listed(side.links({ limit: 1 })),

@@ -1,20 +1,16 @@
 // What a stage throws on one page ends that page and nothing else, on both stores. The throws are real ones: a parser or
 // fetcher that a program gave answers with something that a later stage cannot work with.
-import { afterEach, describe, expect, it } from 'vitest';
-import { loadConfig } from '../../src/config/load-config.ts';
-import { startCrawl } from '../../src/crawl/start-crawl.ts';
+import { describe, expect, it } from 'vitest';
 import type { Extensions } from '../../src/crawl/wire.ts';
 import type { FetchedBody, Fetcher } from '../../src/fetch/fetcher.ts';
 import { createHttpFetcher } from '../../src/fetch/http-fetcher.ts';
 import { systemClock } from '../../src/primitives/clock.ts';
-import type { CrawlEvent, FaultEvent } from '../../src/report/events.ts';
-import { connect, disconnect } from '../../src/store/postgres/connection.ts';
-import { sharedPostgres } from '../servers/shared-postgres.ts';
+import type { FaultEvent } from '../../src/report/events.ts';
 import type { FakeWebOptions } from '../web/fake-web.ts';
 import { type CrawlOptions, page, useBench } from './crawl-site.ts';
+import { crawlInto, eachStore, type StorePlace } from './each-store.ts';
 
 const bench = useBench();
-const QUICK: CrawlOptions = { delay: 0, retryDelay: 0.02, adaptiveDelay: false, discover: ['links'] };
 const ODD = { headers: { 'content-type': 'application/x-odd' }, body: 'odd' };
 
 /** Its answer passes for one, until a later stage takes the title for a text. */
@@ -22,45 +18,12 @@ const PARSERS: Extensions['parsers'] = {
   'application/x-odd': () => ({ title: 5 as unknown as string }),
 };
 
-const drops: (() => Promise<void>)[] = [];
-afterEach(async () => {
-  for (const drop of drops.splice(0)) await drop();
-});
+const STORES = eachStore(bench);
 
-interface Place {
-  options: CrawlOptions;
-  rows(sql: string): Promise<Record<string, unknown>[]>;
-}
-
-const STORES: Record<string, () => Promise<Place>> = {
-  SQLite: async () => {
-    const file = bench.file();
-    return { options: { db: file.path }, rows: async (sql) => file.rows(sql) };
-  },
-  PostgreSQL: async () => {
-    const server = await sharedPostgres();
-    const store = await server.newDatabase();
-    const sql = connect(store, { max: 1, applicationName: 'test' });
-    drops.push(async () => {
-      await disconnect(sql);
-      await server.dropDatabase(store);
-    });
-    return { options: { store }, rows: async (text) => [...(await sql.unsafe(text))] };
-  },
-};
-
-async function crawl({ options }: Place, url: string, extensions: Extensions, more: CrawlOptions = {}) {
-  const config = await loadConfig({ env: {}, options: { ...QUICK, ...options, ...more } });
-  const events: CrawlEvent[] = [];
-  const handle = await startCrawl({
-    config,
-    startUrls: [url],
-    extensions,
-    listeners: [(event) => void events.push(event)],
-  });
+async function crawl(at: StorePlace, url: string, extensions: Extensions, more: CrawlOptions = {}) {
+  const { handle, events } = await crawlInto(at, url, more, extensions);
   return {
     handle,
-    events,
     faults: () => events.filter((event): event is FaultEvent => event.type === 'fault'),
   };
 }

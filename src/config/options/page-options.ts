@@ -18,6 +18,12 @@ export const pageOptions = {
     doc: 'Follow the canonical URL of a page as if it were a link.',
     offDoc: 'Record the canonical URL of a page, but do not follow it.',
   },
+  'follow-frames': {
+    type: 'enum',
+    choices: ['none', 'frameset', 'all'],
+    default: 'frameset',
+    doc: 'Which frames are followed as links are: those of a frameset, all (iframes too), or none. All are recorded as links, with frame or iframe as their rel.',
+  },
   'meta-refresh': {
     type: 'boolean',
     default: true,

@@ -3,5 +3,7 @@
  * on, while JavaScript would be interpreted for the first hundred. See docs/decisions/0030-scan-kernel.md.
  */
 
+export { copyPre } from './pre';
 export { addLink, read } from './scan';
+export { breakLines, nextPermalink } from './shape';
 export { countWords } from './words';

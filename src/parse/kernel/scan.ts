@@ -14,6 +14,7 @@ import {
   ATTRIBUTE_MULTIPLIER,
   ATTRIBUTE_SHIFT,
   ATTRIBUTE_SLOTS,
+  BREAKS_LINE,
   BYTES,
   DOWNLOAD,
   END,
@@ -38,6 +39,8 @@ import {
   IS_MUTE,
   IS_SELF_CLOSING,
   IS_SPECIAL,
+  LINE_COUNT,
+  LINE_STARTS,
   LINK_COUNT,
   LINK_FLAGS,
   LINK_KINDS,
@@ -67,6 +70,7 @@ import {
   TAG_SLOTS,
   TELLS_ALL,
   TEXT,
+  TEXT_BEFORE,
   TEXT_ENDS,
   TEXT_KINDS,
   TEXT_STARTS,
@@ -113,7 +117,7 @@ function ends(byte: u32, p: i32, kind: u32): bool {
 }
 
 /** Length of a space of Unicode at `p`, 0 for none: as in fold-text.ts. */
-function wideSpaceLength(p: i32): i32 {
+export function wideSpaceLength(p: i32): i32 {
   const lead = at(p);
   const second = at(p + 1);
   if (lead === 0xc2) return second === 0xa0 ? 2 : 0;
@@ -125,7 +129,7 @@ function wideSpaceLength(p: i32): i32 {
 }
 
 /** The character of the commonest references, by the bytes after their `&`; 0 for all others. */
-function commonReference(p: i32): u32 {
+export function commonReference(p: i32): u32 {
   const next = load<u32>(p);
   if ((next & 0xffffff) === four(0x6c, 0x74, SEMICOLON, 0)) return LT;
   if ((next & 0xffffff) === four(0x67, 0x74, SEMICOLON, 0)) return GT;
@@ -202,7 +206,7 @@ function readText(from: i32): i32 {
 }
 
 /** Behind the quoted value whose quote stands at `from`; `end` when it never closes. */
-function skipQuoted(from: i32, quote: u32): i32 {
+export function skipQuoted(from: i32, quote: u32): i32 {
   for (let p = from + 1; p < end; p += 16) {
     const found = i8x16.bitmask(i8x16.eq(v128.load(p), splat(quote)));
     if (found !== 0) {
@@ -365,8 +369,20 @@ function openAnchor(after: i32): i32 {
     set(OPEN_ANCHOR, i);
     store<i32>(get(TEXT_STARTS) + (i << 2), after - base);
     store<i32>(get(TEXT_ENDS) + (i << 2), after - base);
+    store<i32>(get(TEXT_BEFORE) + (i << 2), out - get(TEXT));
   }
   return -1;
+}
+
+/** Where the last line of the text began. */
+let lineStart: i32 = 0;
+
+/** A line of the text begins here. Two lines that begin at one place are one. */
+function startLine(): void {
+  const count = get(LINE_COUNT);
+  lineStart = out;
+  store<i32>(get(LINE_STARTS) + (count << 2), out - get(TEXT));
+  set(LINE_COUNT, count + 1);
 }
 
 /** Why the tag that was just read is told; -1 where it is not. */
@@ -407,7 +423,10 @@ function readTag(tagStart: i32, from: i32): i32 {
     if (watched !== 0) ended = endBoxes(watched, id, hash, isEnd);
     const isPart = ended | (said & (IS_MAIN | IS_LANDMARK | HAS_NAME | IS_HIDDEN));
     if (out === get(TEXT) + 1 && (flags & IS_BEFORE_FRAMESET) === 0) hasBody = 1;
-    if ((flags & IS_INLINE) === 0 && get(IS_MUTE) === 0 && at(out - 1) !== SPACE) store<u8>(out++, SPACE);
+    if ((flags & IS_INLINE) === 0 && get(IS_MUTE) === 0) {
+      if (at(out - 1) !== SPACE) store<u8>(out++, SPACE);
+      if ((load<u8>(TAG_BOXES + id) & BREAKS_LINE) !== 0 && out !== lineStart) startLine();
+    }
     if (id === ANCHOR && (tellsAll | isPart) === 0 && (isEnd !== 0 || get(SPANS + REL) < 0)) {
       closeAnchor(tagStart);
       if (isEnd === 0) told = openAnchor(p);
@@ -461,6 +480,7 @@ export function read(from: i32): i32 {
   end = base + get(END);
   out = get(TEXT) + get(SIZE);
   hasBody = get(HAS_BODY);
+  if (get(LINE_COUNT) === 0) lineStart = 0;
   told = -1;
   const isMute = get(IS_MUTE);
   let p = base + from;

@@ -2,7 +2,7 @@
  * Unpacks link sets for reading. A set names its targets by id alone, and an id may be in any partition: the URLs of a
  * whole batch are asked for together, and those asked for lately are remembered, within bounds.
  */
-import { LINK_FLAGS } from '../../parse/parsed-page.ts';
+import { LINK_FLAGS, relWords } from '../../parse/parsed-page.ts';
 import type { LinkBetween, LinkFilter, LinkRow } from '../read-side.ts';
 import type { Sql } from './connection.ts';
 import { ask } from './session.ts';
@@ -17,7 +17,6 @@ interface LinkSetRow {
   anchors: (string | null)[] | null;
 }
 
-const FLAG_WORDS = Object.entries(LINK_FLAGS);
 const COLUMNS = 'l.page_id, l.host_id, u.url, l.run_id, l.targets, l.flags, l.anchors';
 const OWNER = 'url u ON u.id = l.page_id AND u.host_id = l.host_id';
 const MOST_URLS = 100_000;
@@ -78,9 +77,7 @@ export function createLinkReader(sql: Sql, batch: number) {
           to_url: urls.get(target) as string,
           direction: isWanted === null ? 'out' : 'in',
           nofollow: flag & LINK_FLAGS.nofollow,
-          rel: FLAG_WORDS.filter(([, bit]) => (flag & bit) !== 0)
-            .map(([word]) => word)
-            .join(' '),
+          rel: relWords(flag),
           anchor: set.anchors?.[i] ?? null,
           discovered_run: addedIn?.get(target) ?? set.run_id,
         };

@@ -114,6 +114,8 @@ export async function openPostgresReadSide(address: string): Promise<ReadSide> {
       const text = 'SELECT id FROM host WHERE blocked_until > $1 ORDER BY id';
       return (await ask<{ id: number }>(sql, text, [Math.round(at)])).map(({ id }) => id);
     },
+    pageText: async (id) =>
+      (await one<{ text: string }>(sql, 'SELECT text FROM page_text WHERE page_id = $1', [id]))?.text ?? null,
     visits: (pageId) => visitsOf(sql, pageId),
     robots: (origin) =>
       one<StoredRobots>(

@@ -1,6 +1,6 @@
 /** Unpacks link sets for reading: JSON in one go per page, because asking SQL for the n-th flag is quadratic. */
 import type { Database } from 'better-sqlite3';
-import { LINK_FLAGS } from '../../parse/parsed-page.ts';
+import { LINK_FLAGS, relWords } from '../../parse/parsed-page.ts';
 import type { LinkBetween, LinkFilter, LinkRow } from '../read-side.ts';
 
 interface LinkSetRow {
@@ -12,7 +12,6 @@ interface LinkSetRow {
   anchors: string | null;
 }
 
-const FLAG_WORDS = Object.entries(LINK_FLAGS);
 const SETS = 'link_set l JOIN url u ON u.id = l.page_id';
 const COLUMNS = 'l.page_id, u.url, l.run_id, l.targets, l.flags, l.anchors';
 
@@ -41,9 +40,7 @@ export function createLinkReader(db: Database, batch: number) {
         to_url: urlOf.get(target) as string,
         direction: isWanted === null ? 'out' : 'in',
         nofollow: flag & LINK_FLAGS.nofollow,
-        rel: FLAG_WORDS.filter(([, bit]) => (flag & bit) !== 0)
-          .map(([word]) => word)
-          .join(' '),
+        rel: relWords(flag),
         anchor: anchors[i] ?? null,
         discovered_run: addedIn.get(target) ?? set.run_id,
       };

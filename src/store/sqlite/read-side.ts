@@ -104,6 +104,10 @@ export function openSqliteReadSide(path: string): ReadSide {
       (db.prepare('SELECT id FROM host WHERE name = ?').pluck().get(name) as number) ?? null,
     blockedHosts: async (at) =>
       db.prepare('SELECT id FROM host WHERE blocked_until > ? ORDER BY id').pluck().all(at) as number[],
+    pageText: async (id) => {
+      const text = db.prepare('SELECT text FROM page_text WHERE page_id = ?').pluck().get(id);
+      return text === undefined || text === null ? null : String(text);
+    },
     visits: async (pageId) => visitsOf(db, pageId),
     ...createHistoryReader(db),
     ...createSitemapReader(db),

@@ -47,7 +47,7 @@ export interface ModeEvent {
 export interface HostEvent {
   type: 'host';
   host: string;
-  what: 'robots' | 'blocked' | 'breaker' | 'closed' | 'lost' | 'distrusted';
+  what: 'robots' | 'blocked' | 'breaker' | 'closed' | 'lost' | 'distrusted' | 'head-differs';
   detail: string;
   until: number | null;
 }

@@ -247,7 +247,8 @@ describe('the file that is copied', () => {
     const db = new Sqlite(file.path);
     // Opened for crawling, such a file is brought on.
     db.exec(`DROP VIEW pages; ALTER TABLE fetched DROP COLUMN robots_other; ALTER TABLE fetched DROP COLUMN x_robots_tag;
-      ALTER TABLE discovery DROP COLUMN looks; ALTER TABLE discovery DROP COLUMN searched; PRAGMA user_version = 7`);
+      ALTER TABLE discovery DROP COLUMN looks; ALTER TABLE discovery DROP COLUMN searched;
+      ALTER TABLE host DROP COLUMN head_checks; PRAGMA user_version = 7`);
     db.close();
     const before = readFileSync(file.path);
     const to = await newStore(kind);

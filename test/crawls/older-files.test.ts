@@ -14,6 +14,7 @@ it('a redirect in a file of the version that kept no hashes of them is still the
   db.exec(`DROP VIEW pages; ALTER TABLE fetched DROP COLUMN robots_other; ALTER TABLE fetched DROP COLUMN x_robots_tag;
     UPDATE fetched SET facet_hash = NULL WHERE redirect_to IS NOT NULL;
     ALTER TABLE discovery DROP COLUMN looks; ALTER TABLE discovery DROP COLUMN searched;
+      ALTER TABLE host DROP COLUMN head_checks;
     PRAGMA user_version = 7`);
   db.close();
   await bench.crawl(file, web.url('/'), { mode: 'incremental', spotCheck: 0 });
@@ -26,7 +27,8 @@ it('a file of the version before has the views of this one after its next crawl'
   await bench.crawl(file, web.url('/'));
   const db = new Sqlite(file.path);
   db.exec(`DROP VIEW crawled_url; CREATE VIEW crawled_url AS SELECT 1 AS id;
-    ALTER TABLE discovery DROP COLUMN looks; ALTER TABLE discovery DROP COLUMN searched; PRAGMA user_version = 8`);
+    ALTER TABLE discovery DROP COLUMN looks; ALTER TABLE discovery DROP COLUMN searched;
+      ALTER TABLE host DROP COLUMN head_checks; PRAGMA user_version = 8`);
   db.close();
   await bench.crawl(file, web.url('/'));
   expect(file.rows('SELECT project_id, last_modified FROM crawled_url')).toEqual([

@@ -14,7 +14,7 @@ import {
 export const fetchOptions = {
   'head-first': {
     type: 'boolean',
-    doc: 'Ask with HEAD before GET, so that no body of an unwanted type is begun.',
+    doc: 'Ask with HEAD before GET, so that no body of an unwanted type is begun. A host that answers the two differently is asked by GET.',
   },
   'accept-types': {
     type: 'list',

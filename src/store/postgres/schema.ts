@@ -411,6 +411,8 @@ ALTER TABLE run ADD COLUMN left_out integer NOT NULL DEFAULT 0;`,
   // When single sitemaps were read, and how much was in them; where a host's sitemaps were looked for, and not only read as they
   // were given. Views are made anew: one more word for what changed.
   'ALTER TABLE discovery ADD COLUMN looks text, ADD COLUMN searched text;',
+  // How often GET gave the same answer as a HEAD that found no page; -1: they differed, and the host is asked by GET (head-first.ts).
+  'ALTER TABLE host ADD COLUMN head_checks integer NOT NULL DEFAULT 0;',
 ];
 export const SCHEMA_VERSION = MIGRATIONS.length;
 

@@ -345,6 +345,8 @@ UPDATE fetched SET facet_hash = x'' WHERE redirect_to IS NOT NULL AND facet_hash
   // When single sitemaps were read, and how much was in them; where a host's sitemaps were looked for, and not only read as they
   // were given. Views are made anew: one more word for what changed.
   'ALTER TABLE discovery ADD COLUMN looks TEXT; ALTER TABLE discovery ADD COLUMN searched TEXT;',
+  // How often GET gave the same answer as a HEAD that found no page; -1: they differed, and the host is asked by GET (head-first.ts).
+  'ALTER TABLE host ADD COLUMN head_checks INTEGER NOT NULL DEFAULT 0;',
 ];
 
 export const SCHEMA_VERSION = MIGRATIONS.length;

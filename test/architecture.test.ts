@@ -112,7 +112,7 @@ const PARTS: Record<string, { uses: string[]; types?: string[] }> = {
   'report-page': { uses: ['primitives', 'report', 'store'], types: ['change'] },
   'report-page/page': { uses: ['report-page'] },
   // One sitemap, and which of them a site has: pure. Asking for them outside of a crawl is a part of its own.
-  sitemap: { uses: ['url'], types: ['primitives', 'politeness'] },
+  sitemap: { uses: ['primitives', 'url'], types: ['politeness'] },
   'sitemap/lookup': {
     uses: ['primitives', 'frontier', 'politeness', 'config', 'report', 'store', 'crawl', 'sitemap'],
     types: ['fetch'],

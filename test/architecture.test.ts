@@ -115,7 +115,7 @@ const PARTS: Record<string, { uses: string[]; types?: string[] }> = {
   'changes-page': { uses: ['primitives', 'report'] },
   'changes-page/page': { uses: ['changes-page'] },
   // One sitemap, and which of them a site has: pure. Asking for them outside of a crawl is a part of its own.
-  sitemap: { uses: ['url'], types: ['primitives', 'politeness'] },
+  sitemap: { uses: ['primitives', 'url'], types: ['politeness'] },
   'sitemap/lookup': {
     uses: ['primitives', 'frontier', 'politeness', 'config', 'report', 'store', 'crawl', 'sitemap'],
     types: ['fetch'],

@@ -32,7 +32,11 @@ export function renderExplanation(page: Explanation, now: number): string {
   else if (page.final_url !== null) add('redirects', `→ ${page.final_url}`);
   add('robots.txt', robotsText(page.robots));
   const { visits, history } = page;
-  add('visits', ...earlier(page.visits_total, visits), ...visits.map(visitText));
+  add(
+    'visits',
+    ...earlier(page.visits_total, visits),
+    ...visits.map((visit, at) => visitText(visit, visits[at + 1])),
+  );
   if (visits.length === 0) add('visits', noVisits(page));
   if (history.length > 0)
     add('history', ...earlier(page.history_total, history), ...history.map(historyText));
@@ -165,7 +169,15 @@ function robotsText({ decision, rule, status }: Explanation['robots']): string {
   return `${decision}${because}`;
 }
 
-function visitText(visit: VisitRow): string {
+function visitText(visit: VisitRow, next: VisitRow | undefined): string {
   const answer = visit.status_code === 0 ? (visit.failure ?? 'no answer') : String(visit.status_code);
-  return `${visit.sent_at}  run ${visit.run}  ${visit.kind} ${answer}  ${visit.duration_ms} ms  ${showBytes(visit.bytes)}`;
+  return `${visit.sent_at}  run ${visit.run}  ${visit.kind} ${answer}  ${visit.duration_ms} ms  ${showBytes(visit.bytes)}${noteOn(visit, next)}`;
+}
+
+/** Why the page was asked once more at once. */
+function noteOn({ kind, status_code, failure, run }: VisitRow, next: VisitRow | undefined): string {
+  if (failure === 'not-taken') return '  (the server had closed the connection: sent once more)';
+  const isHeadRefusal = kind === 'HEAD' && [0, 404, 410].includes(status_code);
+  const isChecked = isHeadRefusal && next?.kind === 'GET' && next.run === run;
+  return isChecked ? '  (asked by GET, too: it is not known yet whether this host answers HEAD well)' : '';
 }

@@ -56,6 +56,8 @@ export interface PageTurn {
   isDated: boolean;
   /** Asked once more, in full: because of a 304 that nobody asked for, or a 412 that conditions cannot get; or to check a 304. */
   check?: 'unasked' | 'spot';
+  /** Asked by GET after HEAD, which was answered with this status; 0: with none. */
+  headSaid?: number;
   /** The server did not take it the first time: it goes over a new connection. */
   isResent?: boolean;
   /** Where it was asked before, and redirected to its own address in another spelling. */

@@ -8,6 +8,7 @@ import type { Claim } from '../frontier/candidate.ts';
 import { essenceOf } from '../parse/mime-type.ts';
 import type { RequestKind } from '../store/port.ts';
 import type { ActiveHost } from './active-host.ts';
+import { isHeadDoubted } from './head-first.ts';
 import type { CrawlParts } from './parts.ts';
 
 export interface ExchangeSurroundings
@@ -79,9 +80,12 @@ export async function exchangeWith(
   if (head !== null && claim !== null) around.report.counters.answers++;
   const wasSent = sentAt as number | null;
   const endedAt = wasSent === null ? null : wasSent + clock.monotonic() - sentMark;
+  const isSilentHead =
+    head === null && method === 'HEAD' && claim !== null && isHeadDoubted(host.lease.state);
   const blockedUntil = pace.ended(wasSent, {
     statusCode: head?.status ?? null,
-    failure: fault === null ? failure : 'aborted',
+    // Silence after HEAD says nothing of the host before GET was tried, too; what the fetcher threw never does.
+    failure: fault !== null ? 'aborted' : isSilentHead && wasSent !== null ? 'not-taken' : failure,
     // A robots.txt comes faster than pages do: it would make them all look slow.
     responseMs: claim === null ? null : outcome.responseMs,
     retryAfterMs: head?.retryAfter ? retryAfterMs(head.retryAfter, clock.now()) : null,

@@ -4,16 +4,16 @@
  */
 import { isOverBefore } from '../change/freshness.ts';
 import type { KnownBy } from '../change/visit-record.ts';
-import type { Outcome, ResponseHead } from '../fetch/fetcher.ts';
+import type { Outcome } from '../fetch/fetcher.ts';
 import type { Candidate, Claim } from '../frontier/candidate.ts';
 import { PAGE_STATES, type PageState } from '../frontier/page-state.ts';
-import { essenceOf } from '../parse/mime-type.ts';
 import type { Settled, Settlement } from '../store/port.ts';
 import type { ActiveHost, PageTurn } from './active-host.ts';
 import { compareWithPast, readPast } from './compare-visit.ts';
 import type { SitemapDiscovery, StartAnswer } from './discover-sitemaps.ts';
 import { type Exchange, type ExchangeSurroundings, exchangeWith, logRequest } from './exchange.ts';
 import { respelled } from './follow-redirect.ts';
+import { getAfterHead, isAskedByGet, learnOfHead, leavesItToGet } from './head-first.ts';
 import { type Answer, judgeAnswer } from './judge-answer.ts';
 import { detachFromBuffers, isClosing } from './keep-body.ts';
 import { tellUnknown } from './learn-robots.ts';
@@ -35,8 +35,11 @@ export interface VisitSurroundings extends CrawlParts, ExchangeSurroundings {
   budget: { take(host: ActiveHost): void; giveBack(host: ActiveHost): void };
 }
 
-export async function visitPage(host: ActiveHost, turn: PageTurn, around: VisitSurroundings): Promise<void> {
-  const { claim } = turn;
+export async function visitPage(host: ActiveHost, given: PageTurn, around: VisitSurroundings): Promise<void> {
+  const { claim } = given;
+  // What was learned since the page was claimed.
+  const isByGet = given.method === 'HEAD' && isAskedByGet(host.lease.state);
+  const turn: PageTurn = isByGet ? { ...given, method: 'GET' } : given;
   const isHead = turn.method === 'HEAD';
   let conditions: Record<string, string> | undefined;
   try {
@@ -56,7 +59,7 @@ export async function visitPage(host: ActiveHost, turn: PageTurn, around: VisitS
   };
   const exchange = await exchangeWith(host, around, request, claim);
   const { outcome } = exchange;
-  const read = readAnswer(turn, exchange, around);
+  const read = readAnswer(host, turn, exchange, around);
   if ('next' in read) {
     logRequest(host, around, exchange, turn.method, claim.pageId, null);
     outcome.body?.release();
@@ -134,7 +137,12 @@ export async function settleFault(
 type AnswerRead = { next: PageTurn } | { settlement: PageSettlement; answer: Answer | null };
 
 /** All that is done with an answer before the store hears of it. What throws here is the page's outcome; the answer is null then. */
-function readAnswer(turn: PageTurn, exchange: Exchange, around: VisitSurroundings): AnswerRead {
+function readAnswer(
+  host: ActiveHost,
+  turn: PageTurn,
+  exchange: Exchange,
+  around: VisitSurroundings,
+): AnswerRead {
   const { claim } = turn;
   try {
     if (exchange.fault !== null) throw exchange.fault.error;
@@ -142,7 +150,10 @@ function readAnswer(turn: PageTurn, exchange: Exchange, around: VisitSurrounding
       maxBodyBytes: around.limits.maxBodyBytes,
       retryRefused: around.policy.retryRefused,
     });
-    const next = nextTurn(turn, answer, exchange, around);
+    const lesson = learnOfHead(host, turn, exchange.outcome);
+    if (lesson !== null)
+      around.report.host({ host: host.lease.host, what: 'head-differs', detail: lesson, until: null });
+    const next = nextTurn(host, turn, answer, exchange, around);
     if (next !== null) return { next };
     const isStart = claim.depth === 0;
     if (isStart && around.onStart !== null && DECIDED.has(answer.kind))
@@ -215,6 +226,7 @@ async function complete(
 
 /** The page's next request, when this answer does not decide; null when it does. */
 function nextTurn(
+  { lease }: ActiveHost,
   asked: PageTurn,
   answer: Answer,
   { outcome, isConditional }: Exchange,
@@ -222,9 +234,11 @@ function nextTurn(
 ): PageTurn | null {
   // No try of the page: the server never had it.
   if (outcome.failure === 'not-taken') return { ...asked, isResent: true };
-  const turn = asked.isResent === true ? { ...asked, isResent: false } : asked;
+  const isPlain = asked.isResent !== true && asked.headSaid === undefined;
+  const turn: PageTurn = isPlain ? asked : { ...asked, isResent: false, headSaid: undefined };
   const { claim, method, check } = turn;
-  if (method === 'HEAD' && leavesItToGet(answer, outcome.head, around)) return { ...turn, method: 'GET' };
+  if (method === 'HEAD' && leavesItToGet(answer, outcome, lease.state, around.policy.wantsType))
+    return getAfterHead(turn, outcome);
   // To a reader no condition fails: a server that says so cannot deal with them, and would say it at every visit.
   if (outcome.head?.status === 412 && isConditional) return { ...turn, method: 'GET', check: 'unasked' };
   if (answer.kind === 'redirect') return respelled(turn, answer.location, outcome.head!.status, around);
@@ -232,20 +246,6 @@ function nextTurn(
   // A 304 that nobody asked for may be a cache's mistake; one that was asked for is checked now and then.
   if (!isConditional) return { ...turn, method: 'GET', check: 'unasked' };
   return around.random() < around.trust.spotCheck ? { ...turn, method: 'GET', check: 'spot' } : null;
-}
-
-/** HEAD decides 304, 404, 410, 429, redirects and types we do not want; everything else is left to GET. */
-function leavesItToGet(answer: Answer, head: ResponseHead | null, around: VisitSurroundings): boolean {
-  switch (answer.kind) {
-    case 'page':
-      return head?.contentType === null || around.policy.wantsType(essenceOf(head!.contentType));
-    case 'final':
-      return answer.state !== 'DeadLink' && answer.state !== 'Gone' && head !== null;
-    case 'retry':
-      return head !== null;
-    default:
-      return false;
-  }
 }
 
 /** What a visit says of the host's own word: its validators, and the dates of its sitemaps. */

@@ -29,6 +29,7 @@ function freshState(more: Partial<HostState> = {}): HostState {
     distrustedUntil: 0,
     announced: 0,
     unannounced: 0,
+    headChecks: 0,
     ...more,
   };
 }

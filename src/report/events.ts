@@ -48,7 +48,7 @@ export interface ModeEvent {
 export interface HostEvent {
   type: 'host';
   host: string;
-  what: 'robots' | 'blocked' | 'breaker' | 'closed' | 'lost' | 'distrusted' | 'unknown';
+  what: 'robots' | 'blocked' | 'breaker' | 'closed' | 'lost' | 'distrusted' | 'unknown' | 'head-differs';
   detail: string;
   until: number | null;
 }

@@ -1,9 +1,11 @@
 /**
  * Unpacks gzip (or what a server packed by brotli) as it comes and hands on what is unpacked so far, a piece at a time, so that neither the packed nor the
  * unpacked whole is ever in memory. Who takes the pieces may have enough at any moment: a bomb is then unpacked no
- * further. A stream that breaks off has given everything that could be unpacked before it says so.
+ * further. A stream that breaks off has given everything that could be unpacked before it says so; bytes behind the end that are
+ * no gzip are passed over.
  */
-import { constants, createBrotliDecompress, createGunzip } from 'node:zlib';
+import { constants, createBrotliDecompress } from 'node:zlib';
+import { GzipMembers } from './gzip-members.ts';
 
 const PIECE_BYTES = 64 * 1024;
 
@@ -18,9 +20,8 @@ export function createGzipUnpacker(
   onPiece: (piece: Buffer) => boolean | Promise<void>,
   coding: 'gzip' | 'br' = 'gzip',
 ): GzipUnpacker {
-  const isGzip = coding === 'gzip';
-  const gunzip = (isGzip ? createGunzip : createBrotliDecompress)({ chunkSize: PIECE_BYTES });
-  const flushOperation = isGzip ? constants.Z_SYNC_FLUSH : constants.BROTLI_OPERATION_FLUSH;
+  const gunzip =
+    coding === 'gzip' ? new GzipMembers(PIECE_BYTES) : createBrotliDecompress({ chunkSize: PIECE_BYTES });
   let failure: string | null = null;
   let isOver = false;
   let isEnded = false;
@@ -63,7 +64,10 @@ export function createGzipUnpacker(
       if (isEnded) return failure;
       isEnded = true;
       // What the stream still has must be out before it finds that its end is missing.
-      await until((done) => gunzip.flush(flushOperation, done));
+      await until((done) => {
+        if (gunzip instanceof GzipMembers) gunzip.flush(done);
+        else gunzip.flush(constants.BROTLI_OPERATION_FLUSH, done);
+      });
       await until((done) => {
         gunzip.once('close', done);
         gunzip.end();

@@ -72,6 +72,7 @@ export const COPY_TABLES = {
     distrusted_until: 'integer',
     announced: 'integer',
     unannounced: 'integer',
+    head_checks: 'integer',
   },
   robots_txt: {
     origin: 'text',

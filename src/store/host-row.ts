@@ -16,6 +16,7 @@ export interface HostRow {
   distrusted_until: number;
   announced: number;
   unannounced: number;
+  head_checks: number;
   fence: number;
   taken_over: number;
   lease_owner: string | null;
@@ -46,6 +47,7 @@ export function leaseOf(row: HostRow, until: number): HostLease {
       distrustedUntil: row.distrusted_until,
       announced: row.announced,
       unannounced: row.unannounced,
+      headChecks: row.head_checks,
     },
   };
 }

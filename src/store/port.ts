@@ -76,6 +76,7 @@ export interface HostState {
   /** Changes seen of pages with a date in a sitemap: those that a newer date had announced, and the others. */
   announced: number;
   unannounced: number;
+  headChecks: number; // GETs that said the same as a HEAD that found no page; -1: they differ (crawl/head-first.ts)
 }
 
 export interface HostLease {

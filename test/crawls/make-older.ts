@@ -9,7 +9,8 @@ const BROUGHT: readonly [version: number, sql: string][] = [
     11,
     `ALTER TABLE url DROP COLUMN known_state; ALTER TABLE url DROP COLUMN known_reason;
      ALTER TABLE url DROP COLUMN left_run; ALTER TABLE url DROP COLUMN left_reason;
-     ALTER TABLE run DROP COLUMN left_out; ALTER TABLE discovery DROP COLUMN guessed; DROP TABLE reader_look`,
+     ALTER TABLE run DROP COLUMN left_out; ALTER TABLE discovery DROP COLUMN guessed; DROP TABLE reader_look;
+     ALTER TABLE host DROP COLUMN head_checks`,
   ],
 ];
 

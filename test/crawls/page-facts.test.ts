@@ -301,12 +301,13 @@ describe('HEAD first', () => {
     };
     const web = await bench.web({ pages });
     const file = bench.file();
-    const { summary } = await bench.crawl(file, web.url('/'), { headFirst: true });
+    const { summary } = await bench.crawl(file, web.url('/'), { headFirst: true, perHost: 1 });
     const methods = (path: string) => web.requestsTo(path).map((entry) => entry.method);
     expect(methods('/')).toEqual(['HEAD', 'GET']);
     expect(methods('/image')).toEqual(['HEAD']);
-    expect(methods('/missing')).toEqual(['HEAD']);
-    expect(methods('/gone')).toEqual(['HEAD']);
+    // Not yet known for a host that answers HEAD well: head-first.test.ts.
+    expect(methods('/missing')).toEqual(['HEAD', 'GET']);
+    expect(methods('/gone')).toEqual(['HEAD', 'GET']);
     expect(methods('/moved')).toEqual(['HEAD']);
     expect(methods('/nohead')).toEqual(['HEAD', 'GET']);
     expect(methods('/new')).toEqual(['HEAD', 'GET']);

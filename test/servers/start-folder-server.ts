@@ -8,6 +8,7 @@ import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, wr
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { systemClock } from '../../src/primitives/clock.ts';
 import { installPackages } from './install-packages.ts';
 import { freePort } from './start-postgres.ts';
 
@@ -132,11 +133,11 @@ async function untilOpen(server: ChildProcess, { port, root }: Place): Promise<v
 function isOpen(port: number): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect(port, '127.0.0.1');
-    const answer = (open: boolean) => () => {
+    socket.once('connect', () => {
       socket.destroy();
-      // Refused at once: the server needs the processor more than this question.
-      setTimeout(resolve, open ? 0 : 10, open);
-    };
-    socket.once('connect', answer(true)).once('error', answer(false));
+      resolve(true);
+    });
+    // Refused at once: the server needs the processor more than this question.
+    socket.once('error', () => systemClock.after(10, () => resolve(false)));
   });
 }

@@ -15,7 +15,7 @@ import {
 export const fetchOptions = {
   'head-first': {
     type: 'boolean',
-    doc: 'Send a HEAD request before GET, so that files of an unwanted type are never downloaded.',
+    doc: 'Send a HEAD request before GET, so that files of an unwanted type are never downloaded. A host that answers HEAD and GET differently gets GET only.',
   },
   'accept-types': {
     type: 'list',

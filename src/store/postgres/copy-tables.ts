@@ -265,12 +265,12 @@ export async function mergeRows(
 
 const MERGES: Record<SharedTable, string> = {
   host: `INSERT INTO host (name, not_before, blocked_until, consecutive_429, adaptive_ms, average_ms, samples, failures, probes,
-      taken_over, distrusted_until, announced, unannounced)
+      taken_over, distrusted_until, announced, unannounced, head_checks)
     SELECT * FROM ${recordset(
       1,
       `name text, not_before bigint, blocked_until bigint, consecutive_429 int, adaptive_ms float8, average_ms float8,
        samples int, failures int, probes int, taken_over smallint, distrusted_until bigint, announced int,
-       unannounced int`,
+       unannounced int, head_checks int`,
       'r',
     )} ORDER BY name
     ON CONFLICT (name) DO UPDATE SET not_before = greatest(host.not_before, excluded.not_before),
@@ -281,6 +281,7 @@ const MERGES: Record<SharedTable, string> = {
       distrusted_until = greatest(host.distrusted_until, excluded.distrusted_until),
       announced = CASE WHEN host.announced + host.unannounced = 0 THEN excluded.announced ELSE host.announced END,
       unannounced = CASE WHEN host.announced + host.unannounced = 0 THEN excluded.unannounced ELSE host.unannounced END,
+      head_checks = CASE WHEN host.head_checks = 0 THEN excluded.head_checks ELSE host.head_checks END,
       average_ms = CASE WHEN host.samples = 0 THEN excluded.average_ms ELSE host.average_ms END,
       samples = CASE WHEN host.samples = 0 THEN excluded.samples ELSE host.samples END`,
   robots_txt: `INSERT INTO robots_txt (origin, host_id, status, body, fetched_at, expires_at, delay_seconds)

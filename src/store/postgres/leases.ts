@@ -25,7 +25,8 @@ import type { EntryDate, WaitingPage } from './waiting-pages.ts';
 import { LATE_MS, MARK_GAPS, PUT_BACK } from './workers.ts';
 
 const COLUMNS = `h.id, h.name, h.not_before, h.blocked_until, h.consecutive_429, h.adaptive_ms, h.average_ms, h.samples,
-  h.failures, h.probes, h.distrusted_until, h.announced, h.unannounced, h.fence, h.taken_over, h.lease_owner,
+  h.failures, h.probes, h.distrusted_until, h.announced, h.unannounced, h.head_checks, h.fence, h.taken_over,
+  h.lease_owner,
   COALESCE(q.requests, 0) AS requests, q.closed_state, q.closed_reason`;
 const FREE_HOSTS = `
 SELECT ${COLUMNS} FROM host_queue q JOIN host h ON h.id = q.host_id

@@ -434,6 +434,8 @@ ALTER TABLE run ADD COLUMN left_out integer NOT NULL DEFAULT 0;`,
   // visit had counted as hundreds a day (visit-record.ts). Up to where each reader of `sumi changes` has looked:
   // all runs up to run_id, and what came later up to looked_at. The paths at which a host's
   // sitemap was guessed: that none was found says nothing of others.
+  // How often GET gave the same answer as a HEAD that found no page; -1: they differed, and the host is asked by GET
+  // (head-first.ts).
   `ALTER TABLE url ADD COLUMN known_state smallint, ADD COLUMN known_reason text, ADD COLUMN left_run integer,
   ADD COLUMN left_reason text;
 ALTER TABLE run RENAME COLUMN left_out TO closed_pages;
@@ -447,6 +449,7 @@ CREATE TABLE reader_look (
   PRIMARY KEY (project_id, reader)
 );
 ALTER TABLE discovery ADD COLUMN guessed text;
+ALTER TABLE host ADD COLUMN head_checks integer NOT NULL DEFAULT 0;
 ${NAME_BY_SITES}`,
 ];
 export const SCHEMA_VERSION = MIGRATIONS.length;

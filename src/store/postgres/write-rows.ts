@@ -225,10 +225,11 @@ export async function writeRobots(tx: TransactionSql, gathered: Group['robots'])
 }
 
 const HOST_COLUMNS =
-  'h int, n bigint, b bigint, c int, a float8, v float8, s int, f int, p int, q int, r boolean, y bigint, d bigint, k int, l int';
+  'h int, n bigint, b bigint, c int, a float8, v float8, s int, f int, p int, q int, r boolean, y bigint, d bigint, k int, l int, m int';
 const PUT_HOSTS = `
 UPDATE host SET not_before = r.n, blocked_until = r.b, consecutive_429 = r.c, adaptive_ms = r.a, average_ms = r.v,
   samples = r.s, failures = r.f, probes = r.p, distrusted_until = r.d, announced = r.k, unannounced = r.l,
+  head_checks = r.m,
   lease_owner = CASE WHEN r.r THEN NULL ELSE lease_owner END, lease_until = CASE WHEN r.r THEN NULL ELSE lease_until END
 FROM ${recordset(1, HOST_COLUMNS, 'r')} WHERE host.id = r.h`;
 // The project comes as a column, behind a fence: as a number, PostgreSQL would take the project's queues for few as long as
@@ -272,6 +273,7 @@ export async function writeHosts(
       d: Math.round(state.distrustedUntil),
       k: state.announced,
       l: state.unannounced,
+      m: state.headChecks,
     };
   });
   if (rows.length === 0) return;

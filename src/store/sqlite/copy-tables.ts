@@ -177,6 +177,7 @@ const CONFLICTS: Partial<Record<CopyTable, string>> = {
     distrusted_until = max(distrusted_until, excluded.distrusted_until),
     announced = CASE WHEN announced + unannounced = 0 THEN excluded.announced ELSE announced END,
     unannounced = CASE WHEN announced + unannounced = 0 THEN excluded.unannounced ELSE unannounced END,
+    head_checks = CASE WHEN head_checks = 0 THEN excluded.head_checks ELSE head_checks END,
     average_ms = CASE WHEN samples = 0 THEN excluded.average_ms ELSE average_ms END,
     samples = CASE WHEN samples = 0 THEN excluded.samples ELSE samples END`,
   robots_txt: `ON CONFLICT (origin) DO UPDATE SET host_id = excluded.host_id, status = excluded.status, body = excluded.body,

@@ -381,12 +381,15 @@ UPDATE fetched SET facet_hash = x'' WHERE redirect_to IS NOT NULL AND facet_hash
   'ALTER TABLE discovery ADD COLUMN looks TEXT; ALTER TABLE discovery ADD COLUMN searched TEXT;',
   // What a page was before a run queued it again (kept-answer.ts), and how many pages a run left as they were. A change
   // seen minutes after the last visit had counted as hundreds a day (visit-record.ts).
+  // How often GET gave the same answer as a HEAD that found no page; -1: they differed, and the host is asked by GET
+  // (head-first.ts).
   `ALTER TABLE url ADD COLUMN known_state INTEGER; ALTER TABLE url ADD COLUMN known_reason TEXT;
 ALTER TABLE url ADD COLUMN left_run INTEGER; ALTER TABLE url ADD COLUMN left_reason TEXT;
 ALTER TABLE run ADD COLUMN left_out INTEGER NOT NULL DEFAULT 0;
 UPDATE fetched SET change_frequency = ${MOST_CHANGES_A_DAY} WHERE change_frequency > ${MOST_CHANGES_A_DAY};
 ${READER_TABLE}
 ALTER TABLE discovery ADD COLUMN guessed TEXT;
+ALTER TABLE host ADD COLUMN head_checks INTEGER NOT NULL DEFAULT 0;
 ${NAME_BY_SITES}`,
 ];
 

@@ -239,7 +239,8 @@ function openSession(
   );
   const saveHost = db.prepare(
     `UPDATE host SET not_before = ?, blocked_until = ?, consecutive_429 = ?, adaptive_ms = ?, average_ms = ?, samples = ?,
-       failures = ?, probes = ?, distrusted_until = ?, announced = ?, unannounced = ? WHERE id = ? AND fence = ?`,
+       failures = ?, probes = ?, distrusted_until = ?, announced = ?, unannounced = ?,
+       head_checks = ? WHERE id = ? AND fence = ?`,
   );
   const saveRequests = db.prepare('UPDATE host_queue SET requests = ? WHERE project_id = ? AND host_id = ?');
   const saveRun = db.prepare(
@@ -264,6 +265,7 @@ function openSession(
         Math.round(state.distrustedUntil),
         state.announced,
         state.unannounced,
+        state.headChecks,
         hostId,
         fence,
       );

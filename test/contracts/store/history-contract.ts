@@ -478,21 +478,18 @@ export function describeHistory(harness: () => StoreHarness): void {
   });
 
   describe('a host whose validators lied', () => {
-    it('is remembered, and what its sitemaps announced too', async () => {
+    it('is remembered, and what its sitemaps announced and how it answers HEAD too', async () => {
       const run = await beginRun(harness());
       await run.store.offer([candidate('x')]);
       const held = await run.lease();
-      expect(held.state).toMatchObject({ distrustedUntil: 0, announced: 0, unannounced: 0 });
-      Object.assign(held.state, { distrustedUntil: now() + 9000, announced: 7, unannounced: 2 });
+      expect(held.state).toMatchObject({ distrustedUntil: 0, announced: 0, unannounced: 0, headChecks: 0 });
+      const learned = { distrustedUntil: now() + 9000, announced: 7, unannounced: 2, headChecks: -1 };
+      Object.assign(held.state, learned);
       await run.store.settle(held, processed(await run.claim(held)));
       await run.store.flush();
       await harness().crash();
       const again = await beginRun(harness());
-      expect((await again.lease()).state).toMatchObject({
-        distrustedUntil: now() + 9000,
-        announced: 7,
-        unannounced: 2,
-      });
+      expect((await again.lease()).state).toMatchObject(learned);
     });
   });
 }

@@ -97,6 +97,8 @@ export async function visitPage(host: ActiveHost, turn: PageTurn, around: VisitS
   if (settlement.countsAsPage) around.report.counters.pages++;
   around.discovery.remember(settlement.misses, settled.candidateIds);
   wakeHosts(settlement.candidates, around);
+  // The host is kept for it, with what its answers taught.
+  if (settlement.requeue !== null) around.wakeHost(host.lease.host);
   if (settlement.toldLinks !== null) around.report.links(claim.url, settlement.toldLinks);
   if (settlement.requeue === null) tellPage(settled, settlement, outcome, around.report);
   if (around.modes.mode === null) await around.modes.observe(claim, settlement.visit?.outcome ?? null);

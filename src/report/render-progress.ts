@@ -64,7 +64,7 @@ function waits(progress: ProgressEvent): string {
 /** Why nothing happens; null while pages are read. */
 function renderWaiting({ waiting_for: wait }: ProgressEvent): string | null {
   if (wait === null) return null;
-  const next = wait.in_seconds === null ? '' : ` in ${roundSeconds(Math.ceil(wait.in_seconds))}`;
+  const next = wait.in_seconds === null ? '' : ` in ${roundSeconds(Math.max(1, Math.ceil(wait.in_seconds)))}`;
   const text = reasonText(wait, printable(wait.host ?? ''), next);
   return wait.sitemap === null || wait.why === 'robots' ? text : `${text} (${sitemapText(wait.sitemap)})`;
 }

@@ -64,8 +64,21 @@ export interface PageTurn {
   spellings?: readonly string[];
 }
 
+const BLOCKED: Refused = {
+  refused: 'rate-limit: the host is to be left alone for longer than a guess is worth',
+  mayPass: true,
+};
+
 /** A guess waits so long for a host that is to be left alone. */
 const GUESS_PATIENCE_MS = 10_000;
+
+export interface RobotsRetry {
+  origin: string;
+  status: number | null;
+  /** Why there was no answer. */
+  message: string | null;
+  until: number;
+}
 
 /** What an origin's robots.txt said, until when (wall time), or why it could not be had in this run, and what its pages are then. */
 export type OriginRobots =
@@ -78,6 +91,10 @@ export class ActiveHost implements Schedulable {
   readonly pace: HostPace;
   readonly errands: Errand[] = [];
   readonly lookups: Lookup[] = [];
+  /** Its robots.txt could not be had and is asked for again at that wall time; null else. */
+  robotsRetry: RobotsRetry | null = null;
+  /** When the last turn began, by the monotonic clock. */
+  turnSince = 0;
   /** Whoever is about to ask something: the host is kept for them, unless another project waits for it. */
   users = 0;
   /** The next turn is a page's, where one waits: the last one was a lookup's, or there was none yet. */
@@ -167,12 +184,14 @@ export class ActiveHost implements Schedulable {
     return this.lookups.splice(at, 1)[0];
   }
 
-  /** Guesses for which alone the host would have to be waited for, taken out: no page is left, as far as is known. */
-  takeVainGuesses(wallNow: number): Lookup[] {
+  /** Guesses at sitemaps are not waited for where no page is left, as far as is known, and the host is to be left alone for long. */
+  giveUpGuesses(wallNow: number): void {
     const isWaited = this.pace.blockedUntil - wallNow > GUESS_PATIENCE_MS;
-    if (!isWaited || this.lookups.length === 0 || !this.isDrained || this.openTurns > 0) return [];
-    if (this.isWaiting || this.turns.length + this.parked.length + this.undated.length > 0) return [];
-    return takeIf(this.lookups, ({ isGuess }) => isGuess === true);
+    if (!isWaited || this.lookups.length === 0 || !this.isDrained || this.openTurns > 0) return;
+    if (this.isWaiting || this.turns.length + this.parked.length + this.undated.length > 0) return;
+    const kept = this.lookups.filter(({ isGuess }) => isGuess !== true);
+    for (const lookup of this.lookups.splice(0, this.lookups.length, ...kept))
+      if (lookup.isGuess === true) lookup.done(BLOCKED);
   }
 
   /** Everything that was claimed and has no turn now, taken out. */
@@ -198,10 +217,4 @@ export class ActiveHost implements Schedulable {
       this.errands.length === 0
     );
   }
-}
-
-function takeIf<T>(list: T[], isTaken: (one: T) => boolean): T[] {
-  const taken = list.filter(isTaken);
-  if (taken.length > 0) list.splice(0, list.length, ...list.filter((one) => !isTaken(one)));
-  return taken;
 }

@@ -8,6 +8,7 @@
  */
 import type { Candidate } from '../frontier/candidate.ts';
 import { PAGE_STATES } from '../frontier/page-state.ts';
+import type { ReadingSitemap } from '../report/events.ts';
 import {
   type FoundEntry,
   findEntries,
@@ -32,6 +33,7 @@ import type { HostDesk } from './host-desk.ts';
 import type { CrawlParts, StartUrl } from './parts.ts';
 import { createSitemapWeb } from './sitemap-web.ts';
 import { createStartFeeds } from './start-feeds.ts';
+import { type Look, looksByHost } from './start-looks.ts';
 
 const ENTRIES_AT_ONCE = 256;
 /** So many hosts are looked at side by side: each look waits for its host's slots, and holds little meanwhile. */
@@ -51,6 +53,8 @@ export interface SitemapDiscovery {
   begin(): void;
   /** Resolves when the look at the host has ended, with the dates that its sitemaps give kept; null when none is to come. */
   datesOf(host: string): Promise<void> | null;
+  /** The sitemap of the host that is asked for just now. */
+  readingOf(host: string): ReadingSitemap | null;
   /** A start URL was answered: a page may name sitemaps, a feed is one. */
   seeStart(start: Pick<StartUrl, 'url' | 'host'>, found: StartAnswer): void;
   /** No page waits or is in flight: one that was waited for does not come. */
@@ -82,19 +86,6 @@ export interface DiscoverySurroundings {
   /** The run began earlier: what its start URLs answered then is not told again. */
   isResumed: boolean;
   onFailure: (error: unknown) => void;
-}
-
-/** What of a host's sitemaps a start URL asks for. */
-interface Look {
-  start: StartUrl;
-  /** given: it looks like a sitemap itself, and may be a page. Else they are looked for; that a page's site has none is not remembered. */
-  depth: 'given' | 'page' | 'site';
-  /** The operator says that it is one, whatever it is called; it is never a page. */
-  isFeed?: true;
-  /** It may be a page that nobody here has read: what that names is listened for. */
-  isUnread?: true;
-  /** Another look is at its host: it has to be offered, no more. */
-  isOffered?: true;
 }
 
 /** What the looks at one host have seen so far. */
@@ -146,6 +137,7 @@ export function createSitemapDiscovery(
   let offering = 0;
   let open = 0;
   /** Hosts that are to be looked at, or are just now. */
+  const reading = new Map<string, ReadingSitemap>();
   const looking = new Map<string, { ended: Promise<void>; end: () => void }>();
   let ended: Promise<unknown> = Promise.resolve();
 
@@ -182,6 +174,7 @@ export function createSitemapDiscovery(
   function endLook(host: string): void {
     looking.get(host)?.end();
     looking.delete(host);
+    reading.delete(host);
   }
 
   async function lookAt(looks: readonly Look[]): Promise<void> {
@@ -304,6 +297,10 @@ export function createSitemapDiscovery(
       maxBytes: sitemaps!.maxBytes,
       pageLinks: async () => (isSite && !isStopped ? linksOfPage(start, seen) : []),
       onLinks: isUnread && ((links) => seen.links.set(start.fetchUrl, links)),
+      onAsk({ url, foundBy, nth, of }) {
+        const isGuess = foundBy === 'path' && known?.sitemaps.includes(url) !== true;
+        reading.set(start.host, { url, nth, of, is_guess: isGuess });
+      },
       onSitemap(found) {
         // Nobody but its name said that it is one.
         isPage ||= found.isPage && !isFeed && depth === 'given' && found.foundBy === 'given';
@@ -453,6 +450,7 @@ export function createSitemapDiscovery(
       return isCut;
     },
     begin,
+    readingOf: (host) => reading.get(host) ?? null,
     datesOf: (host) => looking.get(host)?.ended ?? null,
     seeStart({ url, host }, found) {
       if (typeof found === 'object' && 'body' in found)
@@ -477,32 +475,6 @@ export function createSitemapDiscovery(
       return ended;
     },
   };
-}
-
-/** For each host first the sitemaps that are given, then one look a port, the most thorough that its start URLs ask for. */
-function looksByHost(startUrls: readonly StartUrl[], feeds: readonly StartUrl[]): Look[][] {
-  interface HostLooks {
-    given: Look[];
-    sites: Map<string, Look>;
-    bare: Look[];
-  }
-  const hosts = new Map<string, HostLooks>();
-  const looksAt = ({ host }: StartUrl): HostLooks => {
-    const looks = hosts.get(host) ?? { given: [], sites: new Map(), bare: [] };
-    hosts.set(host, looks);
-    return looks;
-  };
-  for (const start of feeds) looksAt(start).given.push({ start, depth: 'given', isFeed: true });
-  for (const start of startUrls) {
-    const { given, sites, bare } = looksAt(start);
-    const place = placeOf(start.fetchUrl);
-    const look = sites.get(place);
-    if (looksLikeSitemap(start.fetchUrl)) given.push({ start, depth: 'given' });
-    else if (look === undefined || (look.depth === 'page' && !isPageUrl(start)))
-      sites.set(place, { start, depth: isPageUrl(start) ? 'page' : 'site' });
-    else if (start.isBare) bare.push({ start, depth: 'page', isOffered: true });
-  }
-  return [...hosts.values()].map(({ given, sites, bare }) => [...given, ...bare, ...sites.values()]);
 }
 
 /** Home pages often lead to the same name with or without www (docs/decisions/0011). */

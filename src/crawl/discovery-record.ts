@@ -13,6 +13,7 @@ import type { StartUrl } from './parts.ts';
 
 const MOST_NAMED = 100;
 const PASSING_MS = 3_600_000;
+const MOST_ONE_BY_ONE = 4096;
 
 export class LookRecord {
   hits = 0;
@@ -27,7 +28,8 @@ export class LookRecord {
   /** When the host was looked at last, before this. */
   readonly known: HostDiscovery | null;
   readonly #named = new Set<string>();
-  readonly #pages = new PageSet();
+  /** A set of bits is as large as the highest id: of a look with few pages, that would be most of what the look holds. */
+  #pages: Set<number> | PageSet = new Set();
   readonly #looks = new Map<string, NonNullable<HostDiscovery['looks']>[string]>();
   /** Of the entries: pages that no sitemap named so far. */
   #added = 0;
@@ -40,10 +42,22 @@ export class LookRecord {
   /** What the store says of entries that it was given. */
   count(saved: readonly SavedEntry[]): void {
     for (const { pageId, namedBy } of saved) {
-      if (!this.#pages.add(pageId)) continue;
+      if (!this.#isNew(pageId)) continue;
       this.entries++;
       if (namedBy === 'none') this.#added++;
     }
+  }
+
+  #isNew(pageId: number): boolean {
+    if (this.#pages instanceof PageSet) return this.#pages.add(pageId);
+    if (this.#pages.has(pageId)) return false;
+    this.#pages.add(pageId);
+    if (this.#pages.size > MOST_ONE_BY_ONE) {
+      const bits = new PageSet();
+      for (const id of this.#pages) bits.add(id);
+      this.#pages = bits;
+    }
+    return true;
   }
 
   note({ url, foundBy, kind, entries, problem, trouble }: SitemapReport): void {

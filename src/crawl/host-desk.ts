@@ -45,8 +45,6 @@ export interface HostDesk extends HostQuestions {
   isPausedTooLong(host: ActiveHost): boolean;
   /** Gives such a host up for this run. */
   closePaused(host: ActiveHost): Promise<void>;
-  /** Guesses at sitemaps are not waited for where a host without pages is to be left alone for long. */
-  giveUpGuesses(host: ActiveHost): void;
   releaseIfIdle(host: ActiveHost): Promise<void>;
   /** The host goes back as soon as nothing is under way there: another project waits for it. */
   giveBack(host: ActiveHost): Promise<void>;
@@ -75,11 +73,6 @@ const PAUSED: Refused = {
   mayPass: true,
 };
 
-const BLOCKED: Refused = {
-  refused: 'rate-limit: the host is to be left alone for longer than a guess is worth',
-  mayPass: true,
-};
-
 export function createHostDesk(parts: CrawlParts, around: DeskSurroundings): HostDesk {
   const { schedule, isOutOfBudget, onChange, onFailure } = around;
   const { store, clock, owner, report } = parts;
@@ -92,10 +85,7 @@ export function createHostDesk(parts: CrawlParts, around: DeskSurroundings): Hos
   let exchanging = 0;
   let cancelSwap: (() => void) | null = null;
   const keeper = keepLeases({
-    store,
-    clock,
-    owner,
-    leaseMs,
+    ...{ store, clock, owner, leaseMs },
     hosts: () => hosts.values(),
     onGood(host) {
       host.isLapsed = false;
@@ -105,8 +95,7 @@ export function createHostDesk(parts: CrawlParts, around: DeskSurroundings): Hos
     onFailure,
   });
   const learnRobots = createRobotsLearner(parts, {
-    ...{ ask: runErrand, pause, isPausedTooLong, onLearned },
-    suspend: (host) => close(host, 'RateLimited', 'rate-limit: 429 Too Many Requests for robots.txt'),
+    ...{ ask: runErrand, pause, isPausedTooLong, close, onLearned },
   });
   const questions = createHostQuestions(parts, { withHost, learnRobots, isHere, place });
 
@@ -225,10 +214,6 @@ export function createHostDesk(parts: CrawlParts, around: DeskSurroundings): Hos
     await releaseIfIdle(host);
   }
 
-  function giveUpGuesses(host: ActiveHost): void {
-    for (const lookup of host.takeVainGuesses(clock.now())) lookup.done(BLOCKED);
-  }
-
   function isPausedTooLong({ pace }: ActiveHost): boolean {
     const { room } = parts;
     return room?.patienceMs !== undefined && pace.blockedUntil - clock.now() > room.patienceMs;
@@ -300,7 +285,7 @@ export function createHostDesk(parts: CrawlParts, around: DeskSurroundings): Hos
   }
 
   function place(host: ActiveHost): void {
-    giveUpGuesses(host);
+    host.giveUpGuesses(clock.now());
     schedule.place(host);
     onChange();
   }
@@ -379,7 +364,6 @@ export function createHostDesk(parts: CrawlParts, around: DeskSurroundings): Hos
     close,
     isPausedTooLong,
     closePaused,
-    giveUpGuesses,
     releaseIfIdle,
     giveBack: (host) => giveBackAll([host]),
     all: () => hosts.values(),

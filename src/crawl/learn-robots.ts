@@ -1,5 +1,6 @@
 /** The robots.txt of a host's origins: asked for once by whoever wants to know first, and what becomes of the host by what it says. */
 import type { Outcome } from '../fetch/fetcher.ts';
+import type { PageState } from '../frontier/page-state.ts';
 import { openRobotsGate, type RobotsAnswer, type RobotsGateOptions } from '../politeness/robots-gate.ts';
 import type { Report } from '../report/report.ts';
 import type { ActiveHost, Refused } from './active-host.ts';
@@ -13,15 +14,15 @@ export interface LearnerSurroundings extends Pick<RobotsGateOptions, 'pause'> {
   ask: (url: string, maxBytes: number) => Promise<Outcome | Refused>;
   /** The host is to be left alone for longer than the run waits. */
   isPausedTooLong: (host: ActiveHost) => boolean;
-  /** The host is closed for this run. */
-  suspend: (host: ActiveHost) => Promise<void>;
+  /** The host takes no more pages in this run. */
+  close: (host: ActiveHost, state: PageState, reason: string) => Promise<void>;
   /** Its pages may go on, or have been refused. */
   onLearned: (host: ActiveHost) => Promise<void>;
 }
 
 export function createRobotsLearner(
   { store, clock, policy, report, startUrls, faults }: CrawlParts,
-  { ask, pause, isPausedTooLong, suspend, onLearned }: LearnerSurroundings,
+  { ask, pause, isPausedTooLong, close, onLearned }: LearnerSurroundings,
 ): LearnRobots {
   const isStartHost = ({ lease }: ActiveHost) => startUrls.some((start) => start.host === lease.host);
 
@@ -32,6 +33,7 @@ export function createRobotsLearner(
     let isRefused = false;
     /** As for a page: a 429 ends the run for the host where the operator wants that. */
     let isSuspended = false;
+    let said: Outcome | null = null;
     const answer = await openRobotsGate(origin, {
       productToken: robots!.productToken,
       whenUnreachable: robots!.whenUnreachable,
@@ -46,12 +48,19 @@ export function createRobotsLearner(
       load: (key) => store.robots(key, host.lease),
       save: (stored) => store.saveRobots(host.lease.hostId, stored),
       async ask(url, maxBytes) {
+        host.robotsRetry = null;
         const outcome = await ask(url, maxBytes);
+        said = 'refused' in outcome ? null : outcome;
         isRefused = 'refused' in outcome;
         isSuspended = on429 === 'suspend' && !('refused' in outcome) && outcome.head?.status === 429;
         return 'refused' in outcome ? unaskedOutcome('not-sent', outcome.refused) : outcome;
       },
-      pause,
+      async pause(delayMs) {
+        const [status, message] = [said?.head?.status ?? null, said?.message ?? said?.failure ?? null];
+        host.robotsRetry = { origin, status, message, until: clock.now() + delayMs };
+        await pause(delayMs);
+        host.robotsRetry = null;
+      },
     });
     host.isGated = false;
     host.turns.unshift(...host.parked.splice(0));
@@ -84,7 +93,8 @@ export function createRobotsLearner(
           until: null,
         });
     }
-    if (isSuspended && 'unreachable' in answer && !isFirstTry) await suspend(host);
+    if (isSuspended && 'unreachable' in answer && !isFirstTry)
+      await close(host, 'RateLimited', 'rate-limit: 429 Too Many Requests for robots.txt');
     await onLearned(host);
     faults.check();
     return answer;

@@ -10,6 +10,7 @@
 import type { Claim } from '../frontier/candidate.ts';
 import { HostSchedule } from '../frontier/host-schedule.ts';
 import { type PageState, pageStateName } from '../frontier/page-state.ts';
+import type { WaitingFor } from '../report/events.ts';
 import type { ClaimAnswer } from '../store/port.ts';
 import type { ActiveHost, Lookup, PageTurn } from './active-host.ts';
 import { createAlarm } from './alarm.ts';
@@ -24,6 +25,7 @@ import { createHostRooms } from './run-room.ts';
 import { awaitsDates, isDated, sparedBy } from './spare-visit.ts';
 import { tellPage } from './tell-page.ts';
 import { settleFault, skipped, spareVisit, type VisitSurroundings, visitPage } from './visit-page.ts';
+import { waitingFor } from './waiting-for.ts';
 import { watchOthers } from './watch-others.ts';
 
 const CLAIMS_AT_ONCE = 16;
@@ -49,6 +51,8 @@ export interface CrawlLoop {
   fail(error: unknown): void;
   /** After the end: sitemaps were not read that may name more pages. */
   hasMoreToFind(): boolean;
+  /** Why nothing happens, where that can be told. */
+  waitingFor(): WaitingFor | null;
   /** For the progress display. */
   readonly now: { inFlight: number; hosts: number; cooling: number };
 }
@@ -224,6 +228,7 @@ export function createCrawlLoop(parts: CrawlParts, discoverer: { isResumed: bool
     inFlight++;
     slots.take();
     host.openTurns++;
+    host.turnSince = now;
     const end = () => endTurn(host);
     giveTurn(host, now).then(end, (error) => {
       fail(error);
@@ -237,7 +242,7 @@ export function createCrawlLoop(parts: CrawlParts, discoverer: { isResumed: bool
     host.openTurns--;
     if (host.openTurns === 0 && desk.isPausedTooLong(host))
       return void desk.closePaused(host).catch(fail).then(wake);
-    desk.giveUpGuesses(host);
+    host.giveUpGuesses(clock.now());
     schedule.place(host);
     if (host.isIdle) desk.releaseIfIdle(host).catch(fail);
     else if (host.lease.isWanted) desk.giveBack(host).catch(fail);
@@ -435,6 +440,11 @@ export function createCrawlLoop(parts: CrawlParts, discoverer: { isResumed: bool
       desk.stop();
       wake();
     },
+    waitingFor: () =>
+      waitingFor({
+        ...{ hosts: desk.all(), clock, isShared: store.isShared },
+        sitemapOf: (host) => sitemaps?.readingOf(host) ?? null,
+      }),
     hasMoreToFind: () => sitemaps?.isCut ?? false,
     get now() {
       return { inFlight, hosts: desk.size, cooling: schedule.cooling };

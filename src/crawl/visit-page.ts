@@ -92,7 +92,7 @@ export async function visitPage(host: ActiveHost, given: PageTurn, around: Visit
     if (around.modes.mode === null) await around.modes.observe(claim, null);
     return;
   }
-  tellSettled(settlement, settled, outcome, around);
+  tellSettled(host, settlement, settled, outcome, around);
   if (around.modes.mode === null) await around.modes.observe(claim, settlement.visit?.outcome ?? null);
   if (outcome.failure === 'unknown-host') await closeUnknown(host, settlement, around);
   if (read.answer?.kind === 'rate-limited' && around.policy.on429 === 'suspend') {
@@ -103,6 +103,7 @@ export async function visitPage(host: ActiveHost, given: PageTurn, around: Visit
 
 /** The page is stored by now: what throws here is told, and changes nothing of it. */
 function tellSettled(
+  host: ActiveHost,
   settlement: PageSettlement,
   settled: Settled,
   outcome: Outcome,
@@ -113,6 +114,8 @@ function tellSettled(
   try {
     around.discovery.remember(settlement.misses, settled.candidateIds);
     wakeHosts(settlement.candidates, around);
+    // The host is kept for it, with what its answers taught.
+    if (settlement.requeue !== null) around.wakeHost(host.lease.host);
     if (settlement.toldLinks !== null) around.report.links(claim.url, settlement.toldLinks);
     if (settlement.requeue === null) tellPage(settled, settlement, outcome, around.report);
   } catch (error) {

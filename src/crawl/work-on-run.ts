@@ -97,6 +97,7 @@ export async function workOnRun(work: RunWork): Promise<SummaryEvent> {
     maxPages: limits.maxPages,
     pages: () => counters.pages + watch.pagesOfOthers,
     look: () => ({ waiting: store.waiting(), ...loop.now }),
+    waitingFor: loop.waitingFor,
   });
   try {
     await work.prepare();

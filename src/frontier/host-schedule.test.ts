@@ -60,6 +60,23 @@ describe('a host’s turn', () => {
     expect(schedule.isEmpty).toBe(true);
   });
 
+  it('is not waited for when the host has nothing to ask any more', () => {
+    const { clock, schedule, host, wakes } = open();
+    const a = host('a', 600_000);
+    expect(schedule.isEmpty).toBe(false);
+    a.ready = Number.POSITIVE_INFINITY;
+    schedule.place(a);
+    expect(schedule.isEmpty).toBe(true);
+    expect(a.place).toBe('out');
+    // Placed anew it has its turn, once.
+    a.ready = clock.monotonic() + 50;
+    schedule.place(a);
+    clock.advance(50);
+    expect(schedule.next()).toBe(a);
+    expect(schedule.next()).toBeNull();
+    expect(wakes()).toBe(1);
+  });
+
   it('is put off when the host became busy while it stood in the ring', () => {
     const { clock, schedule, host } = open();
     const a = host('a', 0);

@@ -41,6 +41,15 @@ export interface AnswerForPace {
   open?: number;
 }
 
+/** Why a host's next slot is not free yet. */
+export interface PaceWait {
+  why: 'delay' | 'crawl-delay' | 'learned-delay' | 'blocked' | 'silence';
+  until: number;
+  /** The whole delay. */
+  seconds: number | null;
+  status: number | null;
+}
+
 /** Given the delay now in force, the delay from now on; the configured one and robots.txt's stay the floor. */
 export type PacingStrategy = (host: string, delayMs: number, answer: AnswerForPace) => number;
 
@@ -72,6 +81,8 @@ export class HostPace {
   #isDoubted: boolean;
   readonly #limit = new LearnedLimit();
   #isPaceRefusal = false;
+  /** What the host answered when it was blocked last, as far as this lease knows. */
+  #blockStatus: number | null = null;
 
   constructor(host: string, state: HostState, options: PaceOptions, clock: Clock, takenOver: boolean) {
     this.#host = host;
@@ -144,6 +155,21 @@ export class HostPace {
     // An answer may have raised the delay since the slot was set.
     const afterLast = this.#lastSent + delayMs;
     return Math.max(this.#nextSlot, afterLast, this.#state.blockedUntil - this.#wallOffset);
+  }
+
+  /** What the next slot waits for, until when by the monotonic clock; null when it is free, or nobody knows. */
+  waitsFor(): PaceWait | null {
+    const until = this.readyAt();
+    if (until <= this.#clock.monotonic() || until === Number.POSITIVE_INFINITY) return null;
+    if (until <= this.#state.blockedUntil - this.#wallOffset) {
+      if (this.isBreakerOpen) return { why: 'silence', until, seconds: null, status: null };
+      return { why: 'blocked', until, seconds: null, status: this.#blockStatus };
+    }
+    const { delayMs } = this;
+    const seconds = delayMs / 1000;
+    if (delayMs <= this.#options.delayMs) return { why: 'delay', until, seconds, status: null };
+    const why = delayMs <= this.#robotsDelayMs ? 'crawl-delay' : 'learned-delay';
+    return { why, until, seconds, status: null };
   }
 
   /** Takes the slot; answers its wall time. */
@@ -243,6 +269,7 @@ export class HostPace {
     const now = this.#wall(this.#clock.monotonic());
     state.blockedUntil = Math.max(state.blockedUntil, now + Math.min(asked, this.#options.maxRetryAfterMs));
     this.#blockSetAt = now;
+    this.#blockStatus = answer.statusCode;
     state.failures = 0;
     state.probes = 0;
     return state.blockedUntil;

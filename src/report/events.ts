@@ -76,6 +76,45 @@ export interface FaultEvent {
   stack: string;
 }
 
+/** The sitemap that a host is asked for now or next: number `nth` of `of` that are known so far. */
+export interface ReadingSitemap {
+  url: string;
+  nth: number;
+  of: number;
+  /** Nothing says that there is one. */
+  is_guess: boolean;
+}
+
+/** Why no page was read since the progress was told last: what the host waits for whose turn comes next. */
+export interface WaitingFor {
+  /** Null where other workers have all hosts. */
+  host: string | null;
+  /**
+   * The delay that was configured, robots.txt's Crawl-delay, the pace that refusals taught, or a slow site's; a block by
+   * 429 or 503; silence; a robots.txt or page that is asked for once more; an answer on its way; other workers.
+   */
+  why:
+    | 'delay'
+    | 'crawl-delay'
+    | 'learned-delay'
+    | 'blocked'
+    | 'silence'
+    | 'robots'
+    | 'retry'
+    | 'answer'
+    | 'workers';
+  /** Wall time at which it goes on, and how long that is from now; null where nobody knows. */
+  until: number | null;
+  in_seconds: number | null;
+  /** The whole delay, or how long the answer has been waited for. */
+  seconds: number | null;
+  /** What the host, or its robots.txt, answered. */
+  status: number | null;
+  /** Of a robots.txt: its origin, or why there was no answer. */
+  detail: string | null;
+  sitemap: ReadingSitemap | null;
+}
+
 export interface ProgressEvent {
   type: 'progress';
   pages: number;
@@ -87,6 +126,8 @@ export interface ProgressEvent {
   errors: number;
   percent: number;
   seconds_left: number | null;
+  /** Null while pages are read. */
+  waiting_for: WaitingFor | null;
 }
 
 /** `known_urls`, `read`, `broken`, `rate_limited`, `skipped` and `waiting` count the project's URLs (docs/words.md). */

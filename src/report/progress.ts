@@ -1,6 +1,6 @@
 /** Tells how far a crawl is, once a second, to whoever listens. */
 import type { Clock } from '../primitives/clock.ts';
-import type { ProgressEvent } from './events.ts';
+import type { ProgressEvent, WaitingFor } from './events.ts';
 import type { Report } from './report.ts';
 
 const EVERY_MS = 1000;
@@ -13,12 +13,15 @@ export interface ProgressSource {
   pages(): number;
   /** Pages waiting, hosts held and cooling, requests in flight. */
   look(): { waiting: number; inFlight: number; hosts: number; cooling: number };
+  /** What is waited for; only asked when no page was read since it was told last. */
+  waitingFor(): WaitingFor | null;
 }
 
 export function startProgress(source: ProgressSource): { stop(): void } {
   const { clock, report } = source;
   const startedAt = clock.monotonic();
   const pagesBefore = source.pages();
+  let pagesTold = pagesBefore;
   let cancel = clock.after(EVERY_MS, tick);
 
   function tick(): void {
@@ -34,6 +37,8 @@ export function startProgress(source: ProgressSource): { stop(): void } {
     const perSecond = seconds > 0 ? (pages - pagesBefore) / seconds : 0;
     const total = estimatedTotal(pages, waiting + inFlight, source.maxPages);
     const left = total - pages;
+    const isStill = pages === pagesTold;
+    pagesTold = pages;
     return {
       type: 'progress',
       pages,
@@ -45,6 +50,7 @@ export function startProgress(source: ProgressSource): { stop(): void } {
       errors,
       percent: total === 0 ? 0 : Math.min(100, Math.round((1000 * pages) / total) / 10),
       seconds_left: perSecond > 0 ? Math.round(left / perSecond) : null,
+      waiting_for: isStill ? source.waitingFor() : null,
     };
   }
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { ProgressEvent, SummaryEvent } from './events.ts';
+import type { ProgressEvent, SummaryEvent, WaitingFor } from './events.ts';
 import {
   renderBlock,
   renderConfigChange,
@@ -21,6 +21,7 @@ const PROGRESS: ProgressEvent = {
   errors: 1,
   percent: 80,
   seconds_left: 61,
+  waiting_for: null,
 };
 const RUN = {
   type: 'run',
@@ -79,6 +80,35 @@ describe('progress', () => {
     expect(renderConfigChange(RUN, plain)).toContain('differ from those with which this run began');
     expect(renderConfigChange({ ...RUN, resumed: false }, plain)).toContain('the last run was made:');
     expect(renderConfigChange({ ...RUN, config_changed: false }, plain)).toBeNull();
+  });
+
+  it('says why no page is read, in the place of the current URL', () => {
+    const wait = { host: 'a.test', until: 1, in_seconds: 7.2, seconds: null, status: null, detail: null };
+    const said = (more: Partial<WaitingFor> & Pick<WaitingFor, 'why'>): string => {
+      const progress = { ...PROGRESS, waiting_for: { sitemap: null, ...wait, ...more } };
+      const [, , last] = renderBlock(progress, 1, 'https://a.test/now', plain);
+      expect(renderProgressLine(progress, 1)).toContain(`; ${last}`);
+      return last;
+    };
+    expect(said({ why: 'crawl-delay', seconds: 30 })).toBe(
+      'waiting for Crawl-delay 30 s of a.test, next request in 8 s',
+    );
+    expect(said({ why: 'robots', status: 500 })).toBe('robots.txt of a.test answered 500, next try in 8 s');
+    expect(said({ why: 'robots', detail: 'connection reset' })).toBe(
+      'robots.txt of a.test cannot be had (connection reset), next try in 8 s',
+    );
+    expect(said({ why: 'blocked', status: 429, in_seconds: 600 })).toBe(
+      'a.test answered 429, next request in 10 min 0 s',
+    );
+    const sitemap = { url: 'https://a.test/s3.xml', nth: 3, of: 11, is_guess: false };
+    expect(said({ why: 'answer', seconds: 4, in_seconds: null, sitemap })).toBe(
+      'waiting for an answer of a.test since 4 s (reading sitemap 3 of 11)',
+    );
+    expect(said({ why: 'delay', seconds: 10, sitemap: { ...sitemap, is_guess: true } })).toBe(
+      'waiting for the delay of 10 s between requests to a.test, next request in 8 s (looking for a sitemap at /s3.xml)',
+    );
+    expect(said({ why: 'workers', host: null, in_seconds: null })).toContain('other workers');
+    expect(renderBlock(PROGRESS, 1, 'https://a.test/now', plain)[2]).toBe('https://a.test/now');
   });
 
   it('shows the reason of a page that failed and the title of one that did not', () => {

@@ -1,5 +1,14 @@
 /** How far a crawl is, as lines for people: the live block, the line for logs, a page, a host. Pure text. */
-import type { FaultEvent, HostEvent, PageEvent, ProgressEvent, RunEvent, SitemapEvent } from './events.ts';
+import type {
+  FaultEvent,
+  HostEvent,
+  PageEvent,
+  ProgressEvent,
+  ReadingSitemap,
+  RunEvent,
+  SitemapEvent,
+  WaitingFor,
+} from './events.ts';
 import { type Paint, pad, printable, showCount, showMany, showSeconds } from './terminal-text.ts';
 
 const BAR_WIDTH = 24;
@@ -33,7 +42,9 @@ export function renderBlock(
     `${bar} ${percent}  ${showSeconds(elapsedSeconds)}${left(progress)}`,
     `${paint('bold', showMany(progress.pages, 'page'))} · ${progress.pages_per_second}/s · ${showCount(progress.waiting)} waiting · ${hosts(progress)} · ${errors(progress, paint)}`,
   ];
-  if (currentUrl !== null) lines.push(paint('dim', printable(currentUrl)));
+  const waiting = renderWaiting(progress);
+  if (waiting !== null) lines.push(paint('yellow', waiting));
+  else if (currentUrl !== null) lines.push(paint('dim', printable(currentUrl)));
   return lines;
 }
 
@@ -42,8 +53,56 @@ export function renderProgressLine(progress: ProgressEvent, elapsedSeconds: numb
   return (
     `${showSeconds(elapsedSeconds)}: ${showMany(progress.pages, 'page')}, ${progress.pages_per_second}/s, ` +
     `${showCount(progress.waiting)} waiting, ${hosts(progress)}, ${errors(progress, plain)}, ` +
-    `${progress.percent.toFixed(1)} %${left(progress)}`
+    `${progress.percent.toFixed(1)} %${left(progress)}${waits(progress)}`
   );
+}
+
+function waits(progress: ProgressEvent): string {
+  const waiting = renderWaiting(progress);
+  return waiting === null ? '' : `; ${waiting}`;
+}
+
+/** Why nothing happens; null while pages are read. */
+function renderWaiting({ waiting_for: wait }: ProgressEvent): string | null {
+  if (wait === null) return null;
+  const next = wait.in_seconds === null ? '' : ` in ${roundSeconds(Math.max(1, Math.ceil(wait.in_seconds)))}`;
+  const text = reasonText(wait, printable(wait.host ?? ''), next);
+  return wait.sitemap === null || wait.why === 'robots' ? text : `${text} (${sitemapText(wait.sitemap)})`;
+}
+
+function reasonText({ why, seconds, status, detail }: WaitingFor, host: string, next: string): string {
+  const delay = seconds === null ? '' : ` ${roundSeconds(seconds)}`;
+  switch (why) {
+    case 'delay':
+      return `waiting for the delay of${delay} between requests to ${host}, next request${next}`;
+    case 'crawl-delay':
+      return `waiting for Crawl-delay${delay} of ${host}, next request${next}`;
+    case 'learned-delay':
+      return `${host} is slow or refuses more: one request in${delay}, next request${next}`;
+    case 'blocked':
+      return `${host} ${status === null ? 'asked to be left alone' : `answered ${status}`}, next request${next}`;
+    case 'silence':
+      return `${host} does not answer, next try${next}`;
+    case 'robots':
+      return status === null
+        ? `robots.txt of ${host} cannot be had (${printable(detail ?? 'no answer')}), next try${next}`
+        : `robots.txt of ${host} answered ${status}, next try${next}`;
+    case 'retry':
+      return `waiting to ask ${host} once more for a page that failed, next try${next}`;
+    case 'answer':
+      return `waiting for an answer of ${host} since${delay}`;
+    case 'workers':
+      return 'waiting for other workers, which have all hosts of this run';
+  }
+}
+
+function roundSeconds(seconds: number): string {
+  return seconds < 10 ? `${Number(seconds.toFixed(1))} s` : showSeconds(seconds);
+}
+
+function sitemapText({ url, nth, of, is_guess }: ReadingSitemap): string {
+  if (is_guess) return `looking for a sitemap at ${printable(new URL(url).pathname)}`;
+  return `reading sitemap ${showCount(nth)} of ${showCount(of)}`;
 }
 
 function left({ seconds_left }: ProgressEvent): string {

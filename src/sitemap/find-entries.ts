@@ -94,8 +94,18 @@ export interface FindOptions {
   wasRead?: (url: string) => Promise<boolean>;
   /** Nothing else than the start is looked at, whatever it is called. */
   isGiven?: boolean;
+  /** Hears of each sitemap before it is asked for. */
+  onAsk?: (asked: AskedSitemap) => void;
   /** Of a start that is given: hears of the sitemaps it names, where it is a page. */
   onLinks?: (links: readonly string[]) => void;
+}
+
+/** Number `nth` of `of` that are named by what was read so far. */
+export interface AskedSitemap {
+  url: string;
+  foundBy: FoundBy;
+  nth: number;
+  of: number;
 }
 
 /** Indexes inside an index inside an index: more are a trap. */
@@ -188,6 +198,8 @@ class SitemapWalk {
   readonly #options: FindOptions;
   readonly #foreign: ForeignCheck;
   readonly #seen = new Set<string>();
+  /** Of those that somebody named. */
+  #asked = 0;
 
   constructor(options: FindOptions) {
     this.#options = options;
@@ -232,6 +244,8 @@ class SitemapWalk {
       }
       this.#seen.add(named.url);
       if (await this.#wasRead(named)) continue;
+      const nth = ++this.#asked;
+      this.#options.onAsk?.({ url: named.url, foundBy: named.foundBy, nth, of: nth + waiting.length });
       const answer = await this.#options.web.get(named.url, named.foundBy);
       if ('refused' in answer) {
         this.#tellRefusal(named, answer);

@@ -39,11 +39,11 @@ describe('nginx', () => {
 
   it('with limit_conn 2: every page is read, two at once, few requests are refused', async () => {
     const zone = 'limit_conn_zone $binary_remote_addr zone=c:1m;';
-    // A fifth of a second a page.
-    const nginx = await limited(40, zone, 'limit_conn c 2; limit_rate 20k;', ' '.repeat(8000));
+    // A third of a second per page: the first 20 KB come at once.
+    const nginx = await limited(24, zone, 'limit_conn c 2; limit_rate 20k;', ' '.repeat(26_000));
     const file = bench.file();
-    const { summary } = await bench.crawl(file, nginx.origin, { ...DEFAULTS, delay: 0.02 });
-    expect(summary.by_state).toEqual({ Processed: 40 });
+    const { summary } = await bench.crawl(file, nginx.origin, { ...DEFAULTS, delay: 0.02, retryDelay: 0.1 });
+    expect(summary.by_state).toEqual({ Processed: 24 });
     expect(refusals(nginx)).toBeLessThanOrEqual(20);
   });
 });
@@ -52,18 +52,25 @@ describe('a host of a map', () => {
   it('is slowed down by 503 and not given up, though 429 would end it for the run', async () => {
     const clock = fastClock(40);
     let last = Number.NEGATIVE_INFINITY;
-    /** One request in four seconds, where one a second is asked for. */
+    /** One request in eight seconds, where one a second is asked for. */
     const busy: Handler = (exchange) => {
       const now = clock.monotonic();
-      if (now - last < 4000) return void answer(exchange, { status: 503, body: 'busy' });
+      if (now - last < 8000) return void answer(exchange, { status: 503, body: 'busy' });
       last = now;
       answer(exchange, { body: page('read') });
     };
-    const paths = Array.from({ length: 9 }, (_, n) => `/p${n}`);
+    const paths = Array.from({ length: 15 }, (_, n) => `/p${n}`);
     const web = await bench.web({ pages: { '/': page('home', ...paths), '/p*': busy } });
     const file = bench.file();
-    const options = { delay: 1, adaptiveDelay: true, on429: 'suspend', perHost: 1, retryDelay: 5 } as const;
+    const options = {
+      delay: 1,
+      adaptiveDelay: true,
+      on429: 'suspend',
+      perHost: 1,
+      retries: 2,
+      retryDelay: 5,
+    } as const;
     const { summary } = await bench.crawl(file, web.url('/'), options, { clock });
-    expect(summary.by_state).toEqual({ Processed: 10 });
+    expect(summary.by_state).toEqual({ Processed: 16 });
   });
 });

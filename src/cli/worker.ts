@@ -2,7 +2,6 @@
  * `sumi worker`: takes part in every run of a shared store. Standard error gets short lines of what it does, with
  * --json standard output one event a line, each with its run. SIGTERM and Ctrl-C drain it; a second one leaves at once.
  */
-import { setFlagsFromString } from 'node:v8';
 import { Command } from 'commander';
 import { type Config, type ConfigSources, loadConfig } from '../config/load-config.ts';
 import { PROGRAM_VERSION } from '../config/program.ts';
@@ -17,7 +16,6 @@ import { painterFor, printable, showMany } from '../report/terminal-text.ts';
 import { openRunList } from '../store/open-store.ts';
 import type { RunList } from '../store/run-list.ts';
 import { addOptionFlags, flagsGiven } from './options-to-flags.ts';
-import { patientWhenPolite } from './patient-compiler.ts';
 import { configOfRun } from './stored-config.ts';
 
 const LINE_EVERY_MS = 10_000;
@@ -75,11 +73,7 @@ async function work(config: Config, isOnce: boolean): Promise<void> {
     worker: config,
     runs,
     clock: systemClock,
-    async configOf(run) {
-      const joined = await configOfRun(run, ownOptions(config));
-      patientWhenPolite(joined, setFlagsFromString);
-      return joined;
-    },
+    configOf: (run) => configOfRun(run, ownOptions(config)),
     isOnce,
     listenTo: voice.listenTo,
     onJoined: ({ runId, project }) =>

@@ -4,7 +4,6 @@
 const { mkdtempSync, rmSync, writeFileSync } = require('node:fs');
 const { tmpdir } = require('node:os');
 const { join } = require('node:path');
-const v8 = require('node:v8');
 const vm = require('node:vm');
 
 const dist = process.argv[2];
@@ -15,8 +14,6 @@ vm.Script = class extends vm.Script {
   constructor(...args) {
     super(...args);
     script = this;
-    // Flags that the crawl sets on its way are not set yet when the cache is read: V8 would refuse it.
-    v8.setFlagsFromString = () => {};
   }
 };
 process.on('exit', (code) => {

@@ -6,12 +6,12 @@ const { readFileSync } = require('node:fs');
 const { createRequire } = require('node:module');
 const { join } = require('node:path');
 const { pathToFileURL } = require('node:url');
-const v8 = require('node:v8');
 const vm = require('node:vm');
 
-// Most crawls are over before the time pays off that the optimizing compiler takes for functions blown up by inlining.
-// Before the script, because V8 wants the flags of the cache's making.
-v8.setFlagsFromString('--max-inlined-bytecode-size-cumulative=300');
+// On Node 20 most crawls are over before the time pays off that the optimizing compiler takes for functions blown up by
+// inlining; no newer Node gains by it. Before the script, because V8 wants the flags of the cache's making.
+if (process.versions.node.startsWith('20.'))
+  require('node:v8').setFlagsFromString('--max-inlined-bytecode-size-cumulative=300');
 
 const filename = join(__dirname, 'command.cjs');
 

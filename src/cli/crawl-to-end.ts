@@ -1,5 +1,4 @@
 /** Runs a crawl under the eyes of the terminal, and turns how it ended into an exit code or an error. */
-import { setFlagsFromString } from 'node:v8';
 import type { Config } from '../config/load-config.ts';
 import { PROGRAM_VERSION } from '../config/program.ts';
 import { withoutCredentials } from '../config/url-credentials.ts';
@@ -9,7 +8,6 @@ import type { EventListener, SummaryEvent } from '../report/events.ts';
 import type { LoopReading } from '../report/metrics.ts';
 import { openReadSide } from '../store/open-store.ts';
 import { findPages } from './find-pages.ts';
-import { patientCompiler } from './patient-compiler.ts';
 import { storeFlag } from './store-flag.ts';
 import { refusalError, refusedLines } from './tell-refused.ts';
 import { watchCrawl } from './watch-crawl.ts';
@@ -33,8 +31,7 @@ export async function crawlToEnd(
     const noteStart: EventListener = (event) => {
       if (event.type === 'run') isResumed = event.resumed;
     };
-    const runListeners = [noteStart, patientCompiler(config, setFlagsFromString)];
-    handle = await startCrawl({ config, startUrls, listeners: view.listeners, runListeners });
+    handle = await startCrawl({ config, startUrls, listeners: view.listeners, runListeners: [noteStart] });
     view.started(handle);
     hooks?.started(handle, isResumed, view.say);
     summary = await handle.finished;

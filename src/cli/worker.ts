@@ -2,7 +2,6 @@
  * `sumi worker`: takes part in every run of a shared store. Standard error gets short lines of what it does, with
  * --json standard output one event a line, each with its run. SIGTERM and Ctrl-C drain it; a second one leaves at once.
  */
-import { setFlagsFromString } from 'node:v8';
 import { Command } from 'commander';
 import { type Config, type ConfigSources, loadConfig } from '../config/load-config.ts';
 import { PROGRAM_VERSION } from '../config/program.ts';
@@ -18,7 +17,6 @@ import { painterFor, printable, showMany } from '../report/terminal-text.ts';
 import { openRunList } from '../store/open-store.ts';
 import type { RunList } from '../store/run-list.ts';
 import { addOptionFlags, flagsGiven } from './options-to-flags.ts';
-import { patientWhenPolite } from './patient-compiler.ts';
 import { configOfRun } from './stored-config.ts';
 import { refusedLines } from './tell-refused.ts';
 
@@ -89,7 +87,6 @@ async function work(config: Config, isOnce: boolean): Promise<void> {
     async configOf(run) {
       const joined = await configOfRun(run, ownOptions(config));
       refuseWithoutCredentials(joined, run);
-      patientWhenPolite(joined, setFlagsFromString);
       // A run that was begun without any gets none.
       return { ...joined, requestHeaders: wantedHeaders(joined, run) };
     },

@@ -33,7 +33,9 @@ beforeAll(async () => {
     'files:bodies',
   );
   expect(finished.code).toBe(0);
-  expect((await run('crawl', web.origin, '--delay', '0', '--mode', 'full', '-q')).code).toBe(0);
+  expect((await run('crawl', web.origin, '--delay', '0', '--mode', 'full', '--anchor-text', '-q')).code).toBe(
+    0,
+  );
 });
 
 afterAll(async () => {
@@ -149,7 +151,7 @@ describe('CSV', () => {
     ['runs'],
     ['changes', '--all', '--all-runs'],
     ['export', '--of', 'pages', '--out', 'graph.csv'],
-  ])('of %s holds no formula, with %j', async (...args) => {
+  ])('of %s holds no formula', async (...args) => {
     const given = args[0] === 'changes' ? ['changes', '--all'] : args;
     const { code, stdout } = await run(...given, '--format', 'csv');
     expect(code).toBe(0);

@@ -47,7 +47,7 @@ export async function foreseeVisit(side: ReadSide, question: ForeseeQuestion): P
   const last = await side.lastRun(page.projectId);
   const project = (await side.projects()).find(({ id }) => id === page.projectId)?.project;
   if (state.looks == null || last === null || project === undefined) return null;
-  const { settings } = state.looks;
+  const { settings, beganAt } = state.looks;
   const saved = { state, learnedRun };
   const options = { kind: settings.kind, visitsPerDay: settings.all.perDay, random: middle };
   const { book } = await loadPlan(side, page.projectId, saved, options, now);
@@ -55,7 +55,7 @@ export async function foreseeVisit(side: ReadSide, question: ForeseeQuestion): P
   const isFirst = state.budget === null;
   const account = VisitAccount.kept(settings, state) ?? VisitAccount.afterCrawl(settings, state, endedAt);
   const future = new FutureLooks(side, { project, state, book, budget: account.budget });
-  const due = isFirst ? now : account.budget.lookedAt + settings.everyMs;
+  const due = isFirst ? now : (beganAt ?? account.budget.lookedAt) + settings.everyMs;
   let at = nextOpen(Math.max(due, now), settings.hours);
   const nextLook = at;
   // The hours are not open: that is why the page is not visited now.

@@ -51,6 +51,8 @@ export class KeptWatch {
   learnedRun = 0;
   book: PlanBook | null = null;
   account: VisitAccount | null = null;
+  /** Where the time to the next look is counted from; null: from when this one began to choose. */
+  beganAt: number | null = null;
   readonly #watched: Watched;
   readonly #owner = newOwner();
   #isOurs = false;
@@ -137,6 +139,7 @@ export class KeptWatch {
     state.looks = {
       settings: this.#watched.settings,
       config: { maxPages, discover, feed, sitemapCacheHours },
+      beganAt: this.beganAt,
     };
     state.watcher = { owner: this.#owner, until: now + 2 * everyMs + GRACE_MS };
   }

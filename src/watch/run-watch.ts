@@ -77,7 +77,7 @@ async function live({ watch, settings, clock, isOnce, signal, ...tell }: WatchLi
         if (signal.aborted) return first?.status === 'interrupted' ? 'interrupted' : 'stopped';
         isPrepared = watch.isPrepared;
       }
-      const { status } = await watch.tick();
+      const { status } = await watch.tick(startedAt);
       isPrepared = watch.isPrepared;
       if (signal.aborted) return status === 'interrupted' ? 'interrupted' : 'stopped';
       // Whoever started it, cron most of all, has to hear of it; a watch that stays looks again.

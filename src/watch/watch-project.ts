@@ -52,9 +52,10 @@ export interface Watch {
   readonly isPrepared: boolean;
   /**
    * Visits what is due, if anything is; what a tick that was cut off left comes before that. Visits that were kept for
-   * finds which did not come go to further pages, in a run of their own that is told, too.
+   * finds which did not come go to further pages, in a run of their own that is told, too. `beganAt`: where the time to the
+   * next look is counted from, if not from now.
    */
-  tick(): Promise<TickEvent>;
+  tick(beganAt?: number): Promise<TickEvent>;
   /** Of the last look, where nobody answered: what was asked for first. */
   readonly unanswered: Unanswered | null;
   /** Start URLs that the last run was refused. */
@@ -120,7 +121,8 @@ class ProjectWatch implements Watch {
     return summary;
   }
 
-  async tick(): Promise<TickEvent> {
+  async tick(beganAt?: number): Promise<TickEvent> {
+    this.#kept.beganAt = beganAt ?? null;
     const first = this.#tell(await this.#visitDue(null));
     if (this.#rest < 1) return first;
     const rest = await this.#visitDue(this.#rest);

@@ -35,6 +35,8 @@ export interface CutOff {
 export interface SavedLooks {
   settings: WatchSettings;
   config: LookConfig;
+  /** The last look, where its time is not that of the budget. */
+  beganAt: number | null;
 }
 
 export interface WatchState {

@@ -17,7 +17,15 @@ const OPTIONS: PaceOptions = {
 function freshState(): HostState {
   return {
     ...{ notBefore: 0, blockedUntil: 0, consecutive429: 0, adaptiveMs: 0, averageMs: 0, samples: 0 },
-    ...{ failures: 0, probes: 0, requests: 0, distrustedUntil: 0, announced: 0, unannounced: 0 },
+    ...{
+      failures: 0,
+      probes: 0,
+      requests: 0,
+      distrustedUntil: 0,
+      announced: 0,
+      unannounced: 0,
+      headChecks: 0,
+    },
   };
 }
 

@@ -79,7 +79,18 @@ describe('sumi sitemap', () => {
         '/sitemap-index.xml': { headers: XML, body: 'http://127.0.0.1/x\nhttp://127.0.0.1/y\n' },
       },
     });
-    const { code, stdout } = await run(web.origin, '--format', 'jsonl');
+    // Two paths unless more are asked for; the error says how.
+    const short = await run(web.origin);
+    expect(short.code).toBe(1);
+    expect(short.stderr).toContain('--sitemap-paths long');
+    expect(web.log.map(({ path }) => path)).toEqual([
+      '/robots.txt',
+      '/sitemap.xml',
+      '/sitemap_index.xml',
+      '/',
+    ]);
+    web.log.length = 0;
+    const { code, stdout } = await run(web.origin, '--format', 'jsonl', '--sitemap-paths', 'long');
     expect(code).toBe(0);
     expect(
       stdout
@@ -88,7 +99,6 @@ describe('sumi sitemap', () => {
         .map((line) => (JSON.parse(line) as Row).url),
     ).toEqual(['http://127.0.0.1/x', 'http://127.0.0.1/y']);
     expect(web.log.map(({ path }) => path)).toEqual([
-      '/robots.txt',
       '/sitemap.xml',
       '/sitemap_index.xml',
       '/sitemap-index.xml',

@@ -31,7 +31,7 @@ export interface ScanKernel {
   addLink(hrefStart: number, hrefEnd: number, flags: number, kind: number): number;
   /** By address: the text may stand anywhere in the memory. */
   countWords(address: number, length: number): number;
-  /** Room for a text that is given its shape; and a `pre` written there, by addresses. */
+  /** Room for a text that is given its shape, and as much for what it is made of; and a `pre` written there, by addresses. */
   shaped: Buffer;
   copyPre(start: number, end: number, out: number, text: number, textEnd: number): number;
   breakLines(first: number, from: number, to: number, base: number, out: number, length: number): number;
@@ -150,7 +150,7 @@ export function createScanKernel(): ScanKernel {
     // Two-character references grow by a fifth at most; everything else shrinks or stays.
     const textRoom = most + (most >> 2) + at.SLACK;
     const text = room(textRoom);
-    const shaped = room(textRoom);
+    const shaped = room(textRoom * 2);
     const numbers = Array.from({ length: 6 }, () => room(links * 4));
     const lineRoom = Math.ceil(most / SHORTEST_LINE) + 2;
     const lineStarts = room(lineRoom * 4);
@@ -169,7 +169,7 @@ export function createScanKernel(): ScanKernel {
     self.state = state;
     self.bytes = Buffer.from(buffer, bytes, most + at.SLACK);
     self.text = new Uint8Array(buffer, text, textRoom);
-    self.shaped = Buffer.from(buffer, shaped, textRoom);
+    self.shaped = Buffer.from(buffer, shaped, textRoom * 2);
     self.linkFlags = new Uint8Array(buffer, flags, links);
     self.linkKinds = new Uint8Array(buffer, kinds, links);
     self.watched = new Uint8Array(buffer, at.WATCHED, 256);

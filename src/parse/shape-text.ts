@@ -50,7 +50,6 @@ const LONGEST_PERMALINK_BYTES = 512;
 /** For text that the kernel has made: it stands in its memory, and so does what is given back, until the next page. */
 export function createTextShaper(kernel: ScanKernel): TextShaper {
   const copier = createPreformattedCopier();
-  let lines = Buffer.alloc(1 << 16);
 
   /** Writes a `pre` in place of a part of the text; answers where it ends, -1 when it is not to be. */
   function copyPre(
@@ -68,23 +67,28 @@ export function createTextShaper(kernel: ScanKernel): TextShaper {
   }
 
   /** The text with all edits made, in the kernel's room for it; answers its length. */
-  function makeEdits(shaped: Buffer, text: Uint8Array, edits: readonly Edit[]): number {
-    const scratch = kernel.shaped;
+  function makeEdits(lines: number, text: Uint8Array, edits: readonly Edit[]): number {
+    const { shaped } = kernel;
     let o = 0;
     let at = 0;
     for (const { from, to, pre } of edits) {
       if (from < at) continue;
-      shaped.copy(scratch, o, at, from);
+      shaped.copyWithin(o, lines + at, lines + from);
       o += from - at;
       at = to;
       if (pre !== null) {
         const stop = copyPre(pre, o, text, from, to);
         if (stop >= 0) o = stop;
-        else o += shaped.copy(scratch, o, from, to);
-      } else if ((o === 0 || scratch[o - 1] === NEWLINE) && shaped[at] === NEWLINE) at++;
+        else {
+          shaped.copyWithin(o, lines + from, lines + to);
+          o += to - from;
+        }
+      } else if ((o === 0 || shaped[o - 1] === NEWLINE) && at < text.length && shaped[lines + at] === NEWLINE)
+        at++;
     }
-    o += shaped.copy(scratch, o, at);
-    return o > 0 && scratch[o - 1] === NEWLINE ? o - 1 : o;
+    shaped.copyWithin(o, lines + at, lines + text.length);
+    o += text.length - at;
+    return o > 0 && shaped[o - 1] === NEWLINE ? o - 1 : o;
   }
 
   return (text, layout, links) => {
@@ -96,9 +100,10 @@ export function createTextShaper(kernel: ScanKernel): TextShaper {
       line = kernel.breakLines(line, from, to, at - from - 1, shaped.byteOffset, length);
     const edits = editsOf(text, layout, links, kernel);
     if (edits.length === 0) return viewOf(shaped, length);
-    if (lines.length < length) lines = Buffer.alloc(length * 2);
-    shaped.copy(lines, 0, 0, length);
-    return viewOf(shaped, makeEdits(lines.subarray(0, length), text, edits));
+    // What it is made of stands in the second half of the room.
+    const lines = shaped.length >> 1;
+    shaped.copyWithin(lines, 0, length);
+    return viewOf(shaped, makeEdits(lines, text, edits));
   };
 }
 

@@ -36,8 +36,7 @@ const SHOWN_RUNS = 3;
 
 const EXAMPLES = `
 Examples:
-  sumi changes                                         what the last run found new, changed and gone; in a project that
-                                                       sumi watch keeps fresh: what changed since you last looked
+  sumi changes                                  what the last run found; in a watched project: what changed since you last looked
   sumi changes --since 1d                              since a time; also --since 2026-02-03, --since 3 (after run 3)
   sumi changes --reader mail --out changes.html        since this reader last looked, whoever else did
   sumi changes https://example.com/prices              all visits of a page, and what each found
@@ -59,7 +58,7 @@ export function changesCommand(): Command {
     .description('show what changed: new, changed and gone pages')
     .argument('[url]', 'a page, for its whole history');
   addOutputFlags(command)
-    .option('--since <RUN|DATE>', 'all runs after this one, or all visits from that time on')
+    .option('--since <RUN|DATE>', 'all runs after this one, or all visits since a time: 1d, 2026-02-03')
     .option('--run <ID>', 'the number of a run (default: the last)')
     .option(
       '--reader <NAME>',

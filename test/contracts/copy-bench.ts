@@ -125,11 +125,7 @@ function fillRest(path: string): void {
     UPDATE visit SET text_hash = x'00ff', simhash_distance = 3, bytes_saved = 12, duration_ms = 1.5 WHERE page_id = 1;
     INSERT OR REPLACE INTO sitemap_entry SELECT id, id * 1000, 'daily', 0.5, 'https://s.test/s.xml', 1, 2, CASE id WHEN 2 THEN 2 END,
       '1970-01-0' || id, '{"kind":"rss"}' FROM url;
-<<<<<<< HEAD
     INSERT OR REPLACE INTO discovery SELECT DISTINCT project_id, host_id, 'sitemap', 5, 3, '["https://s.test/s.xml"]', 'passing', '{}', '["s.test"]', '["/a.xml"]' FROM url;
-=======
-    INSERT OR REPLACE INTO discovery SELECT DISTINCT project_id, host_id, 'sitemap', 5, 3, '["https://s.test/s.xml"]', 'passing', '{}', '["s.test"]', '["/s.xml"]' FROM url;
->>>>>>> pace
     INSERT INTO revisit SELECT id, CASE id WHEN 1 THEN NULL ELSE id * 7 END, 0.25, 1e-9, 1, 2, 3 FROM url;
     INSERT INTO orphan SELECT id, 1 FROM url WHERE id < 4;
     UPDATE run SET mode = 'full', mode_reason = 'because' WHERE id = 2;

@@ -119,10 +119,9 @@ function runNpm(
   cwd: string,
   env: Record<string, string> = {},
 ): Promise<Ended> {
-  const all = { ...env, npm_config_better_sqlite3_local_prebuilds: prebuilds() };
   return spawnToEnd(join(bin, 'node'), [npmProgram(), ...args, '--fetch-retries', '1'], {
     cwd,
-    env: plainEnvironment(bin, all),
+    env: plainEnvironment(bin, env),
   });
 }
 
@@ -146,7 +145,13 @@ function plainEnvironment(bin: string, more: Record<string, string> = {}): NodeJ
       !/^(npm_|node_|vitest|sumi_|init_cwd)/i.test(name) ||
       /^(npm_config_(registry|cache)|node_extra_ca_certs)$/i.test(name),
   );
-  return { ...Object.fromEntries(kept), PATH: `${bin}${delimiter}${PATH}`, ...more };
+  return {
+    ...Object.fromEntries(kept),
+    PATH: `${bin}${delimiter}${PATH}`,
+    // Where the driver's install script looks before it compiles.
+    npm_config_better_sqlite3_local_prebuilds: prebuilds(),
+    ...more,
+  };
 }
 
 async function spawnToEnd(program: string, args: readonly string[], options: SpawnOptions): Promise<Ended> {

@@ -227,6 +227,18 @@ describe.skipIf(reason !== undefined)('the served versions of Node', () => {
     expect(missing.stderr).toContain('is not installed for Node 24');
   });
 
+  it('share one clone, which each makes ready for itself', async () => {
+    const clone = join(folder, 'clone');
+    copyClone(clone);
+    for (const major of [24, 20] as const) {
+      const ready = [join('scripts', 'bootstrap.mjs'), '--run', 'demo', '-q', '--db', `demo-${major}.db`];
+      const ended = await nodes.get(major)!.run(ready, clone);
+      expect(ended).toMatchObject({ code: 0 });
+      expect(ended.stderr).toMatch(/^Installing packages .* done in \d+ s\nBuilding … done in \d+ s\n$/);
+      expect(driverOf(clone)).toMatch(major === 20 ? /^12\./ : /^13\./);
+    }
+  });
+
   it('get a package that works from a git checkout', async () => {
     const node = nodes.get(24)!;
     const [checkout, project] = [join(folder, 'checkout'), join(folder, 'of-git')];

@@ -9,8 +9,9 @@
 import { accessSync, constants, copyFileSync, existsSync, mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join, resolve } from 'node:path';
-import Sqlite, { type Database } from 'better-sqlite3';
+import type { Database } from 'better-sqlite3';
 import { sumiError } from '../../errors.ts';
+import Sqlite, { nativeBinding } from './driver.ts';
 
 export function tidiedAfterwards(db: Database, path: string): Database {
   return closingWith(db, () => tidy(path));
@@ -69,7 +70,7 @@ function closingWith(db: Database, afterwards: () => void): Database {
 function tidy(path: string): void {
   const log = statSync(`${path}-wal`, { throwIfNoEntry: false });
   if (log === undefined || log.size > 0 || !mayWrite(path)) return;
-  const db = new Sqlite(path, { timeout: 0, fileMustExist: true });
+  const db = new Sqlite(path, { timeout: 0, fileMustExist: true, nativeBinding });
   try {
     // The file is opened with the first question only.
     db.prepare('SELECT 1 FROM sqlite_schema').get();

@@ -219,6 +219,11 @@ describe('imports', () => {
     expect(wrong).toEqual([]);
   });
 
+  it('lead to the SQLite driver from driver.ts only, which knows the one that fits this Node', () => {
+    const loads = /^import (?!type\b)[^;]*'better-sqlite3'|require\('better-sqlite3'\)/m;
+    expect(SOURCES.filter((path) => loads.test(read(path)))).toEqual(['src/store/sqlite/driver.ts']);
+  });
+
   it('never go in a circle at run time', () => {
     const next = new Map<string, string[]>();
     for (const { from, to, isType } of IMPORTS) {

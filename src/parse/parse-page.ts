@@ -79,7 +79,7 @@ export function createPageParser(textMode: TextMode = 'main'): PageParser {
 
   /** Of the page that was scanned last. */
   function shapedText(): Uint8Array {
-    return shape(page.text, scanner.result.layout, scanner.result.links);
+    return shape(page.text, scanner.result.pieces, scanner.result.links);
   }
 
   function typeOf(contentType: string | null): MimeType | null {

@@ -37,6 +37,7 @@ import {
   IS_LANDMARK,
   IS_MAIN,
   IS_MUTE,
+  IS_PRE,
   IS_SELF_CLOSING,
   IS_SPECIAL,
   LINK_COUNT,
@@ -78,7 +79,7 @@ import {
 import { endBoxes } from './boxes';
 import { readSign } from './signs';
 import { four, get, set } from './state';
-import { beginLines, breakLine, isInPre, keepWhite, wideSpaceLength } from './white';
+import { beginLines, breakLine, isInPre, keepWhite, lineStart, wideSpaceLength } from './white';
 
 const LT: u32 = 0x3c;
 const GT: u32 = 0x3e;
@@ -405,7 +406,9 @@ function readTag(tagStart: i32, from: i32): i32 {
       const isNew = at(out - 1) !== SPACE;
       if (isNew) store<u8>(out++, SPACE);
       const box: i32 = load<u8>(TAG_BOXES + id);
-      if ((box & BREAKS_LINE) !== 0) breakLine(out, isNew, box, isEnd !== 0);
+      // Most tags that may begin a line stand where one has begun.
+      if ((box & BREAKS_LINE) !== 0 && (out !== lineStart || isInPre || (box & IS_PRE) !== 0))
+        breakLine(out, isNew, box, isEnd !== 0);
     }
     if (id === ANCHOR && (tellsAll | isPart) === 0 && (isEnd !== 0 || get(SPANS + REL) < 0)) {
       closeAnchor(tagStart);

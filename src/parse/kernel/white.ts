@@ -24,7 +24,7 @@ const NEWLINE: u32 = 0x0a;
 const RETURN: u32 = 0x0d;
 
 /** Where the last line of the text began: an address, as all that is said of the text here. */
-let lineStart: i32 = 0;
+export let lineStart: i32 = 0;
 /** A `pre` is open: where its text begins, and how many white runs stand before it. */
 export let isInPre: bool = false;
 let preStart: i32 = 0;

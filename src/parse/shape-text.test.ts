@@ -94,6 +94,7 @@ describe('the stored text', () => {
 
   it('of plain text is as it was sent', () => {
     expect(read('a\r\n  b\r\n\r\nc \n', 'text/plain').stored).toBe('a\n  b\n\nc');
+    expect(read('\ufeff  a\n\tb\0', 'text/plain').stored).toBe('  a\n\tb\ufffd');
   });
 });
 

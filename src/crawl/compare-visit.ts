@@ -162,7 +162,10 @@ function countChange(settlement: PageSettlement, last: LastVisit): void {
 function findChange(past: PastPage, page: FoundPage, facts: PageFacts, last: LastVisit): PageChange | null {
   // A stored text of one line may be of an older version: the shape that texts have now is no change of it.
   const isFolded = past.text !== null && !past.text.includes('\n');
-  const found: ComparedPage = { ...page, text: isFolded ? page.foldedText : page.text };
+  const text = isFolded ? page.foldedText : page.text;
+  // Where the hash is the same the text is, whatever shape it has.
+  const isSameText = facts.textHash !== null && isSameHash(facts.textHash, last.textHash);
+  const found: ComparedPage = { ...page, text: isSameText ? past.text : text };
   const before: ComparedPage = {
     ...past,
     type: essenceOf(last.contentType),

@@ -1,7 +1,7 @@
 /** What a scan of HTML notes. Offsets point into the scanned bytes; a start of -1 means absent. */
 
 import type { LinkSpans } from './link-spans.ts';
-import type { TextLayout } from './shape-text.ts';
+import type { TextPiece } from './text-regions.ts';
 
 export interface HtmlScan {
   readonly links: LinkSpans;
@@ -20,5 +20,6 @@ export interface HtmlScan {
   linkedData: number[];
   /** White space folded, references decoded; UTF-8. */
   text: Uint8Array;
-  readonly layout: TextLayout;
+  /** What the text was put together from. */
+  readonly pieces: readonly TextPiece[];
 }

@@ -64,6 +64,10 @@ describe('the memory of the kernel', () => {
     ];
     expect(new Set(indices).size).toBe(indices.length);
     expect(Math.max(...indices)).toBeLessThan(at.SPANS);
+    const later = [at.TEXT_BEFORE, at.LINE_STARTS, at.LINE_COUNT, at.WHITE_RUNS, at.WHITE_COUNT];
+    expect(new Set(later).size).toBe(later.length);
+    expect(Math.min(...later)).toBeGreaterThanOrEqual(at.SPANS + at.SPAN_COUNT);
+    expect(Math.max(...later)).toBeLessThan(at.STATE_LENGTH);
     expect(at.SPANS + at.SPAN_COUNT).toBeLessThanOrEqual(at.STATE_LENGTH);
   });
 });

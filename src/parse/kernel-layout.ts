@@ -20,6 +20,8 @@ export const LINK_KINDS = 8;
 export const TEXT_BEFORE = 74;
 /** Where lines of the text begin. */
 export const LINE_STARTS = 75;
+/** Of each run of white space in a `pre` that is not one space: how much text stands before its end, and where it is. */
+export const WHITE_RUNS = 77;
 export const TAG_MULTIPLIER = 9;
 export const ATTRIBUTE_MULTIPLIER = 28;
 export const SIGN_MULTIPLIER = 30;
@@ -39,6 +41,7 @@ export const SEEKS = 14;
 export const SIZE = 15;
 /** How many lines of the text have begun. */
 export const LINE_COUNT = 76;
+export const WHITE_COUNT = 78;
 /** Something of the page's body was met. */
 export const HAS_BODY = 16;
 export const LINK_COUNT = 17;
@@ -155,6 +158,8 @@ export const MAY_BE_HIDDEN = 2;
 export const MAY_BE_MARKED = 4;
 /** Beside these, by tag: the text around it stands on other lines. */
 export const BREAKS_LINE = 8;
+export const IS_PRE = 16;
+export const IS_BR = 32;
 
 // Kinds of words, and bits of `SIGNS`.
 export const IS_MAIN = 1;
@@ -177,6 +182,9 @@ export const IS_SKIPPED = 1;
 export const IS_WORD = 2;
 export const MAY_BE_IDEOGRAPH = 3;
 
+/** A bit beside a link's kind: it leads from a heading to itself, and its text is only a sign. */
+export const IS_PERMALINK = 64;
+
 /** A bit beside a link's kind: its href is printable ASCII without references, and means what it says. */
 export const HREF_IS_PLAIN = 128;
 
@@ -196,6 +204,8 @@ export const STOPPED_AT_REFERENCE = 3;
 /** An anchor whose link is disguised. */
 export const STOPPED_AT_DISGUISE = 4;
 
-// Why a `pre` was not copied: its words are not those of the text, or it holds something that the kernel does not know.
-export const DIFFERS = -1;
-export const IS_RARE = -2;
+// Bits of a white run. The rest is where it stands in the page, or the character itself.
+/** The text has a space in its place. */
+export const HAS_SPACE = 1 << 30;
+/** It was written as a reference, or as a `<br>`. */
+export const IS_CHARACTER = 1 << 31;

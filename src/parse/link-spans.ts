@@ -6,7 +6,15 @@
 
 import { encodeQuery } from './encode-query.ts';
 import { createTextFolder } from './fold-text.ts';
-import { ADDED, HREF_IS_PLAIN, IS_DISGUISED, LINK_COUNT, OPEN_ANCHOR, SIZE } from './kernel-layout.ts';
+import {
+  ADDED,
+  HREF_IS_PLAIN,
+  IS_DISGUISED,
+  IS_PERMALINK,
+  LINK_COUNT,
+  OPEN_ANCHOR,
+  SIZE,
+} from './kernel-layout.ts';
 import { FRAME_FLAGS, LINK_FLAGS, type LinkList } from './parsed-page.ts';
 import type { ScanKernel } from './scan-kernel.ts';
 import { hashName } from './tag-names.ts';
@@ -31,12 +39,6 @@ export interface LinkSpans extends LinkList {
   addFrame(srcStart: number, srcEnd: number, isInline: boolean): void;
   /** An anchor that the kernel found and left out, as its href may hide what it is: added if it is a page. */
   addDisguised(textStart: number): void;
-  /** How much text stands before the link's own. */
-  textBefore(index: number): number;
-  /** Bytes of its text, tags included. */
-  textLength(index: number): number;
-  /** Its text is just that, without a tag. */
-  hasText(index: number, text: Uint8Array): boolean;
   /** The text of the open anchor, if one is open, ends here. */
   closeAnchor(at: number): void;
 }
@@ -159,14 +161,6 @@ export function createLinkSpans(kernel: ScanKernel): LinkSpans {
       kernel.textEnds[open] = at;
       kernel.state[OPEN_ANCHOR] = -1;
     },
-    textBefore: (index) => kernel.textBefore[index],
-    textLength: (index) => kernel.textEnds[index] - kernel.textStarts[index],
-    hasText(index, text) {
-      const start = kernel.textStarts[index];
-      if (kernel.textEnds[index] - start !== text.length) return false;
-      for (let i = 0; i < text.length; i++) if (self.bytes[start + i] !== text[i]) return false;
-      return true;
-    },
     hrefText(index) {
       const start = kernel.hrefStarts[index];
       const end = kernel.hrefEnds[index];
@@ -180,7 +174,7 @@ export function createLinkSpans(kernel: ScanKernel): LinkSpans {
       let end = Math.min(textEnd, start + LONGEST_ANCHOR_BYTES);
       // Not inside a character.
       while (end < textEnd && (self.bytes[end] & 0xc0) === 0x80) end--;
-      if ((kernel.linkKinds[index] & ~HREF_IS_PLAIN) === KIND.anchor)
+      if ((kernel.linkKinds[index] & ~(HREF_IS_PLAIN | IS_PERMALINK)) === KIND.anchor)
         return folder.markup(self.bytes, start, end);
       return folder.plain(self.bytes, start, end);
     },

@@ -8,8 +8,10 @@ import {
   BREAKS_LINE,
   HAS_NAME,
   HIDDEN_BOX,
+  IS_BR,
   IS_LANDMARK,
   IS_MAIN,
+  IS_PRE,
   LANDMARK_BOX,
   MAIN_BOX,
   MAY_BE_HIDDEN,
@@ -45,6 +47,8 @@ export function tagBoxes(): Uint8Array {
   for (const id of tagIds('html head body main article option optgroup')) boxes[id] = MAY_BE_MARKED;
   for (const id of tagIds('div section table td ul p form center')) boxes[id] |= MAY_BE_NAMED;
   for (const id of tagIds(LINES)) boxes[id] |= BREAKS_LINE;
+  for (const id of tagIds('pre')) boxes[id] |= IS_PRE;
+  for (const id of tagIds('br')) boxes[id] |= IS_BR;
   return boxes;
 }
 

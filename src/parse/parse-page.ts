@@ -29,8 +29,8 @@ const REFRESH = Buffer.from('refresh');
 
 function readPlainText(bytes: Uint8Array, length: number): string {
   const text = Buffer.from(bytes.buffer, bytes.byteOffset, length).toString('utf8');
-  // As HTML has it in plain text, and as databases keep it.
-  return text.replaceAll('\0', '\ufffd');
+  // A byte order mark is no text. NUL is written as HTML has it in plain text, and as databases keep it.
+  return (text.startsWith('\ufeff') ? text.slice(1) : text).replaceAll('\0', '\ufffd');
 }
 
 /** The document as HTML; null when it is no XML. */
@@ -79,7 +79,7 @@ export function createPageParser(textMode: TextMode = 'main'): PageParser {
 
   /** Of the page that was scanned last. */
   function shapedText(): Uint8Array {
-    return shape(page.text, scanner.result.layout, scanner.result.links);
+    return shape(page.text, scanner.result.pieces, scanner.result.links);
   }
 
   function typeOf(contentType: string | null): MimeType | null {

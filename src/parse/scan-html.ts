@@ -16,7 +16,6 @@ import { noteLinkedData } from './linked-data.ts';
 import { createOpenBoxes } from './open-boxes.ts';
 import { findRawEnd, findScriptEnd, isCdata } from './raw-text.ts';
 import { createScanKernel, type ScanKernel } from './scan-kernel.ts';
-import type { Preformatted } from './shape-text.ts';
 import { createSpecialElements, READ_AS } from './special-elements.ts';
 import { FLAG, TAG_FLAGS, tagId } from './tag-names.ts';
 import { createTextRegions, type TextMode } from './text-regions.ts';
@@ -44,7 +43,6 @@ const ARTICLE = tagId('article');
 const FRAMESET = tagId('frameset');
 const FRAME = tagId('frame');
 const IFRAME = tagId('iframe');
-const PRE = tagId('pre');
 const TITLE = tagId('title');
 const SCRIPT = tagId('script');
 const PLAINTEXT = tagId('plaintext');
@@ -62,11 +60,9 @@ export function createHtmlScanner(kernel: ScanKernel = createScanKernel()): Html
   const boxes = createOpenBoxes(kernel, regions);
   const links = createLinkSpans(kernel);
   const reference: Reference = { next: 0, first: 0, second: 0 };
-  const preformatted: Preformatted[] = [];
-  const layout = { preformatted, pieces: regions.pieces };
   const result: HtmlScan = {
     links,
-    layout,
+    pieces: regions.pieces,
     titleStart: -1,
     titleEnd: -1,
     h1Start: -1,
@@ -89,7 +85,6 @@ export function createHtmlScanner(kernel: ScanKernel = createScanKernel()): Html
   let resumeAt = -1;
   let isRawClose = false;
   let isHeadingOpen = false;
-  let isPreOpen = false;
   let isLogging = false;
 
   function reset(length: number): void {
@@ -104,9 +99,7 @@ export function createHtmlScanner(kernel: ScanKernel = createScanKernel()): Html
     // A space in front spares the test for "first" when white space is folded.
     out[0] = SPACE;
     state[at.SIZE] = 1;
-    state[at.LINE_COUNT] = 0;
-    preformatted.length = 0;
-    isPreOpen = false;
+    state[at.LINE_COUNT] = state[at.WHITE_COUNT] = 0;
     state[at.END] = realEnd = length;
     state[at.HAS_BODY] = state[at.IS_FRAMESET] = 0;
     resumeAt = -1;
@@ -129,7 +122,9 @@ export function createHtmlScanner(kernel: ScanKernel = createScanKernel()): Html
       reference.next = p + 1;
     } else if (isSpace(reference.first) || isWideSpace(reference.first)) {
       state[at.HAS_BODY] = 1;
-      if (out[size - 1] !== SPACE) out[size++] = SPACE;
+      const isNew = out[size - 1] !== SPACE;
+      if (isNew) out[size++] = SPACE;
+      kernel.keepReference(size, reference.first, isNew ? 1 : 0);
     } else {
       size = writeUtf8(out, size, reference.first);
       if (reference.second !== 0) size = writeUtf8(out, size, reference.second);
@@ -269,7 +264,6 @@ export function createHtmlScanner(kernel: ScanKernel = createScanKernel()): Html
     else if (id === META) noteMeta();
     else if (id >= H1 && id <= H6) startHeading(id);
     else if (id === ARTICLE) boxes.startArticle();
-    else if (id === PRE) startPre(size, after);
     else if (id === BASE && result.baseStart < 0) {
       result.baseStart = state[at.SPANS + at.HREF];
       result.baseEnd = state[at.SPANS + at.HREF + 1];
@@ -293,21 +287,6 @@ export function createHtmlScanner(kernel: ScanKernel = createScanKernel()): Html
       if (isHeadingOpen) result.h1End = tagStart;
       isHeadingOpen = false;
     } else if (id === ARTICLE) boxes.endArticle();
-    else if (id === PRE) endPre(tagStart);
-  }
-
-  function startPre(size: number, after: number): void {
-    if (isPreOpen) return;
-    isPreOpen = true;
-    preformatted.push({ textStart: size, textEnd: -1, start: after, end: -1 });
-  }
-
-  function endPre(end: number): void {
-    if (!isPreOpen) return;
-    isPreOpen = false;
-    const open = preformatted[preformatted.length - 1];
-    open.textEnd = state[at.SIZE];
-    open.end = end;
   }
 
   /** The tag that the kernel stopped at. Returns where reading goes on. */
@@ -345,7 +324,6 @@ export function createHtmlScanner(kernel: ScanKernel = createScanKernel()): Html
       else break;
     }
     boxes.finish();
-    endPre(length);
     links.closeAnchor(length);
     if (isHeadingOpen) result.h1End = length;
   }

@@ -25,17 +25,20 @@ export interface ScanKernel {
   linkKinds: Uint8Array;
   /** By tag: the open boxes that it means something to. */
   watched: Uint8Array;
-  /** Takes a page in, its bytes and a 0 behind them, and answers how many it took: all, but for pages beyond 512 MiB. */
+  /** Takes a page in, its bytes and a 0 behind them, and answers how many it took: all, but for pages beyond 256 MiB. */
   take(bytes: Uint8Array, length: number): number;
   read(from: number): number;
   addLink(hrefStart: number, hrefEnd: number, flags: number, kind: number): number;
   /** By address: the text may stand anywhere in the memory. */
   countWords(address: number, length: number): number;
-  /** Room for a text that is given its shape, and as much for what it is made of; and a `pre` written there, by addresses. */
-  shaped: Buffer;
-  copyPre(start: number, end: number, out: number, text: number, textEnd: number): number;
-  breakLines(first: number, from: number, to: number, base: number, out: number, length: number): number;
-  nextPermalink(from: number): number;
+  /** White space that a reference stands for: kept as it is if it stands in a `pre`. */
+  keepReference(size: number, code: number, isNew: number): void;
+  /** Room for a text that is given its shape, see kernel/shape.ts. */
+  shaped: Uint8Array;
+  beginShape(address: number): void;
+  nextDoubtful(from: number, to: number, at: number): number;
+  shapePiece(from: number, to: number, at: number, end: number): void;
+  endShape(): number;
 }
 
 /** As much of WebAssembly as is used here: its types come with those of a browser only. */
@@ -49,19 +52,23 @@ interface KernelExports {
   read(from: number): number;
   addLink(hrefStart: number, hrefEnd: number, flags: number, kind: number): number;
   countWords(address: number, length: number): number;
-  copyPre(start: number, end: number, out: number, text: number, textEnd: number): number;
-  breakLines(first: number, from: number, to: number, base: number, out: number, length: number): number;
-  nextPermalink(from: number): number;
+  keepReference(size: number, code: number, isNew: number): void;
+  beginShape(address: number): void;
+  nextDoubtful(from: number, to: number, at: number): number;
+  shapePiece(from: number, to: number, at: number, end: number): void;
+  endShape(): number;
 }
 
 const PAGE = 65_536;
 /** Of a larger page the rest is not read: with all that is made of it, it would not fit into the kernel's 4 GiB. */
-const LARGEST_PAGE = 2 ** 29;
+const LARGEST_PAGE = 2 ** 28;
 const FIRST_CAPACITY = 1 << 18;
 /** The shortest tag that is a link: `<a href>`. */
 const SHORTEST_LINK = 8;
 /** The shortest tag that begins a line, and the letter that must stand before the next: `<p>x`. */
 const SHORTEST_LINE = 4;
+/** A line break in a `pre`, and the letter before it. */
+const SHORTEST_WHITE = 2;
 
 let compiled: object | null = null;
 
@@ -150,10 +157,11 @@ export function createScanKernel(): ScanKernel {
     // Two-character references grow by a fifth at most; everything else shrinks or stays.
     const textRoom = most + (most >> 2) + at.SLACK;
     const text = room(textRoom);
-    const shaped = room(textRoom * 2);
+    const shaped = room(textRoom);
     const numbers = Array.from({ length: 6 }, () => room(links * 4));
     const lineRoom = Math.ceil(most / SHORTEST_LINE) + 2;
     const lineStarts = room(lineRoom * 4);
+    const whiteRuns = room((Math.ceil(most / SHORTEST_WHITE) + 2) * 8);
     const flags = room(links);
     const kinds = room(links);
     const missing = Math.ceil((end - memory.buffer.byteLength) / PAGE);
@@ -163,13 +171,14 @@ export function createScanKernel(): ScanKernel {
     state.set([bytes, text, ...numbers.slice(0, 5), flags, kinds], at.BYTES);
     state[at.TEXT_BEFORE] = numbers[5];
     state[at.LINE_STARTS] = lineStarts;
+    state[at.WHITE_RUNS] = whiteRuns;
     const views = numbers.map((start) => new Int32Array(buffer, start, links));
     [self.hrefStarts, self.hrefEnds, self.hrefHashes, self.textStarts, self.textEnds, self.textBefore] =
       views;
     self.state = state;
     self.bytes = Buffer.from(buffer, bytes, most + at.SLACK);
     self.text = new Uint8Array(buffer, text, textRoom);
-    self.shaped = Buffer.from(buffer, shaped, textRoom * 2);
+    self.shaped = new Uint8Array(buffer, shaped, textRoom);
     self.linkFlags = new Uint8Array(buffer, flags, links);
     self.linkKinds = new Uint8Array(buffer, kinds, links);
     self.watched = new Uint8Array(buffer, at.WATCHED, 256);
@@ -201,10 +210,12 @@ export function createScanKernel(): ScanKernel {
     read: exports.read,
     addLink: exports.addLink,
     countWords: exports.countWords,
-    shaped: Buffer.alloc(0),
-    copyPre: exports.copyPre,
-    breakLines: exports.breakLines,
-    nextPermalink: exports.nextPermalink,
+    keepReference: exports.keepReference,
+    shaped: nothing,
+    beginShape: exports.beginShape,
+    nextDoubtful: exports.nextDoubtful,
+    shapePiece: exports.shapePiece,
+    endShape: exports.endShape,
   };
   reserve(FIRST_CAPACITY);
   return self;

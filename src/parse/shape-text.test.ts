@@ -44,7 +44,22 @@ describe('the stored text', () => {
   it('leaves out what the page does not show inside of a pre', () => {
     const { stored, text } = read('<p>x<pre>a\n  b <template>no</template>c</pre>');
     expect(text).toBe('x a b c');
-    expect(stored).toBe('x\na b c');
+    expect(stored).toBe('x\na\n  b c');
+    const more = read(`<p>x<pre>a
+      <b hidden>hidden
+  text</b>b <script>"  "</script>
+  c</pre>`);
+    expect(more.text).toBe('x a b c');
+    expect(more.stored).toBe('x\na\n      b \n  c');
+  });
+
+  it('has the lines of a pre that are made by <br> or by blocks, and spaces that were written as references', () => {
+    expect(stored('<pre>a<br><br>b <BR/>c\n<br>d<br></pre>e')).toBe('a\n\nb \nc\n\nd\ne');
+    expect(stored('<pre>if x:<br>&nbsp;&nbsp;y&#10;&#9;z\u3000</pre>')).toBe('if x:\n\u00a0\u00a0y\n\tz');
+    const lines = ['if x:', '    y', '', '  z'].map((line) => `<div class="l">${line}</div>`).join('\n');
+    expect(stored(`<pre>${lines}</pre><p>p`)).toBe('if x:\n    y\n\n  z\np');
+    expect(stored('<pre><br>\n \n  first\n\n</pre><pre>\tsecond\n </pre>')).toBe('  first\n\tsecond');
+    expect(stored('<p>x <pre></pre> <pre> \n </pre>y<pre>a<pre>\n b</pre> c</pre>')).toBe('x\ny\na\n b\nc');
   });
 
   it('has no permalinks, while the text that is hashed has them as before', () => {
@@ -54,6 +69,19 @@ describe('the stored text', () => {
     expect(stored).toBe('Top\nSub\nC# # note\nf()\ndoes\nend');
     expect(text).toBe('Top¶ Sub # C# # § note f()¶ does 🔗 end');
     expect(h1).toBe('Top');
+  });
+
+  it('keeps the line of a heading whose sign stands in front', () => {
+    const sign = (id: string) => `<a href="#${id}">#</a>`;
+    expect(
+      stored(`${sign('a')} One<p>two <h2>${sign('b')} Three</h2><p>${sign('c')}<p>four${sign('d')}`),
+    ).toBe('One\ntwo\nThree\nfour');
+    expect(stored(`<main><p>x ${sign('e')}</main><nav>no ${sign('f')}</nav><main>y</main>`)).toBe('x\ny');
+    expect(
+      stored(
+        `<p>a ${sign('g')}b <a href="#h">#h</a> <a href="#i"><i>#</i>1</a> <a href="#j">\u2693\ufe0f</a>`,
+      ),
+    ).toBe('a b #h #1');
   });
 
   it('is that of the main part, from whatever pieces', () => {
@@ -66,6 +94,7 @@ describe('the stored text', () => {
 
   it('of plain text is as it was sent', () => {
     expect(read('a\r\n  b\r\n\r\nc \n', 'text/plain').stored).toBe('a\n  b\n\nc');
+    expect(read('\ufeff  a\n\tb\0', 'text/plain').stored).toBe('  a\n\tb\ufffd');
   });
 });
 
@@ -106,6 +135,7 @@ describe(`the stored text of made pages (SUMI_SEED=${seed})`, () => {
     () => `<ul><li>${words(3)}<li><a href="/l">${words(2)}</a></ul>`,
     () => `<nav>${words(5)}${code()}</nav>`,
     () => `<table><tr><td>${words(2)}<td>${code()}</table>`,
+    () => `<h2><a href="#x">¶</a> ${words(3)}</h2>`,
     code,
     code,
   ];

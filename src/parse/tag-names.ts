@@ -47,7 +47,6 @@ define('area link base meta', FLAG.attributes | FLAG.act | FLAG.empty);
 define('html', FLAG.attributes | FLAG.act);
 define('font annotation-xml', FLAG.inline | FLAG.attributes);
 define('frame iframe', FLAG.attributes | FLAG.act);
-define('pre', FLAG.act);
 define('h1 h2 h3 h4 h5 h6 nav header footer aside search main article noscript dialog frameset', FLAG.act);
 define('title script style textarea xmp iframe noembed noframes plaintext', FLAG.act | FLAG.raw);
 define('svg math template select', FLAG.special);

@@ -84,6 +84,20 @@ describe('an XHTML page', () => {
     expect(xhtmlToHtml('<a>'.repeat(100_000) + '</a>'.repeat(100_000))).toBeNull();
     expect(xhtmlToHtml(`<!DOCTYPE html [${'<!-- x -->'.repeat(50_000)}`)).toBeNull();
     expect(xhtmlToHtml(`<a${' b="c"'.repeat(100_000)}/>`)).toBeNull();
+    // Each of these took minutes, in which nothing else was read.
+    const comments = '<!--'.repeat(500_000);
+    expect(xhtmlToHtml(`<!DOCTYPE html [${comments}]><html/>`)).toBeNull();
+    expect(xhtmlToHtml(`<!DOCTYPE html ["${comments}"]><html/>`)).toBe('<html></html>');
+    const prefixes = Array.from({ length: 50_000 }, (_, i) => ` xmlns:p${i}="urn:p"`).join('');
+    const inside = '<a xmlns="urn:a"/>'.repeat(50_000);
+    expect(xhtmlToHtml(`<html${prefixes}>${inside}</html>`)).toHaveLength(13 + 50_000 * 19);
+  });
+
+  it('binds a prefix for the element that says so, and what is inside of it', () => {
+    const text = `<html ${NS} xmlns:x="urn:x"><x:a href="/1"/><p xmlns:x="http://www.w3.org/1999/xhtml"><x:a href="/2"/><b
+      xmlns:x="urn:y"/><x:a href="/3"/></p><x:a href="/4"/><a xmlns="" href="/5"/><a xmlns="urn:z" href="/6"/><a href="/7"/></html>`;
+    expect(read(text).hrefs).toEqual(['/2', '/3', '/5', '/7']);
+    expect(xhtmlToHtml('<html><p xmlns:x="urn:x"/><x:a/></html>')).toBeNull();
   });
 });
 

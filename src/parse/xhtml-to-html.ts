@@ -31,7 +31,7 @@ const DOCTYPE = new RegExp(
 );
 const DOCTYPE_END = new RegExp(`${S}*>`, 'uy');
 /** What the end of the internal subset may hide in. */
-const SUBSET_PART = /"[^"]*"|'[^']*'|<!--[\s\S]*?-->|\]/g;
+const SUBSET_PART = /"[^"]*"|'[^']*'|<!--|\]/g;
 const ENTITY = new RegExp(`<!ENTITY${S}+(${NAME})${S}+(?:"([^"]*)"|'([^']*)')${S}*>`, 'gu');
 const REFERENCE = new RegExp(`&(?:#(\\d{1,7})|#x([0-9a-fA-F]{1,6})|(${NAME}));|&`, 'gu');
 // biome-ignore lint/suspicious/noControlCharactersInRegex: these are the characters that XML has not.
@@ -50,6 +50,7 @@ const RENAMED = nameSet('select svg math');
 /** Their own text is all that counts of them. */
 const TEXT_ONLY = nameSet('title script style');
 
+const NO_PREFIXES: string[] = [];
 /** Elements inside each other: more are a trap. */
 const DEEPEST = 512;
 const MOST_EXPANDED = 1 << 20;
@@ -59,8 +60,8 @@ interface Open {
   name: string;
   /** Of the HTML element that stands for it; null for none. */
   html: string | null;
-  /** By prefix; '' is the default. */
-  namespaces: ReadonlyMap<string, string>;
+  /** The prefixes that it binds; '' is the default. */
+  prefixes: readonly string[];
   isTextOnly: boolean;
 }
 
@@ -91,6 +92,8 @@ export function holdsXhtml(bytes: Uint8Array): boolean {
 class Writer {
   readonly #text: string;
   readonly #open: Open[] = [];
+  /** By prefix: the namespaces that it is bound to, the innermost one last. */
+  readonly #namespaces = new Map<string, string[]>([['xml', [XML]]]);
   readonly #entities = new Map<string, string>();
   #hasExternalSubset = false;
   #hasDoctype = false;
@@ -156,7 +159,7 @@ class Writer {
     this.#hasDoctype = true;
     // What a parameter entity holds nobody knows here: it may declare any name.
     this.#hasExternalSubset = external !== undefined || internal.includes('%');
-    for (const [, name, double, single] of internal.replace(/<!--[\s\S]*?-->/g, '').matchAll(ENTITY)) {
+    for (const [, name, double, single] of internal.matchAll(ENTITY)) {
       const value = double ?? single;
       // One that holds markup, or another one, is more than is worth reading.
       if (/[<%]|&(?!#)/.test(value)) refuse();
@@ -164,14 +167,23 @@ class Writer {
     }
   }
 
-  /** What stands between the brackets of a document type. */
+  /** What stands between the brackets of a document type, without its comments. */
   #takeSubset(): string {
-    const from = this.#at + 1;
+    const text = this.#text;
+    let from = this.#at + 1;
+    let subset = '';
     SUBSET_PART.lastIndex = from;
-    for (let part = SUBSET_PART.exec(this.#text); part !== null; part = SUBSET_PART.exec(this.#text)) {
-      if (part[0] !== ']') continue;
-      this.#at = part.index + 1;
-      return this.#text.slice(from, part.index);
+    for (let part = SUBSET_PART.exec(text); part !== null; part = SUBSET_PART.exec(text)) {
+      if (part[0] === '<!--') {
+        subset += text.slice(from, part.index);
+        const end = text.indexOf('-->', SUBSET_PART.lastIndex);
+        // Looked for once: a pattern would go through the rest of the document at each beginning of a comment.
+        if (end === -1) refuse();
+        SUBSET_PART.lastIndex = from = end + 3;
+      } else if (part[0] === ']') {
+        this.#at = part.index + 1;
+        return subset + text.slice(from, part.index);
+      }
     }
     return refuse();
   }
@@ -230,16 +242,16 @@ class Writer {
     }
     const isEmpty = this.#take(TAG_END)[1] === '/';
     const isIgnored = this.#textOnly > 0;
-    const namespaces = this.#namespacesWith(attributes);
+    const prefixes = this.#bindPrefixes(attributes);
     const [prefix, local] = splitName(name);
-    const namespace = namespaceOf(prefix, namespaces);
+    const namespace = namespaceOf(prefix, this.#namespaces);
     const html = isIgnored ? null : htmlName(namespace, local);
-    const htmlAttributes = attributesOf(attributes, namespaces);
+    const htmlAttributes = attributesOf(attributes, this.#namespaces);
     const isTextOnly = html !== null && TEXT_ONLY.has(html) && namespace !== SVG;
     if (html !== null) this.#out += `<${html}${htmlAttributes}>`;
     // What stands in an iframe is its text in HTML.
     if (html === 'iframe') this.#out += '</iframe><div>';
-    const open: Open = { name, html: html === 'iframe' ? 'div' : html, namespaces, isTextOnly };
+    const open: Open = { name, html: html === 'iframe' ? 'div' : html, prefixes, isTextOnly };
     if (isTextOnly) this.#textOnly++;
     if (isEmpty) this.#close(open);
     else this.#open.push(open);
@@ -251,22 +263,26 @@ class Writer {
     this.#close(open!);
   }
 
-  #close({ html, isTextOnly }: Open): void {
+  #close({ html, isTextOnly, prefixes }: Open): void {
+    for (const prefix of prefixes) this.#namespaces.get(prefix)!.pop();
     if (isTextOnly) this.#textOnly--;
     if (html !== null && !EMPTY.has(html)) this.#out += `</${html}>`;
   }
 
-  #namespacesWith(attributes: ReadonlyMap<string, string>): ReadonlyMap<string, string> {
-    const around = this.#open[this.#open.length - 1]?.namespaces ?? new Map([['xml', XML]]);
-    let namespaces: Map<string, string> | null = null;
+  #bindPrefixes(attributes: ReadonlyMap<string, string>): readonly string[] {
+    let prefixes: string[] = NO_PREFIXES;
     for (const [key, value] of attributes) {
       if (key !== 'xmlns' && !key.startsWith('xmlns:')) continue;
       // A prefix cannot be unbound.
       if (key !== 'xmlns' && value === '') refuse();
-      namespaces ??= new Map(around);
-      namespaces.set(key.slice('xmlns:'.length), unescapeText(value));
+      const prefix = key.slice('xmlns:'.length);
+      const bound = this.#namespaces.get(prefix);
+      if (bound === undefined) this.#namespaces.set(prefix, [unescapeText(value)]);
+      else bound.push(unescapeText(value));
+      if (prefixes === NO_PREFIXES) prefixes = [];
+      prefixes.push(prefix);
     }
-    return namespaces ?? around;
+    return prefixes;
   }
 }
 
@@ -276,8 +292,10 @@ function splitName(name: string): [prefix: string, local: string] {
   return parts.length === 1 ? ['', name] : [parts[0], parts[1]];
 }
 
-function namespaceOf(prefix: string, namespaces: ReadonlyMap<string, string>): string {
-  return namespaces.get(prefix) ?? (prefix === '' ? '' : refuse());
+type Namespaces = ReadonlyMap<string, readonly string[]>;
+
+function namespaceOf(prefix: string, namespaces: Namespaces): string {
+  return namespaces.get(prefix)?.at(-1) ?? (prefix === '' ? '' : refuse());
 }
 
 /** The HTML element that means the same. Elements without a namespace were meant as HTML. */
@@ -289,10 +307,7 @@ function htmlName(namespace: string, local: string): string {
   return PLAIN.has(local) ? 'div' : local;
 }
 
-function attributesOf(
-  attributes: ReadonlyMap<string, string>,
-  namespaces: ReadonlyMap<string, string>,
-): string {
+function attributesOf(attributes: ReadonlyMap<string, string>, namespaces: Namespaces): string {
   let html = '';
   for (const [key, value] of attributes) {
     if (key === 'xmlns' || key.startsWith('xmlns:')) continue;

@@ -74,5 +74,20 @@ for (const [name, place] of Object.entries(eachStore(bench))) {
       expect(change.change).toMatchObject({ parts: ['text'], wordsAdded: 1, wordsRemoved: 1 });
       expect(await textIn(at)).toBe(SHAPED.replace('Then', 'Afterwards'));
     });
+
+    it('is the same while its words are, though a sign that is left out made its only line', async () => {
+      const only = (visit: number) =>
+        `<title>Visit ${visit}</title><main><h1>Heading<a href="#top">¶</a></h1></main>`;
+      const web = await bench.web({
+        pages: { '/': (exchange) => answer(exchange, { body: only(exchange.nth) }) },
+      });
+      const at = await place();
+      const options = { storeText: true, mode: 'incremental' } as const;
+      await (await crawlInto(at, web.url('/'), options)).handle.finished;
+      expect(await textIn(at)).toBe('Heading');
+      await (await crawlInto(at, web.url('/'), options)).handle.finished;
+      const [{ change }] = await changesIn(at, 2);
+      expect(change).toMatchObject({ parts: ['title'], wordsAdded: 0, wordsRemoved: 0 });
+    });
   });
 }

@@ -3,7 +3,7 @@
  * on, while JavaScript would be interpreted for the first hundred. See docs/decisions/0030-scan-kernel.md.
  */
 
-export { copyPre } from './pre';
 export { addLink, read } from './scan';
-export { breakLines, nextPermalink } from './shape';
+export { beginShape, endShape, nextDoubtful, shapePiece } from './shape';
+export { keepReference } from './white';
 export { countWords } from './words';

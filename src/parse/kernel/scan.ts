@@ -37,10 +37,9 @@ import {
   IS_LANDMARK,
   IS_MAIN,
   IS_MUTE,
+  IS_PRE,
   IS_SELF_CLOSING,
   IS_SPECIAL,
-  LINE_COUNT,
-  LINE_STARTS,
   LINK_COUNT,
   LINK_FLAGS,
   LINK_KINDS,
@@ -80,6 +79,7 @@ import {
 import { endBoxes } from './boxes';
 import { readSign } from './signs';
 import { four, get, set } from './state';
+import { beginLines, breakLine, isInPre, keepWhite, lineStart, wideSpaceLength } from './white';
 
 const LT: u32 = 0x3c;
 const GT: u32 = 0x3e;
@@ -116,20 +116,8 @@ function ends(byte: u32, p: i32, kind: u32): bool {
   return (load<u8>(NAME_ENDS + byte) & kind) !== 0 && (byte !== 0 || p >= end);
 }
 
-/** Length of a space of Unicode at `p`, 0 for none: as in fold-text.ts. */
-export function wideSpaceLength(p: i32): i32 {
-  const lead = at(p);
-  const second = at(p + 1);
-  if (lead === 0xc2) return second === 0xa0 ? 2 : 0;
-  if (second !== 0x80) return 0;
-  const last = at(p + 2);
-  if (lead === 0xe3) return last === 0x80 ? 3 : 0;
-  if (lead !== 0xe2) return 0;
-  return (last >= 0x80 && last <= 0x8a) || last === 0xa8 || last === 0xa9 || last === 0xaf ? 3 : 0;
-}
-
 /** The character of the commonest references, by the bytes after their `&`; 0 for all others. */
-export function commonReference(p: i32): u32 {
+function commonReference(p: i32): u32 {
   const next = load<u32>(p);
   if ((next & 0xffffff) === four(0x6c, 0x74, SEMICOLON, 0)) return LT;
   if ((next & 0xffffff) === four(0x67, 0x74, SEMICOLON, 0)) return GT;
@@ -175,8 +163,9 @@ function readText(from: i32): i32 {
       store<u8>(o++, b);
       p++;
     } else if (kind === WHITE) {
-      if (at(o - 1) !== SPACE) store<u8>(o++, SPACE);
-      p++;
+      const isNew = at(o - 1) !== SPACE;
+      if (isNew) store<u8>(o++, SPACE);
+      p = isInPre ? keepWhite(p, o, isNew) : p + 1;
     } else if (b === LT) {
       break;
     } else if (b === 0) {
@@ -192,9 +181,10 @@ function readText(from: i32): i32 {
     } else {
       const wide = wideSpaceLength(p);
       if (wide > 0) {
-        p += wide;
         hasBody = 1;
-        if (at(o - 1) !== SPACE) store<u8>(o++, SPACE);
+        const isNew = at(o - 1) !== SPACE;
+        if (isNew) store<u8>(o++, SPACE);
+        p = isInPre ? keepWhite(p, o, isNew) : p + wide;
       } else {
         store<u8>(o++, b);
         p++;
@@ -206,7 +196,7 @@ function readText(from: i32): i32 {
 }
 
 /** Behind the quoted value whose quote stands at `from`; `end` when it never closes. */
-export function skipQuoted(from: i32, quote: u32): i32 {
+function skipQuoted(from: i32, quote: u32): i32 {
   for (let p = from + 1; p < end; p += 16) {
     const found = i8x16.bitmask(i8x16.eq(v128.load(p), splat(quote)));
     if (found !== 0) {
@@ -374,17 +364,6 @@ function openAnchor(after: i32): i32 {
   return -1;
 }
 
-/** Where the last line of the text began. */
-let lineStart: i32 = 0;
-
-/** A line of the text begins here. Two lines that begin at one place are one. */
-function startLine(): void {
-  const count = get(LINE_COUNT);
-  lineStart = out;
-  store<i32>(get(LINE_STARTS) + (count << 2), out - get(TEXT));
-  set(LINE_COUNT, count + 1);
-}
-
 /** Why the tag that was just read is told; -1 where it is not. */
 let told: i32 = -1;
 
@@ -424,8 +403,12 @@ function readTag(tagStart: i32, from: i32): i32 {
     const isPart = ended | (said & (IS_MAIN | IS_LANDMARK | HAS_NAME | IS_HIDDEN));
     if (out === get(TEXT) + 1 && (flags & IS_BEFORE_FRAMESET) === 0) hasBody = 1;
     if ((flags & IS_INLINE) === 0 && get(IS_MUTE) === 0) {
-      if (at(out - 1) !== SPACE) store<u8>(out++, SPACE);
-      if ((load<u8>(TAG_BOXES + id) & BREAKS_LINE) !== 0 && out !== lineStart) startLine();
+      const isNew = at(out - 1) !== SPACE;
+      if (isNew) store<u8>(out++, SPACE);
+      const box: i32 = load<u8>(TAG_BOXES + id);
+      // Most tags that may begin a line stand where one has begun.
+      if ((box & BREAKS_LINE) !== 0 && (out !== lineStart || isInPre || (box & IS_PRE) !== 0))
+        breakLine(out, isNew, box, isEnd !== 0);
     }
     if (id === ANCHOR && (tellsAll | isPart) === 0 && (isEnd !== 0 || get(SPANS + REL) < 0)) {
       closeAnchor(tagStart);
@@ -480,7 +463,7 @@ export function read(from: i32): i32 {
   end = base + get(END);
   out = get(TEXT) + get(SIZE);
   hasBody = get(HAS_BODY);
-  if (get(LINE_COUNT) === 0) lineStart = 0;
+  beginLines();
   told = -1;
   const isMute = get(IS_MUTE);
   let p = base + from;

@@ -1,51 +1,231 @@
-/** What shape-text.ts would do for each line and link of a page: here it is fast from the first page on. */
+/**
+ * Gives the text that was made of a page its shape, in one pass: line breaks where lines begin, the white space of a
+ * `pre` as it was written, and no permalinks. The text stands in pieces: `[from, to)` of all the page's text, as it was
+ * when it was read, is a piece that stands at `at` now. Its words stay as they are, and so does the text itself.
+ */
 
 import {
   BYTES,
+  HAS_SPACE,
   HREF_ENDS,
   HREF_STARTS,
+  IS_CHARACTER,
+  IS_PERMALINK,
   LINE_COUNT,
   LINE_STARTS,
   LINK_COUNT,
+  LINK_KINDS,
+  TEXT,
+  TEXT_BEFORE,
+  TEXT_ENDS,
+  TEXT_KINDS,
   TEXT_STARTS,
+  WHITE,
+  WHITE_COUNT,
+  WHITE_RUNS,
 } from '../kernel-layout';
 import { get } from './state';
+import { wideSpaceLength } from './white';
 
 const SPACE: u32 = 0x20;
 const NEWLINE: u32 = 0x0a;
+const RETURN: u32 = 0x0d;
 const NUMBER_SIGN: u32 = 0x23;
+/** An icon or two beside the sign. */
+const LONGEST_PERMALINK_BYTES = 512;
 
-/**
- * Turns the white space before each line of a piece of text into a line break. The piece stood at `[from, to]`, and
- * `base` is where its text would begin in `out` had it stood at 0. Answers the first line that is left.
- */
-export function breakLines(first: i32, from: i32, to: i32, base: i32, out: i32, length: i32): i32 {
-  const count = get(LINE_COUNT);
-  const starts = get(LINE_STARTS);
-  let line = first;
-  while (line < count && load<i32>(starts + (line << 2)) < from) line++;
-  for (; line < count; line++) {
-    const start = load<i32>(starts + (line << 2));
-    if (start > to) break;
-    const before = base + start - 1;
-    if (before > 0 && before < length && load<u8>(out + before) === SPACE) store<u8>(out + before, NEWLINE);
-    // Where a piece ends, the next one may begin.
-    if (start === to) break;
-  }
-  return line;
+/** Where the shaped text begins, and where it goes on. */
+let first: i32 = 0;
+let out: i32 = 0;
+/** The text was written up to here: an address, as the two above. */
+let done: i32 = 0;
+/** From an offset of all the text to its address, in this piece. */
+let shift: i32 = 0;
+/** The next line, white run, permalink, and link that may be one. */
+let line: i32 = 0;
+let run: i32 = 0;
+let link: i32 = 0;
+let doubtful: i32 = 0;
+
+function at(p: i32): u32 {
+  return load<u8>(p);
 }
 
-/** The next link from that one on that leads to a part of its own page and may have a sign as its text; -1 for none. */
-export function nextPermalink(from: i32): i32 {
-  const count = get(LINK_COUNT);
+/** The number at that place of a list, by the index of the list in the state. */
+function entry(list: i32, index: i32): i32 {
+  return load<i32>(get(list) + (index << 2));
+}
+
+/** How much text stands before the end of the next white run. */
+function runEnd(): i32 {
+  return run < get(WHITE_COUNT) ? load<i32>(get(WHITE_RUNS) + (run << 3)) : i32.MAX_VALUE;
+}
+
+export function beginShape(address: i32): void {
+  first = out = address;
+  done = get(TEXT) + 1;
+  line = run = link = doubtful = 0;
+}
+
+/** Bytes of the sign of a permalink that stands there; 0 for none. It may be followed by how it is to be shown. */
+function signLength(p: i32, stop: i32): i32 {
+  const lead = at(p);
+  if (lead === NUMBER_SIGN) return 1;
+  const second = at(p + 1);
+  let size = 0;
+  if (lead === 0xc2) size = second === 0xb6 || second === 0xa7 ? 2 : 0;
+  else if (lead === 0xf0) size = second === 0x9f && at(p + 2) === 0x94 && at(p + 3) === 0x97 ? 4 : 0;
+  else if (lead === 0xe2) {
+    const last = at(p + 2);
+    if (second === 0x88 ? last === 0x9e : second === 0x9a ? last === 0x93 : second === 0x81 && last === 0x8b)
+      size = 3;
+  }
+  if (size > 2 && at(p + size) === 0xef && at(p + size + 1) === 0xb8 && (at(p + size + 2) | 1) === 0x8f)
+    size += 3;
+  return p + size <= stop ? size : 0;
+}
+
+/**
+ * Marks the links of a piece that are permalinks. Stops at one that the kernel cannot judge by itself, since its text
+ * holds tags or references, and answers it; -1 at the end.
+ */
+export function nextDoubtful(from: i32, to: i32, where: i32): i32 {
+  const text = get(TEXT) + where - from;
   const bytes = get(BYTES);
-  for (let link = from; link < count; link++) {
-    const at4 = link << 2;
-    const end = load<i32>(get(HREF_ENDS) + at4);
-    if (load<i32>(get(HREF_STARTS) + at4) !== end || load<u8>(bytes + end) !== NUMBER_SIGN) continue;
-    const first: u32 = load<u8>(bytes + load<i32>(get(TEXT_STARTS) + at4));
-    const isWord = (first | 32) - 0x61 < 26 || first - 0x30 < 10;
-    if (!isWord) return link;
+  const count = get(LINK_COUNT);
+  while (doubtful < count) {
+    const i = doubtful;
+    const before = entry(TEXT_BEFORE, i);
+    if (before >= to) return -1;
+    doubtful++;
+    if (before < from) continue;
+    // To a part of its own page.
+    const href = entry(HREF_ENDS, i);
+    if (entry(HREF_STARTS, i) !== href || at(bytes + href) !== NUMBER_SIGN) continue;
+    const kind = get(LINK_KINDS) + i;
+    if ((at(kind) & 3) !== 0) continue;
+    const begin = text + before;
+    if (signLength(at(begin) === SPACE ? begin + 1 : begin, text + to) === 0) continue;
+    const start = bytes + entry(TEXT_STARTS, i);
+    const length = bytes + entry(TEXT_ENDS, i) - start;
+    if (length > 0 && signLength(start, start + length) === length) store<u8>(kind, at(kind) | IS_PERMALINK);
+    else if (length <= LONGEST_PERMALINK_BYTES) return i;
   }
   return -1;
+}
+
+/** Writes the text up to that address, with its lines. */
+function copyTo(stop: i32): void {
+  const from = done;
+  if (stop <= from) return;
+  memory.copy(out, from, stop - from);
+  const count = get(LINE_COUNT);
+  for (; line < count; line++) {
+    const space = shift + entry(LINE_STARTS, line) - 1;
+    if (space >= stop) break;
+    if (space >= from && at(space) === SPACE) store<u8>(out + space - from, NEWLINE);
+  }
+  out += stop - from;
+  done = stop;
+}
+
+function writeCharacter(code: i32): void {
+  if (code < 0x80) store<u8>(out++, <u32>code === RETURN ? NEWLINE : code);
+  else if (code < 0x800) {
+    store<u8>(out++, 0xc0 | (code >> 6));
+    store<u8>(out++, 0x80 | (code & 0x3f));
+  } else {
+    store<u8>(out++, 0xe0 | (code >> 12));
+    store<u8>(out++, 0x80 | ((code >> 6) & 0x3f));
+    store<u8>(out++, 0x80 | (code & 0x3f));
+  }
+}
+
+/** The white space of the page from there on, as far as it goes. */
+function writeWhite(from: i32): void {
+  let p = from;
+  for (;;) {
+    const byte = at(p);
+    if (load<u8>(TEXT_KINDS + byte) === WHITE) {
+      if (byte === RETURN && at(p + 1) === NEWLINE) p++;
+      store<u8>(out++, byte === RETURN ? NEWLINE : byte);
+      p++;
+      continue;
+    }
+    const wide = wideSpaceLength(p);
+    if (wide === 0) return;
+    for (let i = 0; i < wide; i++) store<u8>(out++, at(p++));
+  }
+}
+
+/** The next white run, which ends before that address of the text. */
+function putRun(end: i32): void {
+  const what = load<i32>(get(WHITE_RUNS) + (run++ << 3) + 4);
+  if ((what & HAS_SPACE) !== 0) {
+    copyTo(end - 1);
+    if (done === end - 1) done = end;
+  } else copyTo(end);
+  const bare = what & ~(HAS_SPACE | IS_CHARACTER);
+  if ((what & IS_CHARACTER) !== 0) writeCharacter(bare);
+  else writeWhite(get(BYTES) + bare);
+}
+
+/** Leaves out the sign before which that much text stands, and one of two spaces around it. */
+function dropSign(before: i32, stop: i32): void {
+  let sign = shift + before;
+  if (at(sign) === SPACE) sign++;
+  const size = signLength(sign, stop);
+  if (size === 0 || sign < done) return;
+  copyTo(sign);
+  const end = sign + size;
+  done = end;
+  if (end < stop && at(end) !== SPACE) return;
+  const last = out === first ? SPACE : at(out - 1);
+  if (last !== SPACE && last !== NEWLINE) return;
+  const endsLine = line < get(LINE_COUNT) && shift + entry(LINE_STARTS, line) - 1 === end;
+  // What separates most stays.
+  if (out !== first && (end === stop || endsLine)) out--;
+  else if (end < stop) done = end + 1;
+}
+
+/** The next link of the piece that is a permalink: how much text stands before it. */
+function nextSign(from: i32, to: i32): i32 {
+  const count = get(LINK_COUNT);
+  for (; link < count; link++) {
+    const before = entry(TEXT_BEFORE, link);
+    if (before >= to) break;
+    if (before >= from && (at(get(LINK_KINDS) + link) & IS_PERMALINK) !== 0) return before;
+  }
+  return i32.MAX_VALUE;
+}
+
+/** Writes a piece, whose permalinks are marked. `end` is where the text that is written ends. */
+export function shapePiece(from: i32, to: i32, where: i32, end: i32): void {
+  const text = get(TEXT);
+  // Between two pieces may stand a space.
+  while (done < text + where) store<u8>(out++, at(done++));
+  shift = text + where - from;
+  const stop = min(to, from + end - where);
+  const lines = get(LINE_COUNT);
+  while (line > 0 && entry(LINE_STARTS, line - 1) >= from) line--;
+  while (line < lines && entry(LINE_STARTS, line) < from) line++;
+  const isLine = line < lines && entry(LINE_STARTS, line) === from;
+  if (isLine && out !== first && at(out - 1) === SPACE) store<u8>(out - 1, NEWLINE);
+  while (runEnd() < from) run++;
+  for (;;) {
+    const white = runEnd();
+    const sign = nextSign(from, stop);
+    if (white <= stop && white <= sign) putRun(shift + white);
+    else if (sign < stop) {
+      link++;
+      dropSign(sign, text + end);
+    } else break;
+  }
+  copyTo(shift + stop);
+}
+
+/** The length of what was written. */
+export function endShape(): i32 {
+  while (out !== first && (at(out - 1) === SPACE || at(out - 1) === NEWLINE)) out--;
+  return out - first;
 }

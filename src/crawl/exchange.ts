@@ -89,7 +89,8 @@ export async function exchangeWith(
     // A robots.txt comes faster than pages do: it would make them all look slow.
     responseMs: claim === null ? null : outcome.responseMs,
     retryAfterMs: head?.retryAfter ? retryAfterMs(head.retryAfter, clock.now()) : null,
-    pageId: claim?.pageId ?? null,
+    // An answer to HEAD does not mean that the page is not refused any more: GET may be, time and again.
+    pageId: claim === null || (method === 'HEAD' && !isRefusedStatus(head?.status)) ? null : claim.pageId,
     open,
   });
   const { isPaceRefusal } = pace;
@@ -109,6 +110,10 @@ export async function exchangeWith(
     isConditional: headers !== undefined,
     fault,
   };
+}
+
+function isRefusedStatus(status: number | undefined): boolean {
+  return status === 429 || status === 503;
 }
 
 /** A fetcher should not throw; where it does, the slot is given back all the same. */

@@ -74,7 +74,7 @@ async function promisedBy(command: string): Promise<string[] | null> {
   const { stdout } = await run(command, '--help');
   const choices = /--format <([a-z|]+)>/.exec(stdout)?.[1].split('|');
   if (choices !== undefined) return choices;
-  const described = /--format <FORMAT>[^(]*\(choices: ([^)]*)\)/.exec(stdout.replaceAll(/\s+/g, ' '))?.[1];
+  const described = /--format <FORMAT>.*?\(choices: ([^)]*)\)/.exec(stdout.replaceAll(/\s+/g, ' '))?.[1];
   return described?.match(/[a-z]+/g) ?? null;
 }
 

@@ -97,7 +97,7 @@ describe('the map of one site', () => {
     const start = data.names.indexOf('/');
     expect([data.x[start], data.y[start]]).toEqual([0, 0]);
     const { page, told } = await look(file);
-    expect(await page.textContent('h1')).toBe('Sections of 127.0.0.1');
+    expect(await page.textContent('h1')).toBe(`Sections of 127.0.0.1:${web.port}`);
     expect(await page.textContent('#counts')).toMatch(/^7 of 7 sections, /);
     expect(await page.locator('#classes label:visible').allInnerTexts()).toHaveLength(3);
     expect(await page.locator('[role="columnheader"] button').first().textContent()).toBe('Section');

@@ -47,8 +47,10 @@ export async function exchangeWith(
   const { clock, policy } = around;
   const { url, method, headers, maxBytes, onPiece, isResent } = request;
   const slotAt = pace.reserve();
-  // As they are in force now: an answer that comes while this one is open may change both.
-  const { delayMs, perHost, inFlight: open } = pace;
+  const { inFlight: open } = pace;
+  // Both may change until the request is sent, by answers to others: the delay counts that is in force then, and the
+  // request may be one of as many as were allowed at either time.
+  let { delayMs, perHost } = pace;
   let sentAt: number | null = null;
   let sentMark = 0;
   around.placed(host);
@@ -69,6 +71,8 @@ export async function exchangeWith(
       sentMark = clock.monotonic();
       if (host.leaseEnds <= sentMark) return false;
       sentAt = pace.sent(sentMark);
+      delayMs = pace.delayMs;
+      perHost = Math.max(perHost, pace.perHost);
       return sentAt !== null;
     },
     onSent() {

@@ -70,8 +70,9 @@ export function learnOfHead({ lease }: ActiveHost, { headSaid }: PageTurn, outco
     state.headChecks = DIFFERS;
     return `answered ${wordOf(headSaid)} to HEAD and ${wordOf(status)} to GET: asked by GET from now on`;
   }
-  const wasRefusal = headSaid === NO_ANSWER || headSaid === 404 || headSaid === 410;
-  if (wasRefusal && isHeadDoubted(state)) state.headChecks++;
+  // A GET that is refused for now, or fails, does not confirm what HEAD said either.
+  const isConfirmed = headSaid === status && (status === NO_ANSWER || status === 404 || status === 410);
+  if (isConfirmed && isHeadDoubted(state)) state.headChecks++;
   return null;
 }
 

@@ -357,7 +357,10 @@ export function createHostDesk(parts: CrawlParts, around: DeskSurroundings): Hos
       host.parked.push(turn);
       // The first robots.txt of a host holds all its pages; that of a further origin only its own, up to a number.
       host.isGated = host.robots.size === 0 || host.parked.length >= MAX_PARKED;
-      if (!host.gates.has(origin)) learnRobots(host, origin).catch(onFailure);
+      if (host.gates.has(origin)) return;
+      // A host that was closed meanwhile gets no turn that could give it back.
+      const asked = learnRobots(host, origin).then(() => releaseIfIdle(host));
+      asked.catch(onFailure);
     },
     ...questions,
     pause,

@@ -69,8 +69,8 @@ function retried(
   const attempts = claim.attempts + (isPaceRefusal ? 0 : 1);
   const pauseMs = isPaceRefusal ? 0 : retryPauseMs(attempts, around.policy.retry);
   if (pauseMs === null) return finalAnswer(claim, state, reason, exchange, around);
-  // A host that is blocked anyway must not wait twice.
-  const notBefore = (exchange.blockedUntil ?? around.clock.now() + pauseMs) + exchange.yieldMs;
+  // The pause and the block count from the same moment. A block may be none: `Retry-After: 0`.
+  const notBefore = Math.max(exchange.blockedUntil ?? 0, around.clock.now() + pauseMs) + exchange.yieldMs;
   return queuedAgain(claim, { attempts, notBefore: Math.ceil(notBefore), priority: null });
 }
 

@@ -11,6 +11,8 @@ export type Decoded = { bytes: Uint8Array } | { failure: 'decode' | 'too-large';
 type Decoder = (bytes: Uint8Array, maxBytes: number) => Uint8Array;
 
 const MOST_CODINGS = 4;
+/** A body of more members has most of them from somebody who wants to keep us busy. */
+const MOST_MEMBERS = 1000;
 /** Checksum and size behind each member of a gzip file. */
 const TRAILER_BYTES = 8;
 
@@ -106,7 +108,8 @@ function gunzip(bytes: Uint8Array, maxBytes: number): Uint8Array {
 /** Where the members end that can be unpacked and follow each other; what they hold is not checked here. */
 function endOfGzip(bytes: Uint8Array, maxBytes: number): number {
   let end = 0;
-  while (beginsGzip(bytes, end)) {
+  for (let members = 0; beginsGzip(bytes, end); members++) {
+    if (members === MOST_MEMBERS) return 0;
     const start = gzipHeaderEnd(bytes, end);
     if (start === null) return 0;
     const options = { info: true, maxOutputLength: maxBytes, finishFlush: zlib.constants.Z_SYNC_FLUSH };

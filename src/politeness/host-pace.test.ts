@@ -395,6 +395,16 @@ describe('the adaptive delay', () => {
     expect(next.readyAt() - clock.monotonic()).toBe(1200);
   });
 
+  it('that an earlier lease left ends after many answers, though they are no faster than the average', () => {
+    const host = open({ isAdaptive: true }, freshState({ adaptiveMs: 8000, averageMs: 50, samples: 100 }));
+    expect(answerIn(host, ...Array(49).fill(50))).toBe(8000);
+    expect(answerIn(host, 50)).toBe(4500);
+    host.pace.ended(host.send(), answer(503, { retryAfterMs: 1000 }));
+    expect(answerIn(host, ...Array(49).fill(50))).toBe(4500);
+    expect(answerIn(host, ...Array(600).fill(50))).toBe(1000);
+    expect(host.state.adaptiveMs).toBe(0);
+  });
+
   it('may be a program’s own, over the configured floor', () => {
     const wishes = [5000, 10, Number.NaN, -5];
     const host = open({ strategy: () => wishes.shift()! });

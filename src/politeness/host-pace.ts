@@ -63,6 +63,8 @@ const ADAPT_FROM_MS = 250;
 const LIMIT_FROM_MS = 25;
 const YIELD_TURNS = 8;
 const LONGEST_YIELD_MS = 60_000;
+/** After so many answers without a refusal, half of a delay that an earlier lease left is given back. */
+const CALM_ANSWERS = 50;
 
 export class HostPace {
   inFlight = 0;
@@ -80,6 +82,9 @@ export class HostPace {
   #strays = 0;
   #isDoubted: boolean;
   readonly #limit = new LearnedLimit();
+  /** The adaptive delay that an earlier lease left. What had made it so long is not known any more. */
+  readonly #inheritedMs: number;
+  #calm = 0;
   #isPaceRefusal = false;
   /** What the host answered when it was blocked last, as far as this lease knows. */
   #blockStatus: number | null = null;
@@ -92,6 +97,7 @@ export class HostPace {
     this.#wallOffset = clock.now() - clock.monotonic();
     this.#nextSlot = state.notBefore - this.#wallOffset;
     this.#isDoubted = options.isDoubted ?? false;
+    this.#inheritedMs = state.adaptiveMs;
     if (takenOver) this.restOneDelay();
   }
 
@@ -231,6 +237,7 @@ export class HostPace {
       const { delayMs } = this.#limit;
       this.#limit.answered(answer.pageId ?? null, sentAt > this.#blockSetAt, floorMs, this.#options.perHost);
       this.#followLimit(delayMs);
+      this.#easeInherited(floorMs);
     }
     this.#clearBlocks(sentAt);
     // A refusal comes faster than pages do: it would make them all look slow.
@@ -249,6 +256,17 @@ export class HostPace {
     return isSaid || this.#isPaceRefusal;
   }
 
+  /** Fast answers alone may never end it: those of a steady host are all as fast as the average. */
+  #easeInherited(floorMs: number): void {
+    const state = this.#state;
+    const isOurs = this.#limit.delayMs > 0 || state.adaptiveMs > this.#inheritedMs;
+    if (!this.#options.isAdaptive || isOurs || state.adaptiveMs <= floorMs) return;
+    if (++this.#calm < CALM_ANSWERS) return;
+    this.#calm = 0;
+    const next = (state.adaptiveMs + floorMs) / 2;
+    state.adaptiveMs = next > floorMs + LIMIT_FROM_MS ? next : 0;
+  }
+
   /** What was learned has changed: the delay in force goes with it. */
   #followLimit(beforeMs: number): void {
     const state = this.#state;
@@ -260,6 +278,7 @@ export class HostPace {
   /** Requests that were open when the block came say the same thing again: only the first refusal of theirs counts. */
   #block(sentAt: number, answer: AnswerForPace): number {
     const state = this.#state;
+    this.#calm = 0;
     const isNews = sentAt > this.#blockSetAt && (answer.statusCode === 429 || answer.retryAfterMs === null);
     if (isNews) {
       state.consecutive429++;

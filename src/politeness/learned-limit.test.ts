@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { FakeClock } from '../../test/fake-clock.ts';
+import { seededRandom } from '../../test/seeded-random.ts';
 import type { HostState } from '../store/port.ts';
 import { HostPace, type PaceOptions } from './host-pace.ts';
 
@@ -193,6 +194,22 @@ describe('a host whose 503s are no limit', () => {
     expect({ read, lost }).toEqual({ read: 29, lost: [3] });
     expect(pace.delayMs).toBe(500);
   });
+
+  it.each([5, 15, 33])(
+    'come in %i of 100 answers, whatever the pace: it is not slowed down for good',
+    (share) => {
+      const random = seededRandom(7);
+      const { read, lost, tookMs, pace } = crawl(
+        () => ({ status: random.below(100) < share ? 503 : 200, afterMs: 1 }),
+        2000,
+      );
+      expect(read + lost.length).toBe(2000);
+      expect(lost.length).toBeLessThan(2000 * (share / 100) ** 3);
+      expect(pace.delayMs).toBe(500);
+      // 2,000 pages at half a second take 1,000 s.
+      expect(tookMs).toBeLessThan(4_000_000);
+    },
+  );
 
   it('refused one request of many: nothing comes of it', () => {
     let nth = 0;

@@ -20,6 +20,9 @@ const MOST_OF_A_PAGE = 8;
 /** Where so many steps brought no refused page an answer, while others were answered, 503 is what these pages are. */
 const STEPS_IN_VAIN = 3;
 const ANSWERS_BESIDE = 5;
+/** After so many answers in a row a step towards a slower pace should have been enough; where so many were not, it is not the pace. */
+const MOSTLY_ANSWERED = 2;
+const STEPS_WITHOUT_EFFECT = 5;
 /** Answers before a step towards more speed; after each step that failed twice as many, after one that held half as many. */
 const FIRST_CALM = 50;
 const SHORTEST_CALM = 10;
@@ -63,6 +66,8 @@ export class LearnedLimit {
   #steps = 0;
   #recovered = 0;
   #answers = 0;
+  /** Steps from a pace that the host mostly answered, which ended no refusals. */
+  #withoutEffect = 0;
   #calm = 0;
   #calmNeeded = FIRST_CALM;
   /** Refused pages, and how often. */
@@ -103,6 +108,7 @@ export class LearnedLimit {
 
   /** The host refused a request that was sent after the last refusal: it is to be asked less. */
   slowDown({ statusCode, delayMs, open, maxDelayMs }: Refusal): void {
+    const wasAnswered = this.#calm >= MOSTLY_ANSWERED;
     this.#isLimited = true;
     this.#calm = 0;
     if (this.#inARow > MOST_STEPS_IN_A_ROW) return;
@@ -124,8 +130,13 @@ export class LearnedLimit {
     }
     this.#allowed = allowed;
     this.#steps++;
-    if (statusCode !== 503 || this.#steps < STEPS_IN_VAIN) return;
-    if (this.#recovered === 0 && this.#answers >= ANSWERS_BESIDE) this.#disprove();
+    if (wasAnswered) this.#withoutEffect++;
+    if (statusCode === 503 && this.#isInVain()) this.#disprove();
+  }
+
+  #isInVain(): boolean {
+    if (this.#withoutEffect >= STEPS_WITHOUT_EFFECT) return true;
+    return this.#steps >= STEPS_IN_VAIN && this.#recovered === 0 && this.#answers >= ANSWERS_BESIDE;
   }
 
   /** An answer that is no refusal. `isLater`: it was asked for after the last refusal; `floorMs`, `perHost`: what is wanted. */
@@ -137,6 +148,7 @@ export class LearnedLimit {
     if (pageId !== null && this.#pages.delete(pageId)) this.#recovered++;
     if (!isLater || ++this.#calm < this.#calmNeeded) return;
     this.#calm = 0;
+    this.#withoutEffect = 0;
     if (this.#earlier.length > 0) this.#calmNeeded = Math.max(SHORTEST_CALM, this.#calmNeeded / 2);
     this.#earlier.push(this.#allowed);
     if (this.#earlier.length > MOST_STEPS) this.#earlier.shift();
@@ -168,6 +180,7 @@ export class LearnedLimit {
     this.#steps = 0;
     this.#recovered = 0;
     this.#answers = 0;
+    this.#withoutEffect = 0;
     this.#calmNeeded = FIRST_CALM;
     this.#pages.clear();
   }

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { sumi } from '../cli/run-sumi.ts';
 import { answer, type FakeWeb, type FixedAnswer, type Handler } from '../web/fake-web.ts';
 import { misbehaviours } from '../web/misbehaviours.ts';
-import { type CrawlOptions, page, useBench } from './crawl-site.ts';
+import { type CrawlOptions, fastClock, page, useBench } from './crawl-site.ts';
 
 const bench = useBench();
 const HEAD_FIRST: CrawlOptions = { headFirst: true, perHost: 1, retries: 0 };
@@ -108,6 +108,29 @@ describe('a host that answers HEAD well', () => {
     await bench.crawl(file, web.url('/'), { ...HEAD_FIRST, maxRetryAfter: 0.01, on429: 'suspend' });
     expect(file.rows('SELECT head_checks FROM host')).toEqual([{ head_checks: 0 }]);
   });
+});
+
+describe('a host that answers HEAD badly and refuses GET for now', () => {
+  it.each([503, 500, 429])(
+    'loses no page: a GET answered %i does not confirm what HEAD said',
+    async (status) => {
+      const askedBy = new Map<string, number>();
+      const busyAtFirst: Handler = (exchange) => {
+        const { method, url: path = '' } = exchange.request;
+        if (method === 'HEAD') return void answer(exchange, { status: 404 });
+        const nth = (askedBy.get(path) ?? 0) + 1;
+        askedBy.set(path, nth);
+        answer(exchange, nth === 1 ? { status } : { body: page('Here') });
+      };
+      const pages = { '/': page('Home', ...PATHS), '/*': busyAtFirst, '/robots.txt': { status: 404 } };
+      const web = await bench.web({ pages });
+      const file = bench.file();
+      const options = { ...HEAD_FIRST, retries: 3, retryDelay: 2 };
+      await bench.crawl(file, web.url('/'), options, { clock: fastClock(20) });
+      expect(Object.values(file.states())).toEqual(Array(6).fill('Processed'));
+      expect(file.rows('SELECT head_checks FROM host')).toEqual([{ head_checks: -1 }]);
+    },
+  );
 });
 
 describe('a host that does not answer at all', () => {

@@ -34,6 +34,20 @@ describe('retries', () => {
     expect(summary.pages).toBe(1);
   });
 
+  it.each([429, 503])('are a pause apart, though a %i says that they may come at once', async (status) => {
+    const web = await bench.web({
+      pages: { '/': { status, headers: { 'retry-after': '0' } } },
+    });
+    const file = bench.file();
+    await bench.crawl(file, web.url('/'), { retries: 2, retryDelay: 30 }, { clock: fastClock(100) });
+    const sent = file.rows<{ sent_at: number }>(
+      'SELECT sent_at FROM request WHERE page_id IS NOT NULL ORDER BY id',
+    );
+    expect(sent).toHaveLength(3);
+    expect(sent[1].sent_at - sent[0].sent_at).toBeGreaterThanOrEqual(30_000);
+    expect(sent[2].sent_at - sent[1].sent_at).toBeGreaterThanOrEqual(60_000);
+  });
+
   it('hold up no page that is queued while the store is asked for what waits', async () => {
     const clock = new FakeClock();
     const web = await bench.web({

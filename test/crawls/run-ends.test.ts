@@ -54,6 +54,23 @@ it('a map does not ask for the robots.txt of a host again that answers it with 4
   expect(summary.duration_ms).toBeLessThan(RETRY_AFTER_S * 1000);
 });
 
+it('a map gives such a host back: with room for one host at a time, the others have their turn', async () => {
+  const clock = fastClock(FACTOR);
+  const web = await bench.web({
+    hosts: 4,
+    pages: {
+      '0:/': (at: Exchange) =>
+        answer(at, { body: page('Home', at.url('/a', 1), at.url('/a', 2), at.url('/a', 3)) }),
+      '1:/robots.txt': busy,
+      '2:/robots.txt': busy,
+      '/*': page('P'),
+    },
+  });
+  const file = bench.file();
+  const { summary } = await mapWeb(bench, file, web, {}, { ...PATIENT, maxHosts: 1 }, { clock });
+  expect(summary.by_state).toMatchObject({ RateLimited: 2, Processed: 2 });
+});
+
 it('a crawl does not wait for a guess at a sitemap when no page is left', async () => {
   const clock = fastClock(FACTOR);
   const web = await bench.web({ pages: { '/': page('home'), '/sitemap*': busy } });

@@ -95,6 +95,33 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('a start page that is refused, 
     ]);
   });
 
+  it('in a later run ends with exit 1 and says why, too, though what is known of it stays', async () => {
+    let isBroken = false;
+    const { url } = await serve({
+      robots: ({ response }) => response.writeHead(isBroken ? 503 : 404).end(),
+      pages: { '/': '<a href="http://elsewhere.example/">x</a>' },
+    });
+    const later = ['crawl', url('/'), ...QUICK, '--robots-ttl', '0', ...at(), '--json'];
+    expect((await run(...later)).code).toBe(0);
+    isBroken = true;
+    const { code, stdout, stderr } = await run(...later);
+    expect([code, stderr]).toEqual([
+      1,
+      expect.stringMatching(/robots\.txt of 127\.0\.0\.1:\d+ answered 503/),
+    ]);
+    expect(summaryOf(stdout)).toMatchObject({
+      status: 'failed',
+      pages: 0,
+      left_out: 1,
+      by_state: { Processed: 1 },
+    });
+    await web!.close();
+    web = null;
+    const gone = await run(...later);
+    expect([gone.code, summaryOf(gone.stdout).status]).toEqual([1, 'failed']);
+    expect(gone.stderr).toMatch(/code: (no-answer|start-refused)/);
+  });
+
   it('beside one that is read ends with exit 0, and is told all the same', async () => {
     const { url } = await serve({ pages: { '/': { status: 403 }, '/open': '<title>Open</title>' } });
     const { code, stderr } = await run('crawl', url('/open'), url('/'), ...QUICK, ...at());

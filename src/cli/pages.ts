@@ -11,8 +11,10 @@ import { showRate } from '../report/describe-changes.ts';
 import type { Column } from '../report/render-table.ts';
 import { printable, showMany } from '../report/terminal-text.ts';
 import type { PageRow } from '../store/read-side.ts';
+import { isRefusedRedirect } from '../store/redirect-end.ts';
 import { addReadFlags, collect, type Reading, wantsBom, withReadSide } from './read-command.ts';
 import { type OwnFlag, readLength } from './read-time.ts';
+import { REFUSED_REDIRECTS } from './refused-redirects.ts';
 import { writeFiles } from './write-files.ts';
 import { parquetPieces, type RowColumn } from './write-parquet.ts';
 import { type ListFormat, rowPieces, writeRows } from './write-rows.ts';
@@ -185,7 +187,16 @@ async function listPages(
   });
   const hasProjects = project === undefined && (await side.projects()).length > 1;
   const columns = columnsFor(flags, hasProjects);
-  const isFile = await writePages({ rows, columns, format, out: flags.out }, command);
+  let hasRefused = false;
+  async function* noted(): AsyncGenerator<PageRow> {
+    for await (const row of rows) {
+      hasRefused ||= isRefusedRedirect(row.reason);
+      yield row;
+    }
+  }
+  const listed = broken === true ? noted() : rows;
+  const isFile = await writePages({ rows: listed, columns, format, out: flags.out }, command);
+  if (hasRefused && format === 'table' && !isFile) process.stdout.write(REFUSED_REDIRECTS);
   const leftOut = withoutExternal ? await side.countExternal(project) : 0;
   if (leftOut === 0) return;
   // In what programs read there is no room for a note.

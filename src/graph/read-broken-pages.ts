@@ -3,11 +3,9 @@
  * One pass over the pages and one over the links; of projects that are too large for that, the first ones found, each
  * with the page that it was found on. Memory: some 50 bytes a broken page, of so many at most.
  */
+import { BROKEN_STATES } from '../frontier/counting-words.ts';
 import type { PageState } from '../frontier/page-state.ts';
 import type { PageRow, ReadSide } from '../store/read-side.ts';
-
-/** They were wanted, and gave no page. */
-export const BROKEN_STATES: readonly PageState[] = ['DeadLink', 'Gone', 'Failed', 'Unreachable'];
 
 export interface BrokenPage {
   url: string;

@@ -8,10 +8,10 @@ import { existsSync } from 'node:fs';
 import { type Config, type ConfigSources, loadConfig } from '../config/load-config.ts';
 import { readSettings } from '../config/project-settings.ts';
 import { SumiError } from '../errors.ts';
-import { systemClock } from '../primitives/clock.ts';
 import { isSharedStore } from '../primitives/store-address.ts';
-import { openReadSide, openStore } from '../store/open-store.ts';
+import { openReadSide } from '../store/open-store.ts';
 import type { Store } from '../store/port.ts';
+import { openSideToCrawl } from './open-side-to-crawl.ts';
 import { projectOf, readStartUrls } from './prepare-run.ts';
 import { wireNormalizer } from './wire.ts';
 
@@ -58,36 +58,14 @@ async function readStored(config: Config, project: string, isReadOnly?: true): P
   // The first crawl into a new file must not pay for what cannot be there.
   if (!isSharedStore(storeAddress) && !existsSync(storeAddress)) return null;
   try {
-    const side = await openReadSide(storeAddress);
+    const side = isReadOnly ? await openReadSide(storeAddress) : await openSideToCrawl(config);
     try {
       return await side.projectSettings(project);
     } finally {
       await side.close();
     }
   } catch (error) {
-    if (!(error instanceof SumiError)) throw error;
-    if (WITHOUT_SETTINGS.has(error.code)) return null;
-    if (error.code !== 'store-older' || isReadOnly) throw error;
-  }
-  return await readBroughtUp(config, project);
-}
-
-/** Readers cannot read a shared store of an older version; who crawls into it can change that. */
-async function readBroughtUp(
-  { storeAddress, storePatience }: Config,
-  project: string,
-): Promise<string | null> {
-  const store = await openStore({
-    address: storeAddress,
-    clock: systemClock,
-    patienceMs: storePatience * 1000,
-    onFailure: (error) => {
-      throw error;
-    },
-  });
-  try {
-    return await store.projectSettings(project);
-  } finally {
-    await store.close();
+    if (error instanceof SumiError && WITHOUT_SETTINGS.has(error.code)) return null;
+    throw error;
   }
 }

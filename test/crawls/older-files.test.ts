@@ -81,23 +81,41 @@ it('a watch goes on with such a project, what it keeps holds, and its own runs g
   expect(file.rows('SELECT name FROM project')).toEqual([{ name: site }]);
 });
 
-it('what a project keeps in PostgreSQL holds for the first crawl by this version, too', async () => {
+/** A PostgreSQL database of the version before, with a project that keeps a delay and has a run. */
+async function olderDatabase(url: string, status: string, delay: number): Promise<string> {
   const server = await sharedPostgres();
   const store = await server.newDatabase();
-  const config = JSON.stringify({ project: null, 'start-urls': ['http://127.0.0.1:8080/'] });
+  const config = JSON.stringify({ project: null, 'start-urls': [url], delay, discover: ['links'] });
   await server.run(
     `${MIGRATIONS.slice(0, 8).join('\n')}
     INSERT INTO meta VALUES ('application', 'sumi-ripple'), ('schema_version', '8'), ('hash_key', '${'0'.repeat(32)}');
-    INSERT INTO project (name, created_at, settings) VALUES ('127.0.0.1', 0, '{"delay":5}');
+    INSERT INTO project (name, created_at, settings) VALUES ('127.0.0.1', 0, '{"delay":${delay}}');
     INSERT INTO run (project_id, started_at, status, config_hash, config)
-      SELECT id, 0, 'completed', '', '${config}' FROM project;`,
+      SELECT id, 0, '${status}', '', '${config}' FROM project;`,
     store,
   );
+  return store;
+}
+
+it('what a project keeps in PostgreSQL holds for the first crawl by this version, too', async () => {
+  const startUrls = ['http://127.0.0.1:8080/'];
+  const store = await olderDatabase(startUrls[0], 'completed', 5);
   const sources = { env: {}, options: { store } };
   const told = await loadConfig(sources);
-  const startUrls = ['http://127.0.0.1:8080/'];
   const refused = applyProjectSettings(told, { sources, startUrls, isReadOnly: true });
   await expect(refused).rejects.toMatchObject({ code: 'store-older' });
   expect(await applyProjectSettings(told, { sources, startUrls })).toMatchObject({ delay: 5 });
-  await server.dropDatabase(store);
+  await (await sharedPostgres()).dropDatabase(store);
 });
+
+it.each([['resume'], ['watch --once']])(
+  '`sumi %s` goes on with what a PostgreSQL database of the version before has',
+  async (command) => {
+    const web = await bench.web({ pages: { '/': page('home') } });
+    const store = await olderDatabase(web.url('/'), 'interrupted', 0);
+    const { code, stderr } = await sumi([...command.split(' '), '--store', store], READER);
+    expect([code, stderr]).toEqual([0, expect.stringContaining(new URL(web.origin).host)]);
+    expect(web.requestsTo('/')).toHaveLength(1);
+    await (await sharedPostgres()).dropDatabase(store);
+  },
+);

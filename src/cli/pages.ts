@@ -3,6 +3,7 @@ import { extname } from 'node:path';
 import { Command, Option } from 'commander';
 import { VISIT_OUTCOMES, type VisitOutcome } from '../change/visit-record.ts';
 import { nearestName } from '../config/nearest-name.ts';
+import { withoutCredentials } from '../config/url-credentials.ts';
 import { readRate } from '../config/watch-values.ts';
 import { sumiError } from '../errors.ts';
 import { BROKEN_STATES } from '../frontier/counting-words.ts';
@@ -176,7 +177,7 @@ async function listPages(
     withoutExternal,
     states: broken === true ? BROKEN_STATES : state?.map(readState),
     statusCodes: status?.flatMap(readStatus),
-    hosts: host?.map((name) => name.toLowerCase()),
+    hosts: host?.map(readHost),
     changes: change?.map(readOutcome),
     changingMoreThan: changingMoreThan === undefined ? undefined : readChangeRate(changingMoreThan),
     notVisitedSince:
@@ -272,6 +273,15 @@ interface PageFlags {
 }
 
 const ownFlag = (flag: string): OwnFlag => ({ flag, command: 'sumi pages' });
+
+/** A whole address means its host and port. */
+function readHost(text: string): string {
+  const name = text.toLowerCase();
+  if (/^https?:\/\/./.test(name) && URL.canParse(name)) return new URL(name).host;
+  if (!/[\s/?#@]/.test(name)) return name;
+  const expected = 'a host, as in example.com or example.com:8080';
+  throw sumiError('bad-flag', { ...ownFlag('--host'), value: withoutCredentials(text), expected });
+}
 
 function readOutcome(text: string): VisitOutcome {
   const name = VISIT_OUTCOMES.find((known) => known === text.toLowerCase());

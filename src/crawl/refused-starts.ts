@@ -72,10 +72,13 @@ async function pageOf(
   const plain = isBare ? normalizer.normalize(fetchUrl.replace(/^https:/, 'http:')) : null;
   let page =
     (plain === null ? null : await side.page(projectId, plain.url)) ?? (await side.page(projectId, url));
-  for (let hops = 0; page !== null && page.redirect_to !== null && hops < MOST_HOPS; hops++)
+  for (let hops = 0; page !== null && page.redirect_to !== null && leadsOn(page) && hops < MOST_HOPS; hops++)
     page = await side.pageById(page.redirect_to);
   return page;
 }
+
+/** One that fails now keeps where it led when it was read last. */
+const leadsOn = ({ reason }: PageRow) => reason === null || reason.startsWith('redirect:');
 
 /** A known page that the run closed without asking for it is stored as it was before: here it is what the run would have made of it. */
 function inThisRun(page: PageRow, runId: number): PageRow {

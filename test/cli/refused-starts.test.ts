@@ -3,7 +3,7 @@
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { SummaryEvent } from '../../src/report/events.ts';
 import { sharedPostgres } from '../servers/shared-postgres.ts';
-import { type FakeWeb, type FakeWebOptions, startFakeWeb } from '../web/fake-web.ts';
+import { answer, type FakeWeb, type FakeWebOptions, startFakeWeb } from '../web/fake-web.ts';
 import { makeFolder, sumi } from './run-sumi.ts';
 
 let folder: ReturnType<typeof makeFolder>;
@@ -120,6 +120,22 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('a start page that is refused, 
     const gone = await run(...later);
     expect([gone.code, summaryOf(gone.stdout).status]).toEqual([1, 'failed']);
     expect(gone.stderr).toMatch(/code: (no-answer|start-refused)/);
+  });
+
+  it('is told, too, where it led to a page that is read before', async () => {
+    let isShut = false;
+    const moved = { status: 302, headers: { location: '/in' } };
+    const { url } = await serve({
+      pages: { '/': (at) => answer(at, isShut ? { status: 403 } : moved), '/in': '<title>In</title>' },
+    });
+    const crawl = () => run('crawl', url('/'), ...QUICK, ...at(), '--json');
+    expect(summaryOf((await crawl()).stdout).refused_starts).toEqual([]);
+    isShut = true;
+    const { code, stdout } = await crawl();
+    expect([code, summaryOf(stdout).refused_starts]).toEqual([
+      0,
+      [expect.objectContaining({ url: url('/'), status_code: 403 })],
+    ]);
   });
 
   it('beside one that is read ends with exit 0, and is told all the same', async () => {

@@ -25,7 +25,8 @@ export function configCommand(): Command {
   return command.addHelpText('after', EXAMPLES).action(async (file: string | undefined) => {
     const sources = { file, env: process.env, flags: flagsGiven(command) };
     const told = await loadConfig(sources);
-    const config = await applyProjectSettings(told, { sources, startUrls: told.startUrls });
+    const request = { sources, startUrls: told.startUrls, isReadOnly: true } as const;
+    const config = await applyProjectSettings(told, request);
     process.stdout.write(`${renderConfig(config)}\n`);
   });
 }

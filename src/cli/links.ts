@@ -5,8 +5,10 @@ import { sumiError } from '../errors.ts';
 import { type BrokenLink, findBrokenLinks } from '../graph/broken-links.ts';
 import type { Column } from '../report/render-table.ts';
 import type { LinkRow, PageRow } from '../store/read-side.ts';
+import { isRefusedRedirect } from '../store/redirect-end.ts';
 import { findPages } from './find-pages.ts';
 import { addReadFlags, type Reading, wantsBom, withReadSide } from './read-command.ts';
+import { REFUSED_REDIRECTS } from './refused-redirects.ts';
 import { writeRows } from './write-rows.ts';
 
 const EXAMPLES = `
@@ -97,10 +99,12 @@ async function listBroken(url: string | undefined, reading: Reading, bom: boolea
   const hasProjects = project === undefined && (await side.projects()).length > 1;
   let links = 0;
   let anchors = 0;
+  let hasRefused = false;
   async function* counted(): AsyncGenerator<BrokenLink> {
     for await (const row of findBrokenLinks(side, { project, limit, pageIds })) {
       links++;
       if (row.anchor !== null) anchors++;
+      hasRefused ||= isRefusedRedirect(row.reason);
       yield row;
     }
   }
@@ -115,6 +119,7 @@ async function listBroken(url: string | undefined, reading: Reading, bom: boolea
   if (links === 0) process.stdout.write('No link leads to a broken page.\n');
   else if (anchors === 0)
     process.stdout.write('The text of links is kept by crawls with --anchor-text; here there is none.\n');
+  if (hasRefused) process.stdout.write(REFUSED_REDIRECTS);
 }
 
 async function* linksOf(url: string, { side, project, limit, config }: Reading): AsyncGenerator<LinkRow> {

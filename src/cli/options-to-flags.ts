@@ -145,12 +145,12 @@ function usageError(command: Command, error: CommanderError): Error {
     );
     // Without its value, which may be a password.
     const [option] = name.split('=', 1);
-    const format = formatMeant(command, option);
-    if (format === null && isOfOthers(option)) {
+    const names = [...shown, '--help', ...hidden];
+    const meant = formatMeant(command, option) ?? flagMeant(option, names);
+    if (meant === null && isOfOthers(option)) {
       return sumiError('other-option', { option, command: pathOf(command) }, error);
     }
-    const names = [...shown, '--help', ...hidden];
-    const nearest = format ?? flagMeant(option, names) ?? similarName(option, names) ?? '--help';
+    const nearest = meant ?? similarName(option, names) ?? '--help';
     return sumiError('unknown-option', { option, place: `command ${pathOf(command)}`, nearest }, error);
   }
   if (error.code === 'commander.unknownCommand') {

@@ -3,6 +3,7 @@ import { extname } from 'node:path';
 import { Command, Option } from 'commander';
 import { VISIT_OUTCOMES, type VisitOutcome } from '../change/visit-record.ts';
 import { nearestName } from '../config/nearest-name.ts';
+import { withoutCredentials } from '../config/url-credentials.ts';
 import { readRate } from '../config/watch-values.ts';
 import { sumiError } from '../errors.ts';
 import { BROKEN_STATES } from '../frontier/counting-words.ts';
@@ -11,8 +12,10 @@ import { showRate } from '../report/describe-changes.ts';
 import type { Column } from '../report/render-table.ts';
 import { printable, showMany } from '../report/terminal-text.ts';
 import type { PageRow } from '../store/read-side.ts';
+import { isRefusedRedirect } from '../store/redirect-end.ts';
 import { addReadFlags, collect, type Reading, wantsBom, withReadSide } from './read-command.ts';
 import { type OwnFlag, readLength } from './read-time.ts';
+import { REFUSED_REDIRECTS } from './refused-redirects.ts';
 import { writeFiles } from './write-files.ts';
 import { parquetPieces, type RowColumn } from './write-parquet.ts';
 import { type ListFormat, rowPieces, writeRows } from './write-rows.ts';
@@ -174,7 +177,7 @@ async function listPages(
     withoutExternal,
     states: broken === true ? BROKEN_STATES : state?.map(readState),
     statusCodes: status?.flatMap(readStatus),
-    hosts: host?.map((name) => name.toLowerCase()),
+    hosts: host?.map(readHost),
     changes: change?.map(readOutcome),
     changingMoreThan: changingMoreThan === undefined ? undefined : readChangeRate(changingMoreThan),
     notVisitedSince:
@@ -185,7 +188,16 @@ async function listPages(
   });
   const hasProjects = project === undefined && (await side.projects()).length > 1;
   const columns = columnsFor(flags, hasProjects);
-  const isFile = await writePages({ rows, columns, format, out: flags.out }, command);
+  let hasRefused = false;
+  async function* noted(): AsyncGenerator<PageRow> {
+    for await (const row of rows) {
+      hasRefused ||= isRefusedRedirect(row.reason);
+      yield row;
+    }
+  }
+  const listed = broken === true ? noted() : rows;
+  const isFile = await writePages({ rows: listed, columns, format, out: flags.out }, command);
+  if (hasRefused && format === 'table' && !isFile) process.stdout.write(REFUSED_REDIRECTS);
   const leftOut = withoutExternal ? await side.countExternal(project) : 0;
   if (leftOut === 0) return;
   // In what programs read there is no room for a note.
@@ -261,6 +273,15 @@ interface PageFlags {
 }
 
 const ownFlag = (flag: string): OwnFlag => ({ flag, command: 'sumi pages' });
+
+/** A whole address means its host and port. */
+function readHost(text: string): string {
+  const name = text.toLowerCase();
+  if (/^https?:\/\/./.test(name) && URL.canParse(name)) return new URL(name).host;
+  if (!/[\s/?#@]/.test(name)) return name;
+  const expected = 'a host, as in example.com or example.com:8080';
+  throw sumiError('bad-flag', { ...ownFlag('--host'), value: withoutCredentials(text), expected });
+}
 
 function readOutcome(text: string): VisitOutcome {
   const name = VISIT_OUTCOMES.find((known) => known === text.toLowerCase());

@@ -23,7 +23,7 @@ Examples:
   sumi project shop.example --set delay=2 --set max-pages=5000 --unset mode
   sumi config --project shop.example                  all options as a crawl of it would use them
 A project's settings win over profiles. A file (--config), variables and flags win over them.
-Its name is that of its start host unless --project gave another.`;
+Its name is its start host (shop.example:8080 where the address has a port), unless --project gave another.`;
 
 interface ProjectFlags {
   set?: string[];

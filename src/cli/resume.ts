@@ -2,8 +2,8 @@
 import { Command } from 'commander';
 import { type Config, type ConfigSources, loadConfig } from '../config/load-config.ts';
 import { refuseWithoutCredentials } from '../crawl/credentials.ts';
+import { openSideToCrawl } from '../crawl/open-side-to-crawl.ts';
 import { sumiError } from '../errors.ts';
-import { openReadSide } from '../store/open-store.ts';
 import type { ReadSide, StoredRun } from '../store/read-side.ts';
 import { isUnfinished } from '../store/unfinished-run.ts';
 import { crawlToEnd } from './crawl-to-end.ts';
@@ -54,8 +54,9 @@ function ownOptions(asked: Config): ConfigSources['options'] {
 }
 
 /** Read and closed before the crawl opens the file for writing. */
-async function unfinishedRun({ storeAddress, storeLabel: file, project }: Config): Promise<StoredRun> {
-  const side = await openReadSide(storeAddress);
+async function unfinishedRun(config: Config): Promise<StoredRun> {
+  const { storeLabel: file, project } = config;
+  const side = await openSideToCrawl(config);
   try {
     if (project !== null) await refuseUnknownProject(side, project, file);
     const run = await lastUnfinished(side, project);

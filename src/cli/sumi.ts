@@ -65,7 +65,7 @@ const GROUPS: Record<string, Record<string, CommandEntry>> = {
       load: async () => (await import('./why.ts')).whyCommand(),
     },
     cat: {
-      about: 'print the stored body of a page',
+      about: 'print the stored body of a page, or its text',
       load: async () => (await import('./cat.ts')).catCommand(),
     },
     stats: {

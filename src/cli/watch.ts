@@ -10,6 +10,7 @@ import { OPTION_NAMES, type OptionName } from '../config/option-table.ts';
 import { withoutCredentials } from '../config/url-credentials.ts';
 import { applyProjectSettings } from '../crawl/apply-project-settings.ts';
 import { refuseWithoutCredentials } from '../crawl/credentials.ts';
+import { openSideToCrawl } from '../crawl/open-side-to-crawl.ts';
 import { projectOf, readStartUrls } from '../crawl/prepare-run.ts';
 import { wireNormalizer } from '../crawl/wire.ts';
 import { EXIT_CODES, formatError, sumiError } from '../errors.ts';
@@ -17,7 +18,6 @@ import { systemClock } from '../primitives/clock.ts';
 import type { SummaryEvent } from '../report/events.ts';
 import { renderFault } from '../report/render-progress.ts';
 import { painterFor, printable, showBytes, showMany } from '../report/terminal-text.ts';
-import { openReadSide } from '../store/open-store.ts';
 import type { StoredRun } from '../store/read-side.ts';
 import { createAnnouncer } from '../watch/announce.ts';
 import { drain } from '../watch/delivery-queue.ts';
@@ -109,8 +109,9 @@ function isGiven({ sources }: Config, name: OptionName): boolean {
   return !READ.has(name) && from !== 'default' && !from.startsWith('profile ');
 }
 
-async function runToWatch({ storeAddress, storeLabel: file, project }: Config): Promise<StoredRun> {
-  const side = await openReadSide(storeAddress);
+async function runToWatch(config: Config): Promise<StoredRun> {
+  const { storeLabel: file, project } = config;
+  const side = await openSideToCrawl(config);
   try {
     if (project !== null) await refuseUnknownProject(side, project, file);
     const projects = (await side.projects()).filter((row) => project === null || row.project === project);

@@ -4,15 +4,17 @@
  * the command takes is suggested.
  */
 
+const OUTPUT_WORDS = ['output', 'output-file', 'out-file', 'output-document', 'file', 'save-to', 'out', 'o'];
+
 /** Ours → the words of others. Without dashes; one letter is a short flag. */
 const FLAG_WORDS: Readonly<Record<string, readonly string[]>> = {
-  limit: ['limit', 'max', 'count', 'head', 'top', 'n', 'rows'],
+  limit: ['limit', 'max', 'max-pages', 'count', 'head', 'top', 'n', 'rows'],
   'max-pages': ['limit', 'max', 'count', 'n', 'pages', 'page-limit', 'limit-pages', 'max-urls', 'quota'],
   'max-depth': ['depth', 'level', 'levels', 'max-level', 'depth-limit', 'd', 'l'],
   delay: ['rate', 'rate-limit', 'throttle', 'wait', 'sleep', 'pause', 'interval', 'download-delay', 'w'],
   concurrency: ['threads', 'parallel', 'jobs', 'j', 'connections', 'max-connections', 'concurrent', 't'],
-  out: ['output', 'output-file', 'out-file', 'output-document', 'file', 'save-to', 'o'],
-  db: ['output', 'output-file', 'out-file', 'file', 'database', 'sqlite', 'save-to', 'o'],
+  out: OUTPUT_WORDS,
+  db: ['database', 'sqlite'],
   'no-robots': ['ignore-robots', 'ignore-robots-txt', 'skip-robots', 'no-robots-txt', 'disobey-robots'],
   robots: ['obey-robots', 'respect-robots', 'robots-txt'],
   'user-agent': ['ua', 'agent', 'useragent', 'u', 'A'],
@@ -49,14 +51,14 @@ const FLAG_WORDS: Readonly<Record<string, readonly string[]>> = {
   fresh: ['restart', 'new', 'reset', 'clean', 'force', 'overwrite'],
   'accept-language': ['language', 'lang'],
   path: ['prefix', 'path-prefix', 'folder', 'directory'],
-  html: ['page', 'picture', 'report'],
+  html: ['page', 'picture', 'report', ...OUTPUT_WORDS],
   'anchor-text': ['anchors', 'anchor', 'link-text'],
   run: ['id', 'run-id', 'crawl'],
 };
 
 /** Ours, with what has to be added → the words of others. */
 const COMMAND_WORDS: Readonly<Record<string, readonly string[]>> = {
-  'pages --broken': ['broken', 'errors', 'failed', 'dead'],
+  'pages --broken': ['broken', 'errors', 'failed', 'gone', 'dead'],
   'links --broken': ['broken-links', 'dead-links', 'check', 'check-links', 'linkcheck', 'linkchecker'],
   'pages --state Queued': ['queue', 'queued', 'pending', 'frontier'],
   crawl: ['run', 'start', 'spider', 'scrape', 'scan', 'get', 'fetch', 'download', 'mirror', 'index'],
@@ -85,7 +87,9 @@ export function flagMeant(flag: string, taken: readonly string[]): string | null
   const found = Object.entries(FLAG_WORDS).find(
     ([ours, words]) => words.includes(word) && taken.includes(`--${ours}`),
   );
-  return found === undefined ? null : `--${found[0]}`;
+  if (found !== undefined) return `--${found[0]}`;
+  // A crawl writes into the database, and has no other output.
+  return OUTPUT_WORDS.includes(word) && taken.includes('--max-pages') ? '--db' : null;
 }
 
 /** The same for option names without dashes, as in files. */

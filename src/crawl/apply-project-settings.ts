@@ -1,7 +1,8 @@
 /**
  * Puts what the project keeps under what the operator said: defaults < profile < project < file < environment < flags.
  * Which project it is depends on the options and the start URLs; so options are read first, and once more where the
- * project has settings. A store that is not there yet keeps none. Only reads.
+ * project has settings. A store that is not there yet keeps none. Only reads, but for a shared store of an older version:
+ * that is brought up to date first, as the crawl that follows would do.
  */
 import { existsSync } from 'node:fs';
 import { type Config, type ConfigSources, loadConfig } from '../config/load-config.ts';
@@ -10,6 +11,7 @@ import { SumiError } from '../errors.ts';
 import { isSharedStore } from '../primitives/store-address.ts';
 import { openReadSide } from '../store/open-store.ts';
 import type { Store } from '../store/port.ts';
+import { openSideToCrawl } from './open-side-to-crawl.ts';
 import { projectOf, readStartUrls } from './prepare-run.ts';
 import { wireNormalizer } from './wire.ts';
 
@@ -19,19 +21,24 @@ export interface SettingsRequest {
   startUrls: readonly string[];
   /** A program's own. */
   store?: Pick<Store, 'projectSettings'>;
+  /** No crawl follows: a store of an older version is refused. */
+  isReadOnly?: true;
 }
 
-/** Errors of a store that nothing was written to yet, or only by a version that knew no settings. */
-const WITHOUT_SETTINGS: ReadonlySet<string> = new Set(['db-missing', 'store-empty', 'store-older']);
+/** Errors of a store that nothing was written to yet. */
+const WITHOUT_SETTINGS: ReadonlySet<string> = new Set(['db-missing', 'store-empty']);
 
 export async function applyProjectSettings(
   config: Config,
-  { sources, startUrls, store }: SettingsRequest,
+  { sources, startUrls, store, isReadOnly }: SettingsRequest,
 ): Promise<Config> {
   // A run of its own has no past; without a start there is no project, which the crawl itself will say.
   if (config.isolated || (config.project === null && startUrls.length === 0)) return config;
   const project = config.project ?? nameFrom(config, startUrls);
-  const json = store === undefined ? await readStored(config, project) : await store.projectSettings(project);
+  const json =
+    store === undefined
+      ? await readStored(config, project, isReadOnly)
+      : await store.projectSettings(project);
   if (json === null) return config;
   return await loadConfig({ ...sources, settings: { project, values: readSettings(json) } });
 }
@@ -46,11 +53,12 @@ function nameFrom(config: Config, startUrls: readonly string[]): string {
   );
 }
 
-async function readStored({ storeAddress }: Config, project: string): Promise<string | null> {
+async function readStored(config: Config, project: string, isReadOnly?: true): Promise<string | null> {
+  const { storeAddress } = config;
   // The first crawl into a new file must not pay for what cannot be there.
   if (!isSharedStore(storeAddress) && !existsSync(storeAddress)) return null;
   try {
-    const side = await openReadSide(storeAddress);
+    const side = isReadOnly ? await openReadSide(storeAddress) : await openSideToCrawl(config);
     try {
       return await side.projectSettings(project);
     } finally {

@@ -19,11 +19,11 @@ export type StartParts = Pick<
   'startUrls' | 'normalizer' | 'agentToken' | 'openSide' | 'carriesHeaders'
 >;
 
-/** `runId`: only start URLs that this run asked for; null: all. */
+/** `isTick`: only start URLs that this run asked for, else all. */
 export async function findRefusedStarts(
   parts: StartParts,
   project: string,
-  runId: number | null,
+  { runId, isTick }: { runId: number; isTick: boolean },
 ): Promise<{ refused: RefusedStart[]; hasPages: boolean }> {
   const none = { refused: [], hasPages: true };
   if (parts.openSide === null) return none;
@@ -35,8 +35,8 @@ export async function findRefusedStarts(
     const refused = new Map<string, RefusedStart>();
     for (const start of parts.startUrls.slice(0, MOST_STARTS)) {
       const page = await pageOf(side, row.id, start, parts);
-      if (page === null || (runId !== null && page.visited_run !== runId)) continue;
-      const found = await explain(side, page, parts);
+      if (page === null || (isTick && page.visited_run !== runId)) continue;
+      const found = await explain(side, inThisRun(page, runId), parts);
       if (found !== null) refused.set(found.url, found);
     }
     return { refused: [...refused.values()], hasPages: refused.size === 0 || (await hasPage(side, project)) };
@@ -72,9 +72,20 @@ async function pageOf(
   const plain = isBare ? normalizer.normalize(fetchUrl.replace(/^https:/, 'http:')) : null;
   let page =
     (plain === null ? null : await side.page(projectId, plain.url)) ?? (await side.page(projectId, url));
-  for (let hops = 0; page !== null && page.redirect_to !== null && hops < MOST_HOPS; hops++)
+  for (let hops = 0; page !== null && page.redirect_to !== null && leadsOn(page) && hops < MOST_HOPS; hops++)
     page = await side.pageById(page.redirect_to);
   return page;
+}
+
+/** One that fails now keeps where it led when it was read last. */
+const leadsOn = ({ reason }: PageRow) => reason === null || reason.startsWith('redirect:');
+
+/** A known page that the run closed without asking for it is stored as it was before: here it is what the run would have made of it. */
+function inThisRun(page: PageRow, runId: number): PageRow {
+  const { left_run: leftRun, left_reason: reason } = page;
+  if (leftRun !== runId || reason === null) return page;
+  const state = reason.startsWith('rate-limit:') ? 'RateLimited' : 'Unreachable';
+  return { ...page, state, reason, status_code: null };
 }
 
 async function explain(side: ReadSide, page: PageRow, parts: StartParts): Promise<RefusedStart | null> {

@@ -193,7 +193,8 @@ async function judgeEnd(
   const { store } = parts;
   await store.flush();
   // A watch asks some pages at a time: what others were refused long ago is no news.
-  const { refused, hasPages } = await findRefusedStarts(parts, project, isTick ? start.runId : null);
+  const { runId } = start;
+  const { refused, hasPages } = await findRefusedStarts(parts, project, { runId, isTick });
   const error = summarizeRefused(refused, wanted !== 'failed');
   if (wanted === 'failed') return { wanted, error, refused };
   if (refused.length === 0 || (hasPages && hasRead(await store.counts()))) return { wanted, error, refused };

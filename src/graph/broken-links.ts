@@ -82,7 +82,8 @@ async function findBrokenPages(side: BrokenSide, project: string | undefined): P
     for (const { id, state, redirect_to } of batch) {
       if (IS_BROKEN.has(state)) broken.add(id);
       if (IS_LOST.has(state)) lost.add(id);
-      if (redirect_to === null) continue;
+      // What is broken led on when it was last read, if it did, and does no more.
+      if (redirect_to === null || IS_BROKEN.has(state)) continue;
       // By growing id, as pages come.
       redirects.push(id);
       targets.push(redirect_to);

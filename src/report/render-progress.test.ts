@@ -159,6 +159,13 @@ describe('a summary', () => {
     ]);
   });
 
+  it('names the state in which most skipped URLs are', () => {
+    const skipped = { broken: 0, skipped: 3, by_state: { Processed: 7, ContentMismatch: 2, Skipped: 1 } };
+    expect(renderSummary({ ...SUMMARY, ...skipped }, view)).toContainEqual(
+      expect.stringMatching(/^ {2}sumi pages --state ContentMismatch +what was skipped/),
+    );
+  });
+
   it('of a revisit says what changed, how the rest was known, and what that spared', () => {
     const ledger = [
       { level: 'freshness', pages: 3, requests_saved: 3, bytes_saved: 900 },

@@ -1,4 +1,5 @@
 /** The end of a crawl for people: what came of it, in which states, and where to look next. Pure text. */
+import { COUNTING_WORDS } from '../frontier/counting-words.ts';
 import { describeUrls } from './describe-urls.ts';
 import type { LedgerLine, SummaryEvent } from './events.ts';
 import { type Paint, pad, printable, showBytes, showCount, showMany, showSeconds } from './terminal-text.ts';
@@ -81,6 +82,11 @@ export function renderCounts(counts: Readonly<Record<string, number>>): string[]
   return entries.map(([name, n]) => `  ${pad(name, nameWidth)}  ${pad(showCount(n), countWidth, 'right')}`);
 }
 
+/** Of the states that count as skipped, the one with most URLs. */
+function skippedMostly({ by_state: byState }: SummaryEvent): string {
+  return [...COUNTING_WORDS.skipped.states].sort((a, b) => (byState[b] ?? 0) - (byState[a] ?? 0))[0];
+}
+
 function renderWhereNext(summary: SummaryEvent, program: string, at: string): string[] {
   const hints: [string, string][] = [
     [`${program} pages${at}`, 'the pages'],
@@ -91,7 +97,10 @@ function renderWhereNext(summary: SummaryEvent, program: string, at: string): st
   if (summary.broken > 0)
     hints.splice(1, 0, [`${program} links --broken${at}`, 'what is broken, and which pages link to it']);
   else if (summary.skipped > 0)
-    hints.splice(1, 0, [`${program} pages --state Skipped${at}`, 'what was skipped, and by which rule']);
+    hints.splice(1, 0, [
+      `${program} pages --state ${skippedMostly(summary)}${at}`,
+      'what was skipped, and by which rule',
+    ]);
   const width = Math.max(...hints.map(([command]) => command.length));
   return hints.map(([command, about]) => `  ${pad(command, width)}   ${about}`);
 }

@@ -19,3 +19,8 @@ export function refusalOf(url: string, state: PageStateCode, reason: string | nu
     REFUSED.has(state) || (state === PAGE_STATES.Failed && reason?.startsWith('robots:') === true);
   return isRefused ? `redirect: to ${url} refused, ${reason ?? 'out of scope'}` : null;
 }
+
+/** Whether a page has such a reason for a target that was refused: nobody asked for it, so it may be well. */
+export function isRefusedRedirect(reason: string | null): boolean {
+  return reason !== null && /^redirect: to \S+ refused, /.test(reason);
+}

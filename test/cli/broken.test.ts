@@ -116,4 +116,22 @@ describe.each(['SQLite', 'PostgreSQL'])('what is broken, on %s', (kind) => {
       'The text of links is kept by crawls with --anchor-text; here there is none.',
     );
   });
+
+  it('says of redirects to what the crawl may not ask that nobody knows whether they are', async () => {
+    const far = await startFakeWeb({
+      pages: { '/': '<a href="/out">out</a>', '/out': { status: 302, headers: { location: web.url('/a') } } },
+    });
+    const at = ['--project', 'refused'];
+    await run('crawl', far.url('/'), '--delay', '0', '--no-robots', '-q', ...at);
+    await far.close();
+    for (const list of ['pages', 'links']) {
+      const { stdout } = await run(list, '--broken', ...at);
+      expect(stdout).toContain('A reason "redirect: to … refused" means that a rule of the crawl');
+      expect((await run(list, '--broken', '--project', 'one')).stdout).not.toContain('refused');
+      const rows = JSON.parse((await run(list, '--broken', ...at, '--format', 'json')).stdout);
+      expect(rows).toMatchObject([
+        { state: 'Failed', reason: expect.stringMatching(/^redirect: to .* refused, scope: host/) },
+      ]);
+    }
+  });
 });

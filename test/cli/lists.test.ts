@@ -82,9 +82,10 @@ describe('sumi pages', () => {
     expect(urls(await rows('pages', '--status', '4xx', '--state', 'Gone'))).toEqual(['/gone']);
     expect(urls(await rows('pages', '--status', '301'))).toEqual(['/old']);
     expect(await rows('pages', '--host', 'other.example')).toEqual([]);
-    for (const host of ['127.0.0.1', `127.0.0.1:${web.port}`])
+    for (const host of ['127.0.0.1', `127.0.0.1:${web.port}`, `${web.origin}/any/path`])
       expect((await rows('pages', '--host', host)).length).toBe((await rows('pages')).length);
     expect(await rows('pages', '--host', '127.0.0.1:1')).toEqual([]);
+    expect((await run('pages', '--host', '127.0.0.1/path')).stderr).toContain('expected a host');
     expect(await rows('pages', '--limit', '2')).toHaveLength(2);
   });
 

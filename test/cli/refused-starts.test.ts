@@ -3,7 +3,7 @@
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { SummaryEvent } from '../../src/report/events.ts';
 import { sharedPostgres } from '../servers/shared-postgres.ts';
-import { type FakeWeb, type FakeWebOptions, startFakeWeb } from '../web/fake-web.ts';
+import { answer, type FakeWeb, type FakeWebOptions, startFakeWeb } from '../web/fake-web.ts';
 import { makeFolder, sumi } from './run-sumi.ts';
 
 let folder: ReturnType<typeof makeFolder>;
@@ -92,6 +92,49 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('a start page that is refused, 
     const runs = JSON.parse((await run('runs', '--format', 'json', ...at())).stdout);
     expect(runs).toEqual([
       expect.objectContaining({ status: 'failed', error: expect.stringMatching(message) }),
+    ]);
+  });
+
+  it('in a later run ends with exit 1 and says why, too, though what is known of it stays', async () => {
+    let isBroken = false;
+    const { url } = await serve({
+      robots: ({ response }) => response.writeHead(isBroken ? 503 : 404).end(),
+      pages: { '/': '<a href="http://elsewhere.example/">x</a>' },
+    });
+    const later = ['crawl', url('/'), ...QUICK, '--robots-ttl', '0', ...at(), '--json'];
+    expect((await run(...later)).code).toBe(0);
+    isBroken = true;
+    const { code, stdout, stderr } = await run(...later);
+    expect([code, stderr]).toEqual([
+      1,
+      expect.stringMatching(/robots\.txt of 127\.0\.0\.1:\d+ answered 503/),
+    ]);
+    expect(summaryOf(stdout)).toMatchObject({
+      status: 'failed',
+      pages: 0,
+      left_out: 1,
+      by_state: { Processed: 1 },
+    });
+    await web!.close();
+    web = null;
+    const gone = await run(...later);
+    expect([gone.code, summaryOf(gone.stdout).status]).toEqual([1, 'failed']);
+    expect(gone.stderr).toMatch(/code: (no-answer|start-refused)/);
+  });
+
+  it('is told, too, where it led to a page that is read before', async () => {
+    let isShut = false;
+    const moved = { status: 302, headers: { location: '/in' } };
+    const { url } = await serve({
+      pages: { '/': (at) => answer(at, isShut ? { status: 403 } : moved), '/in': '<title>In</title>' },
+    });
+    const crawl = () => run('crawl', url('/'), ...QUICK, ...at(), '--json');
+    expect(summaryOf((await crawl()).stdout).refused_starts).toEqual([]);
+    isShut = true;
+    const { code, stdout } = await crawl();
+    expect([code, summaryOf(stdout).refused_starts]).toEqual([
+      0,
+      [expect.objectContaining({ url: url('/'), status_code: 403 })],
     ]);
   });
 

@@ -31,6 +31,8 @@ beforeAll(async () => {
             link('/fine', 'Fine') +
             link('/later', 'Later') +
             link('/to-later', 'To later') +
+            link('/was-moved', 'Was moved') +
+            link('/fails-now', 'Fails now') +
             link(at.url('/x', 1), 'x') +
             link(at.url('/y', 1), 'y') +
             Array.from({ length: MANY }, (_, n) => link(`/p${n}`, 'p')).join(''),
@@ -41,6 +43,8 @@ beforeAll(async () => {
       '0:/hop': moved('/dead2'),
       '0:/fine': moved('/p0'),
       '0:/to-later': moved('/later'),
+      '0:/fails-now': (at) => answer(at, isLaterGone ? { status: 500 } : moved('/dead')),
+      '0:/was-moved': (at) => answer(at, isLaterGone ? { status: 410 } : moved('/dead')),
       '0:/later': (at) =>
         answer(at, isLaterGone ? { status: 410 } : { body: link('/dead', 'from what is gone later') }),
       ...Object.fromEntries(
@@ -95,6 +99,9 @@ describe.each(['SQLite', 'PostgreSQL'])('on %s', (kind) => {
       '/ [Moved] /moved → /dead2 DeadLink 404',
       '/ [Later] /later Gone 410',
       '/ [To later] /to-later → /later Gone 410',
+      // They led to a broken page before they were broken themselves.
+      '/ [Was moved] /was-moved Gone 410',
+      '/ [Fails now] /fails-now Failed 500',
     ]);
     expect(links.filter((link) => !link.startsWith('/ ')).sort()).toEqual(
       Array.from({ length: MANY }, (_, n) => `/p${n} [team ${n}] /dead DeadLink 404`).sort(),

@@ -21,6 +21,12 @@ export const OLDER_PROJECTS: readonly OlderProject[] = [
     after: 'd.test:2',
   },
   { runs: [{ urls: ['http://[::1]:8080/'] }], before: '[::1]', after: '[::1]:8080' },
+  // Resume and watch wrote the name that they had found.
+  {
+    runs: [{ urls: ['http://i.test:8080/'] }, { urls: ['http://i.test:8080/'], given: 'i.test' }],
+    before: 'i.test',
+    after: 'i.test:8080',
+  },
   // A name that somebody gave stays, also one that looks like a host's.
   { runs: [{ urls: ['http://e.test:8080/'], given: 'e.test' }], before: 'e.test', after: 'e.test' },
   { runs: [{ urls: ['http://f.test:8080/'] }], before: 'my shop', after: 'my shop' },

@@ -393,7 +393,8 @@ const partitionsOf = (tables: readonly string[]) =>
 
 /**
  * A project that was given no name has that of its start hosts. Before, ports were no part of it; now a crawl of the same
- * URLs looks for the name with them. The last run says what the project is begun with, and whether it was given a name.
+ * URLs looks for the name with them. The last run says what the project is begun with. A project was given no name where
+ * any of its runs was given none: resume and watch wrote the name that they had found.
  */
 const NAME_BY_SITES = `
 UPDATE project p SET name = n.by_site
@@ -403,7 +404,8 @@ FROM (SELECT project_id, string_agg(DISTINCT site COLLATE "C", ' ' ORDER BY site
   FROM (SELECT r.project_id, split_part(regexp_replace(s.url, '^[a-z]+://', ''), '/', 1) AS site
     FROM run r CROSS JOIN LATERAL json_array_elements_text(CASE WHEN json_typeof(r.config::json -> 'start-urls') = 'array'
       THEN r.config::json -> 'start-urls' ELSE '[]' END) AS s (url)
-    WHERE r.id IN (SELECT max(id) FROM run GROUP BY project_id) AND r.config::json ->> 'project' IS NULL) starts
+    WHERE r.id IN (SELECT max(id) FROM run GROUP BY project_id)
+      AND r.project_id IN (SELECT project_id FROM run WHERE config::json ->> 'project' IS NULL)) starts
   GROUP BY project_id) n
 WHERE n.project_id = p.id AND p.name = n.by_host AND n.by_site <> p.name
   AND NOT EXISTS (SELECT 1 FROM project o WHERE o.name = n.by_site);`;

@@ -97,8 +97,13 @@ describe('opening for writing', () => {
     db.close();
   });
 
-  it('names projects by the ports of their start URLs, where nobody gave them a name', () => {
+  it('names projects by the ports of their start URLs, where nobody gave them a name', async () => {
     makeOfVersion(10, olderProjectsSql());
+    const side = openSqliteReadSide(path);
+    expect((await side.projects()).map(({ project }) => project)).toEqual(
+      OLDER_PROJECTS.map(({ after }) => after),
+    );
+    await side.close();
     openForWriting(path).close();
     const db = new Sqlite(path, { readonly: true });
     expect(db.prepare('SELECT name FROM project ORDER BY id').pluck().all()).toEqual(

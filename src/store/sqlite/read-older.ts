@@ -3,7 +3,7 @@
  * of this connection's own that stand before the file's.
  */
 import type { Database } from 'better-sqlite3';
-import { CHANGE_COLUMNS, CHANGE_TABLES, ORPHAN_TABLE, READER_TABLE } from './schema.ts';
+import { CHANGE_COLUMNS, CHANGE_TABLES, NEW_NAMES, ORPHAN_TABLE, READER_TABLE } from './schema.ts';
 
 const WITH_METADATA = 2;
 const WITH_HISTORY = 4;
@@ -24,6 +24,10 @@ export function showAsCurrent(db: Database): void {
     db.exec(`CREATE TEMP VIEW url AS SELECT t.*, ${KNOWN} FROM main.url t`);
     if (version >= WITH_HISTORY) db.exec(`CREATE TEMP VIEW run AS SELECT t.*, ${LEFT_OUT} FROM main.run t`);
     make(READER_TABLE);
+    // Who reads a name opens the project by it, and that may bring the file to this version.
+    db.exec(NEW_NAMES);
+    if (version >= WITH_HISTORY)
+      db.exec(`CREATE TEMP VIEW project AS SELECT ${projectColumns(db)} FROM main.project t`);
   }
   if (version >= WITH_HISTORY && version < WITH_WORDS)
     db.exec(`CREATE TEMP VIEW sitemap_entry AS SELECT t.*, ${WORDS} FROM main.sitemap_entry t`);
@@ -45,6 +49,17 @@ export function showAsCurrent(db: Database): void {
     const added = Object.entries(columns).map(([name, value]) => `${value} AS ${name}`);
     if (table === 'run') added.push(LEFT_OUT);
     if (table === 'run' && version < WITH_METADATA) added.push('NULL AS metadata');
-    db.exec(`CREATE TEMP VIEW ${table} AS SELECT t.*, ${added.join(', ')} FROM main.${table} t`);
+    const own = table === 'project' ? projectColumns(db) : 't.*';
+    db.exec(`CREATE TEMP VIEW ${table} AS SELECT ${own}, ${added.join(', ')} FROM main.${table} t`);
   }
+}
+
+/** Of a row `t` of project, with the name that the project will have in this version. */
+function projectColumns(db: Database): string {
+  const name = 'COALESCE((SELECT n.name FROM temp.new_name n WHERE n.id = t.id), t.name) AS name';
+  const columns = db
+    .prepare("SELECT name FROM pragma_table_info('project', 'main')")
+    .pluck()
+    .all() as string[];
+  return columns.map((column) => (column === 'name' ? name : `t.${column}`)).join(', ');
 }

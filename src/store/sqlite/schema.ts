@@ -99,7 +99,6 @@ CREATE TABLE revisit (
   signals_in_all INTEGER NOT NULL,
   flags INTEGER NOT NULL
 );`;
-/** Pages that nothing leads to any more, and the run at whose end that was found. */
 /** Up to where a reader of `sumi changes` has looked: all runs up to `run_id`, and what came later up to `looked_at`. */
 export const READER_TABLE = `CREATE TABLE reader_look (
   project_id INTEGER NOT NULL,
@@ -109,6 +108,7 @@ export const READER_TABLE = `CREATE TABLE reader_look (
   PRIMARY KEY (project_id, reader)
 ) WITHOUT ROWID;`;
 
+/** Pages that nothing leads to any more, and the run at whose end that was found. */
 export const ORPHAN_TABLE = 'CREATE TABLE orphan (page_id INTEGER PRIMARY KEY, run_id INTEGER NOT NULL);';
 
 /** The columns that the version of history added, with what stands for them in a file that is older. */
@@ -127,27 +127,33 @@ export const CHANGE_COLUMNS = {
 
 /**
  * A project that was given no name has that of its start hosts. Before, ports were no part of it; now a crawl of the same
- * URLs looks for the name with them. The last run says what the project is begun with, and whether it was given a name.
+ * URLs looks for the name with them. The last run says what the project is begun with. A project was given no name where
+ * any of its runs was given none: resume and watch wrote the name that they had found.
+ *
+ * Makes a table of this connection's own, `new_name`, of the projects that get another name: for the migration, and for
+ * reading a file that is not migrated yet.
  */
-const NAME_BY_SITES = `
+export const NEW_NAMES = `
 CREATE TEMP TABLE start_site AS
   SELECT project_id, site, CASE WHEN site LIKE '%]' THEN site WHEN instr(site, ']') > 0 THEN substr(site, 1, instr(site, ']'))
       ELSE substr(site, 1, instr(site || ':', ':') - 1) END AS host
   FROM (SELECT project_id, substr(rest, 1, instr(rest || '/', '/') - 1) AS site
     FROM (SELECT r.project_id, substr(s.value, CASE instr(s.value, '://') WHEN 0 THEN 1 ELSE instr(s.value, '://') + 3 END) AS rest
-      FROM run r, json_each(CASE WHEN json_valid(r.config) THEN r.config ELSE '{}' END, '$.start-urls') s
-      WHERE r.id IN (SELECT max(id) FROM run GROUP BY project_id) AND json_valid(r.config)
-        AND json_extract(r.config, '$.project') IS NULL));
-CREATE TEMP TABLE site_name AS
-  SELECT p.id, p.name, (SELECT group_concat(host, ' ') FROM
+      FROM main.run r, json_each(CASE WHEN json_valid(r.config) THEN r.config ELSE '{}' END, '$.start-urls') s
+      WHERE r.id IN (SELECT max(id) FROM main.run GROUP BY project_id) AND r.project_id IN (SELECT project_id FROM main.run
+        WHERE json_extract(CASE WHEN json_valid(config) THEN config ELSE '{"project":""}' END, '$.project') IS NULL)));
+CREATE TEMP TABLE new_name AS
+  SELECT n.id, n.by_site AS name FROM (SELECT p.id, p.name, (SELECT group_concat(host, ' ') FROM
       (SELECT DISTINCT host FROM temp.start_site s WHERE s.project_id = p.id ORDER BY host)) AS by_host,
     (SELECT group_concat(site, ' ') FROM
       (SELECT DISTINCT site FROM temp.start_site s WHERE s.project_id = p.id ORDER BY site)) AS by_site
-  FROM project p;
-UPDATE project SET name = n.by_site FROM temp.site_name n
-WHERE n.id = project.id AND n.name = n.by_host AND n.by_site <> n.name AND n.by_site NOT IN (SELECT name FROM project);
-DROP TABLE temp.start_site;
-DROP TABLE temp.site_name;`;
+  FROM main.project p) n
+  WHERE n.name = n.by_host AND n.by_site <> n.name AND n.by_site NOT IN (SELECT name FROM main.project);
+DROP TABLE temp.start_site;`;
+
+const NAME_BY_SITES = `${NEW_NAMES}
+UPDATE project SET name = n.name FROM temp.new_name n WHERE n.id = project.id;
+DROP TABLE temp.new_name;`;
 
 /** For tests too, which make files of older versions of them. */
 export const MIGRATIONS: readonly string[] = [

@@ -79,6 +79,7 @@ export class HostPace {
   /** Requests that were in flight when the breaker opened and still are. */
   #strays = 0;
   #isDoubted: boolean;
+  #hasAnswered = false;
   readonly #limit = new LearnedLimit();
   #isPaceRefusal = false;
   /** What the host answered when it was blocked last, as far as this lease knows. */
@@ -116,6 +117,11 @@ export class HostPace {
 
   get isDoubted(): boolean {
     return this.#isDoubted;
+  }
+
+  /** Under this lease, or as an earlier holder remembered it. */
+  get hasAnswered(): boolean {
+    return this.#hasAnswered || this.#state.samples > 0;
   }
 
   get blockedUntil(): number {
@@ -222,8 +228,9 @@ export class HostPace {
   }
 
   #learn(wasSentAt: number | null, answer: AnswerForPace, isStray: boolean): number | null {
-    if (answer.statusCode !== null) this.#isDoubted = false;
     if (answer.statusCode === null) return this.#countFailure(isStray);
+    this.#isDoubted = false;
+    this.#hasAnswered = true;
     const sentAt = wasSentAt ?? 0;
     if (this.#isRefused(answer)) return this.#block(sentAt, answer);
     if (answer.statusCode !== 503) {

@@ -3,6 +3,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { inspect } from 'node:util';
 import postgres from 'postgres';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { sharedPostgres } from '../servers/shared-postgres.ts';
@@ -179,6 +180,10 @@ describe('user and password in a start URL', () => {
       `${USER}:${PASSWORD}@host/`,
       `ftp://${USER}:${PASSWORD}@host/`,
     ]) {
+      // Without the name of a command, as beginners do.
+      const alone = await run([url]);
+      expect([url, alone.code]).toEqual([url, 2]);
+      outputs.push(alone.stdout, alone.stderr);
       for (const command of ['crawl', 'why', 'sitemap']) {
         const told = await run([command, url]);
         expect(told.code, `${command} ${url}`).not.toBe(0);
@@ -226,6 +231,26 @@ describe('--auth, --cookie and --header', () => {
       expect([code, stderr]).toEqual([2, expect.stringContaining('cannot be kept with a project')]);
       expect(tracesIn(stderr)).toEqual([]);
     }
+  });
+
+  it.each([
+    `[header]\nX-Token = "${TOKEN}"`,
+    `header = { X-Token = "${TOKEN}" }`,
+    `header = ["X-Token: ${TOKEN}", 5]`,
+    `header = [{ X-Token = "${TOKEN}" }]`,
+    `cookie = { ${COOKIE.replace('=', ' = "')}" }`,
+    `[auth]\npassword = "${PASSWORD}"`,
+    `auth = ${PASSWORD}`,
+  ])('are not repeated by errors about a file that writes them otherwise: %s', async (text) => {
+    writeFileSync(folder.file('sumi.toml'), `${text}\n`);
+    const { code, stdout, stderr } = await run(['crawl', `http://${siteHost}/`, '--config', 'sumi.toml']);
+    expect([code, stderr]).toEqual([2, expect.stringContaining('sumi.toml')]);
+    expect(tracesIn(stdout, stderr)).toEqual([]);
+    const { loadConfig } = await import('../../src/config/load-config.ts');
+    const error = await loadConfig({ env: {}, file: folder.file('sumi.toml') }).catch(
+      (thrown: unknown) => thrown,
+    );
+    expect(tracesIn(inspect(error, { depth: null }))).toEqual([]);
   });
 
   it.each([

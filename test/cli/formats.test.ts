@@ -74,7 +74,7 @@ async function promisedBy(command: string): Promise<string[] | null> {
   const { stdout } = await run(command, '--help');
   const choices = /--format <([a-z|]+)>/.exec(stdout)?.[1].split('|');
   if (choices !== undefined) return choices;
-  const described = /--format <FORMAT>[^(]*\(choices: ([^)]*)\)/.exec(stdout.replaceAll(/\s+/g, ' '))?.[1];
+  const described = /--format <FORMAT>.*?\(choices: ([^)]*)\)/.exec(stdout.replaceAll(/\s+/g, ' '))?.[1];
   return described?.match(/[a-z]+/g) ?? null;
 }
 
@@ -209,6 +209,17 @@ describe('sumi pages --format parquet', () => {
     );
     expect(read).toEqual(told);
     expect(Object.keys(rows[0])).toEqual(Object.keys(pages[0]));
+  });
+
+  it('has a file of its own: the database is no output', async () => {
+    for (const args of [
+      ['pages', '--format', 'csv'],
+      ['export', '--format', 'csv'],
+    ]) {
+      const { code, stderr } = await run(...args, '--out', 'sumi.db');
+      expect([code, stderr]).toEqual([2, expect.stringContaining('it is a database in use')]);
+    }
+    expect((await run('stats')).code).toBe(0);
   });
 
   it('needs a file', async () => {

@@ -331,7 +331,7 @@ export const ERRORS = {
   },
   'driver-missing': {
     message: 'The SQLite driver (better-sqlite3) is not installed for Node {node}.',
-    hint: 'Use Node 22 or newer, where npm installs it ready-made. On Node 20 npm compiles it, and leaves it out where Python, make or a C++ compiler is missing: install those, then install the packages again.',
+    hint: 'Install the packages again. On Node 22 and newer npm installs the driver ready-made, unless it is told to leave out optional packages (--omit=optional). On Node 20 npm compiles it, and leaves it out where Python, make or a C++ compiler is missing.',
     exitCode: 4,
     httpStatus: 503,
   },

@@ -173,17 +173,31 @@ describe('user and password in a start URL', () => {
     const dead = await run(['crawl', withLogin(), '--retries', '0', ...QUICK]);
     expect([dead.code, dead.stderr]).toEqual([1, expect.stringContaining(siteHost)]);
     const outputs = [dead.stdout, dead.stderr, filesOf('sumi.db')];
-    for (const url of [
+    const odd = [
       `http://${USER}:${PASSWORD}@[nonsense/`,
       `http://${USER}:${PASSWORD}@/`,
       `http://${USER}:%zz${PASSWORD}@host/`,
       `${USER}:${PASSWORD}@host/`,
       `ftp://${USER}:${PASSWORD}@host/`,
-    ]) {
+    ];
+    writeFileSync(folder.file('odd.toml'), `[[quality]]\ndomain = "${USER}:${PASSWORD}@host"\n`);
+    for (const args of [
       // Without the name of a command, as beginners do.
-      const alone = await run([url]);
-      expect([url, alone.code]).toEqual([url, 2]);
-      outputs.push(alone.stdout, alone.stderr);
+      ...[...odd, withLogin()].map((url) => [url]),
+      ['map', 'odd.toml'],
+      ['crawl', '--urls', withLogin()],
+      ['crawl', '--config', withLogin()],
+      ['copy', '--from', withLogin(), '--to', 'x.db'],
+      ['pages', '--out', withLogin('/x.json'), '--db', withLogin('/x.db')],
+      ['map', withLogin('/t.toml')],
+      ['why', '--host', withLogin()],
+      ['pages', '--state', withLogin()],
+    ]) {
+      const told = await run(args);
+      expect([args, told.code]).toEqual([args, 2]);
+      outputs.push(told.stdout, told.stderr);
+    }
+    for (const url of odd) {
       for (const command of ['crawl', 'why', 'sitemap']) {
         const told = await run([command, url]);
         expect(told.code, `${command} ${url}`).not.toBe(0);

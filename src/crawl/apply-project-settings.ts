@@ -10,6 +10,10 @@ import { SumiError } from '../errors.ts';
 import { isSharedStore } from '../primitives/store-address.ts';
 import { openReadSide } from '../store/open-store.ts';
 import type { Store } from '../store/port.ts';
+import type { ReadSide } from '../store/read-side.ts';
+import { isUnfinished } from '../store/unfinished-run.ts';
+import { credentialNames, refuseWithoutCredentials } from './credentials.ts';
+import type { StartUrl } from './parts.ts';
 import { projectOf, readStartUrls } from './prepare-run.ts';
 import { wireNormalizer } from './wire.ts';
 
@@ -19,6 +23,8 @@ export interface SettingsRequest {
   startUrls: readonly string[];
   /** A program's own. */
   store?: Pick<Store, 'projectSettings'>;
+  /** A crawl goes on with the project's unfinished run: without the headers that it was begun with it would see another site. */
+  isCrawl?: boolean;
 }
 
 /** Errors of a store that nothing was written to yet, or only by a version that knew no settings. */
@@ -26,32 +32,43 @@ const WITHOUT_SETTINGS: ReadonlySet<string> = new Set(['db-missing', 'store-empt
 
 export async function applyProjectSettings(
   config: Config,
-  { sources, startUrls, store }: SettingsRequest,
+  { sources, startUrls, store, isCrawl = false }: SettingsRequest,
 ): Promise<Config> {
   // A run of its own has no past; without a start there is no project, which the crawl itself will say.
   if (config.isolated || (config.project === null && startUrls.length === 0)) return config;
   const project = config.project ?? nameFrom(config, startUrls);
-  const json = store === undefined ? await readStored(config, project) : await store.projectSettings(project);
+  const json =
+    store === undefined
+      ? await readStored(config, project, isCrawl ? startUrls : null)
+      : await store.projectSettings(project);
   if (json === null) return config;
   return await loadConfig({ ...sources, settings: { project, values: readSettings(json) } });
 }
 
 function nameFrom(config: Config, startUrls: readonly string[]): string {
-  const normalizer = wireNormalizer(config);
   // The time only names isolated runs.
-  return projectOf(
-    config,
-    readStartUrls(startUrls, (text) => normalizer.normalize(text)),
-    0,
-  );
+  return projectOf(config, readStarts(config, startUrls), 0);
 }
 
-async function readStored({ storeAddress }: Config, project: string): Promise<string | null> {
+function readStarts(config: Config, startUrls: readonly string[]): StartUrl[] {
+  const normalizer = wireNormalizer(config);
+  return readStartUrls(startUrls, (text) => normalizer.normalize(text));
+}
+
+/** `startUrls`: of a crawl that goes on with the project's run. */
+async function readStored(
+  config: Config,
+  project: string,
+  startUrls: readonly string[] | null,
+): Promise<string | null> {
+  const { storeAddress } = config;
   // The first crawl into a new file must not pay for what cannot be there.
   if (!isSharedStore(storeAddress) && !existsSync(storeAddress)) return null;
   try {
     const side = await openReadSide(storeAddress);
     try {
+      if (startUrls !== null && startUrls.length > 0 && !config.fresh)
+        await refuseWithoutAny(side, project, config, readStarts(config, startUrls));
       return await side.projectSettings(project);
     } finally {
       await side.close();
@@ -60,4 +77,17 @@ async function readStored({ storeAddress }: Config, project: string): Promise<st
     if (error instanceof SumiError && WITHOUT_SETTINGS.has(error.code)) return null;
     throw error;
   }
+}
+
+/** Who gives others than before means them; who gives none has most likely forgotten them. */
+async function refuseWithoutAny(
+  side: ReadSide,
+  project: string,
+  config: Config,
+  startUrls: StartUrl[],
+): Promise<void> {
+  if (credentialNames(config, startUrls).length > 0) return;
+  const row = (await side.projects()).find((known) => known.project === project);
+  const run = row === undefined ? null : await side.lastRun(row.id);
+  if (run !== null && isUnfinished(run)) refuseWithoutCredentials(config, run, startUrls);
 }

@@ -309,6 +309,9 @@ describe('--auth, --cookie and --header', () => {
     const bare = await run(['resume']);
     expect([bare.code, bare.stderr]).toEqual([2, expect.stringContaining('code: credentials-missing')]);
     expect(bare.stderr).toContain('the header Authorization, the header Cookie, the header X-Token');
+    // The same command goes on, too, and would read other pages without them.
+    const crawled = await run(['crawl', `http://${siteHost}/`, ...QUICK]);
+    expect([crawled.code, crawled.stderr]).toEqual([2, expect.stringContaining('code: credentials-missing')]);
     expect(log).toEqual([]);
     const again = await run(['resume', ...secrets(), '--json']);
     expect(again.code).toBe(0);

@@ -72,14 +72,18 @@ function isStamped(stamp, mark) {
 function step(label, command, args) {
   const startedAt = Date.now();
   process.stderr.write(`${label} … `);
-  const { status, error, stdout, stderr } = spawnSync(command, args, {
+  const options = {
     cwd: root,
     encoding: 'utf8',
     maxBuffer: 64 * 1024 * 1024,
     // Tells the --prepare that npm runs at the end of its installing that the rest is done here.
     env: { ...process.env, SUMI_SETTING_UP: '1' },
-    shell: process.platform === 'win32',
-  });
+  };
+  // On Windows the npm of the path is a script of the shell. A shell would split the path of Node at its spaces.
+  const isScript = command === 'npm' && process.platform === 'win32';
+  const { status, error, stdout, stderr } = isScript
+    ? spawnSync([command, ...args].join(' '), { ...options, shell: true })
+    : spawnSync(command, args, options);
   if (status === 0) {
     process.stderr.write(`done in ${Math.max(1, Math.round((Date.now() - startedAt) / 1000))} s\n`);
     return;
@@ -88,6 +92,18 @@ function step(label, command, args) {
   process.stderr.write(`failed\n${stdout ?? ''}${stderr ?? ''}\n\`${command} ${args.join(' ')}\` ${why}.\n`);
   rmSync(LOCK, { recursive: true, force: true });
   process.exit(1);
+}
+
+/**
+ * All packages, those for building too, whatever the command was told whose script this is (`npm install --global`,
+ * `npm pack --dry-run`, NODE_ENV=production).
+ */
+function installPackages() {
+  const args = ['ci', '--no-audit', '--no-fund', '--include=dev', '--include=optional', '--no-dry-run'];
+  args.push('--no-global', '--location=project');
+  const { npm_execpath: running = '' } = process.env;
+  const [command, ...more] = running.endsWith('npm-cli.js') ? [process.execPath, running] : ['npm'];
+  step('Installing packages (once, up to two minutes)', command, [...more, ...args]);
 }
 
 /** A directory, because making one either works or does not, for any number of processes. */
@@ -122,9 +138,20 @@ function holderIsGone() {
   }
 }
 
+const isThere = (name) => existsSync(join(MODULES, name));
+const isAfterInstall = ['ci', 'install'].includes(process.env.npm_command);
+
 /** Whether npm has just installed them all, and runs this file to hear whether anything is left to do. */
 function isInstalledByNpm() {
-  return ['ci', 'install'].includes(process.env.npm_command) && existsSync(join(MODULES, 'esbuild'));
+  return isAfterInstall && isThere('esbuild');
+}
+
+/**
+ * `npm ci --omit=dev` asks for a clone without what building takes. What npm installed tells: that flag also stands in the
+ * environment when npm makes a package of a git checkout, with all that building takes.
+ */
+function isWithoutBuilders() {
+  return isAfterInstall && isThere('commander') && !isThere('esbuild');
 }
 
 function makeReady(isPrepare) {
@@ -135,8 +162,7 @@ function makeReady(isPrepare) {
   if (!isPrepare && isInstalled && isStamped(BUILT, sources)) return;
   lock();
   try {
-    if (!isInstalled && !isStamped(INSTALLED, wanted))
-      step('Installing packages (once, up to two minutes)', 'npm', ['ci', '--no-audit', '--no-fund']);
+    if (!isInstalled && !isStamped(INSTALLED, wanted)) installPackages();
     linkDriver();
     writeFileSync(INSTALLED, wanted);
     if (!isStamped(BUILT, sources)) {
@@ -156,9 +182,9 @@ if (major < MAJOR || (major === MAJOR && minor < MINOR)) {
   process.exit(2);
 }
 const isPrepare = process.argv.includes('--prepare');
-// `npm ci --omit=dev` asks for a clone without what building takes; bootstrap's own `npm ci` leaves the rest to it.
-const hasNothingToDo = process.env.npm_config_omit?.includes('dev') || process.env.SUMI_SETTING_UP;
-if (!isPrepare || !hasNothingToDo) makeReady(isPrepare);
+// Bootstrap's own `npm ci` leaves the rest to it.
+const hasNothingToDo = isPrepare && (process.env.SUMI_SETTING_UP || isWithoutBuilders());
+if (!hasNothingToDo) makeReady(isPrepare);
 const run = process.argv.indexOf('--run');
 if (run !== -1) {
   const entry = join(root, 'dist', 'sumi.js');

@@ -331,7 +331,7 @@ export const ERRORS = {
   },
   'driver-missing': {
     message: 'The SQLite driver (better-sqlite3) is not installed for Node {node}.',
-    hint: 'Use Node 22 or newer, where npm installs it ready-made. On Node 20 npm compiles it, and leaves it out where Python, make or a C++ compiler is missing: install those, then install the packages again.',
+    hint: 'Install the packages again. On Node 22 and newer npm installs the driver ready-made, unless it is told to leave out optional packages (--omit=optional). On Node 20 npm compiles it, and leaves it out where Python, make or a C++ compiler is missing.',
     exitCode: 4,
     httpStatus: 503,
   },
@@ -578,8 +578,11 @@ export class SumiError extends Error {
   readonly httpStatus: number;
   readonly details: Readonly<Record<string, Detail>>;
 
-  constructor(code: ErrorCode, details: Record<string, Detail>, cause?: unknown) {
+  constructor(code: ErrorCode, given: Record<string, Detail>, cause?: unknown) {
     const spec: ErrorSpec = ERRORS[code];
+    const details = Object.fromEntries(
+      Object.entries(given).map(([name, value]) => [name, withoutPassword(value)]),
+    );
     super(fill(spec.message, details), cause === undefined ? undefined : { cause });
     this.code = code;
     this.hint = fill(spec.hint, details);
@@ -596,6 +599,11 @@ export function sumiError<Code extends ErrorCode>(
     : [details: ErrorDetails<Code>, cause?: unknown]
 ): SumiError {
   return new SumiError(code, rest[0] ?? {}, rest[1]);
+}
+
+/** Wherever the address of a site was written by mistake (as a file, as a database): its password is never repeated. */
+function withoutPassword(value: Detail): Detail {
+  return typeof value === 'number' ? value : value.replace(/(https?:[/\\]{2})[^\s/?#\\[]*@/gi, '$1***@');
 }
 
 function fill(template: string, details: Record<string, Detail>): string {

@@ -127,6 +127,7 @@ export async function crawl(request: CrawlRequest): Promise<Crawl> {
       sources,
       startUrls: config.startUrls,
       store: typeof store === 'string' ? undefined : store,
+      isCrawl: true,
     }),
     startUrls: config.startUrls,
     extensions: {

@@ -30,6 +30,7 @@ export function crawlCommand(): Command {
     const told = await loadConfig(sources);
     const listed = told.urls === null ? [] : await readUrlList(told.urls);
     const startUrls = [...urls, ...told.startUrls, ...listed];
-    await crawlToEnd(await applyProjectSettings(told, { sources, startUrls }), startUrls);
+    const config = await applyProjectSettings(told, { sources, startUrls, isCrawl: true });
+    await crawlToEnd(config, startUrls);
   });
 }

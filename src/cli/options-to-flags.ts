@@ -8,9 +8,9 @@ import { similarName } from '../config/nearest-name.ts';
 import { camelCase, type OptionSpec } from '../config/option-spec.ts';
 import { ALIASES, type GroupName, OPTION_GROUPS, OPTIONS, type OptionName } from '../config/option-table.ts';
 import { commandMeant, flagMeant } from '../config/other-words.ts';
-import { maskPassword } from '../config/parse-value.ts';
 import type { ProfileName } from '../config/program.ts';
 import { showDefault } from '../config/show-default.ts';
+import { withoutCredentials } from '../config/url-credentials.ts';
 import { EXIT_CODES, sumiError } from '../errors.ts';
 
 /**
@@ -158,7 +158,8 @@ function usageError(command: Command, error: CommanderError): Error {
     return sumiError(
       'unknown-command',
       {
-        name: maskPassword(name),
+        // A start URL without `crawl` before it may have a password in it.
+        name: withoutCredentials(name),
         nearest: commandMeant(name) ?? similarName(name, names) ?? 'help',
       },
       error,

@@ -240,10 +240,11 @@ const PLAIN = { isTTY: false } as NodeJS.WriteStream;
 /** Of the flag, else of the ending of --out; undefined where the configuration decides. */
 function formatOf(command: Command): PagesFormat | undefined {
   const given = command.getOptionValue('format') as string | undefined;
-  const ending = extname(command.getOptionValue('out') ?? '').slice(1);
-  const format = given ?? ending;
-  const found = FORMATS.find((known) => known === format);
-  if (found !== undefined || given === undefined) return found;
+  const out = (command.getOptionValue('out') as string | undefined) ?? '';
+  const ending = extname(out).toLowerCase();
+  if (given === undefined) return ENDINGS[ending] ?? refuseOddEnding(out, ending);
+  const found = FORMATS.find((known) => known === given);
+  if (found !== undefined) return found;
   const expected = FORMATS.join(', ').replace(/, ([^,]*)$/, ' or $1');
   throw sumiError('bad-value', {
     option: '--format',
@@ -251,6 +252,21 @@ function formatOf(command: Command): PagesFormat | undefined {
     place: 'flag --format',
     expected,
   });
+}
+
+const ENDINGS: Readonly<Record<string, PagesFormat>> = {
+  '.txt': 'table',
+  '.json': 'json',
+  '.jsonl': 'jsonl',
+  '.csv': 'csv',
+  '.parquet': 'parquet',
+};
+
+/** A name like that promises what is not written; a date or a number at its end promises nothing. */
+function refuseOddEnding(out: string, ending: string): undefined {
+  if (!/^\.[a-z]/.test(ending)) return undefined;
+  const expected = `a file that ends in ${Object.keys(ENDINGS).join(', ')}, or --format beside it`;
+  throw sumiError('bad-flag', { ...ownFlag('--out'), value: out, expected });
 }
 
 /** Skipped URLs of other sites have no visits; who asks for a state or a host gets what was asked for. */

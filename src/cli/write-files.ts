@@ -3,7 +3,7 @@
  * Whatever goes wrong, and when the command is interrupted, what stood there before still does and nothing is left over.
  * A device or a pipe is written to as it is.
  */
-import { rmSync } from 'node:fs';
+import { existsSync, rmSync } from 'node:fs';
 import { type FileHandle, open, realpath, rename, stat } from 'node:fs/promises';
 import { EXIT_CODES, sumiError } from '../errors.ts';
 
@@ -59,6 +59,8 @@ async function placeFor(path: string): Promise<Place> {
     end = await realpath(path);
     const found = await stat(end);
     if (found.isDirectory()) throw unwritable(path, 'it is a directory');
+    // SQLite's own file beside it: somebody has it open, most likely this command itself.
+    if (existsSync(`${end}-shm`)) throw unwritable(path, 'it is a database in use');
     isFile = found.isFile();
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw explain(path, error);

@@ -152,8 +152,9 @@ export function showValue(value: unknown, spec?: OptionSpec): string {
 /** The value as it may be shown to anybody. */
 export function withoutSecret(value: unknown, spec?: OptionSpec): unknown {
   if (Array.isArray(value)) return value.map((item) => withoutSecret(item, spec));
+  // Whatever its form: a table of headers in a TOML file is a mistake, and has the same secrets in it.
+  if (spec?.secret === 'whole' && value !== null) return '***';
   if (typeof value !== 'string') return value;
-  if (spec?.secret === 'whole') return '***';
   // An address may stand where none belongs: then too its password is nobody's business.
   if (/https?:\/\//i.test(value) && !spec?.secret) return withoutCredentials(value);
   return spec?.secret || value.includes('://') ? maskPassword(value) : value;

@@ -22,9 +22,10 @@ async function parseToml(file: string, text: string): Promise<TomlTable> {
     return parse(text);
   } catch (error) {
     if (!(error instanceof TomlError)) throw error;
-    // The parser's message goes on with a picture of the line; the first line says what is wrong.
+    // The parser's message goes on with a picture of the lines, where a password may stand: only what is wrong is told, and
+    // the parser's error is no cause of ours.
     const reason = error.message.split('\n', 1)[0].replace(/^Invalid TOML document: /, '');
-    throw sumiError('config-syntax', { file, line: error.line, column: error.column, reason }, error);
+    throw sumiError('config-syntax', { file, line: error.line, column: error.column, reason });
   }
 }
 

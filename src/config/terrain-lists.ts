@@ -100,7 +100,7 @@ function domainOf({ domain }: TomlTable, { list, path, place, onProblem }: Place
   }
   // No registry gives out names with a hyphen at either end of a label.
   if (compileDomainPattern(domain) !== null && !/(^|\.)-|-(\.|$)/.test(domain)) return domain;
-  onProblem(`${path}.domain`, sumiError('invalid-domain', { domain, place }));
+  onProblem(`${path}.domain`, sumiError('invalid-domain', { domain: withoutCredentials(domain), place }));
   return null;
 }
 

@@ -54,7 +54,7 @@ export async function exchangeWith(
   let sentAt: number | null = null;
   let sentMark = 0;
   around.placed(host);
-  const { outcome, fault } = await fetchWith(around.fetcher, {
+  const { outcome: answered, fault } = await fetchWith(around.fetcher, {
     url,
     method,
     headers,
@@ -80,6 +80,7 @@ export async function exchangeWith(
       around.placed(host);
     },
   });
+  const outcome = withKnownName(answered, host);
   const { head, failure } = outcome;
   if (head !== null && claim !== null) around.report.counters.answers++;
   const wasSent = sentAt as number | null;
@@ -118,6 +119,11 @@ export async function exchangeWith(
 
 function isRefusedStatus(status: number | undefined): boolean {
   return status === 429 || status === 503;
+}
+
+/** A host that answered has a name: where that is not found any more, the network or its name server is away for a while. */
+function withKnownName(outcome: Outcome, { pace }: ActiveHost): Outcome {
+  return outcome.failure === 'unknown-host' && pace.hasAnswered ? { ...outcome, failure: 'dns' } : outcome;
 }
 
 /** A fetcher should not throw; where it does, the slot is given back all the same. */

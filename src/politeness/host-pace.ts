@@ -81,6 +81,7 @@ export class HostPace {
   /** Requests that were in flight when the breaker opened and still are. */
   #strays = 0;
   #isDoubted: boolean;
+  #hasAnswered = false;
   readonly #limit = new LearnedLimit();
   /** The adaptive delay that an earlier lease left. What had made it so long is not known any more. */
   readonly #inheritedMs: number;
@@ -122,6 +123,11 @@ export class HostPace {
 
   get isDoubted(): boolean {
     return this.#isDoubted;
+  }
+
+  /** Under this lease, or as an earlier holder remembered it. */
+  get hasAnswered(): boolean {
+    return this.#hasAnswered || this.#state.samples > 0;
   }
 
   get blockedUntil(): number {
@@ -228,8 +234,9 @@ export class HostPace {
   }
 
   #learn(wasSentAt: number | null, answer: AnswerForPace, isStray: boolean): number | null {
-    if (answer.statusCode !== null) this.#isDoubted = false;
     if (answer.statusCode === null) return this.#countFailure(isStray);
+    this.#isDoubted = false;
+    this.#hasAnswered = true;
     const sentAt = wasSentAt ?? 0;
     if (this.#isRefused(answer)) return this.#block(sentAt, answer);
     if (answer.statusCode !== 503) {

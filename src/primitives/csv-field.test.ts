@@ -11,6 +11,8 @@ describe('a value of a CSV file', () => {
     ['\r=1', '"\'\r=1"'],
     ['=HYPERLINK("http://x","y")', '"\'=HYPERLINK(""http://x"",""y"")"'],
     ['- a list', "'- a list"],
+    ['＝1＋1', "'＝1＋1"],
+    ['＠SUM(A1)', "'＠SUM(A1)"],
   ])('is no formula: %j', (text, field) => {
     expect(csvField(text)).toBe(field);
   });

@@ -6,7 +6,8 @@
 /** Makes a spreadsheet read the file as UTF-8. */
 export const BYTE_ORDER_MARK = '\uFEFF';
 
-const FORMULA = /^[=+\-@\t\r]/;
+/** The last four are the wide forms of the first four, which a spreadsheet in Chinese or Japanese reads alike. */
+const FORMULA = /^[=+\-@\t\r＝＋－＠]/;
 const NUMBER = /^[+-]?(?:\d+(?:\.\d+)?|\.\d+)(?:e[+-]?\d+)?$/i;
 
 export function csvField(value: unknown): string {

@@ -16,7 +16,7 @@ export interface CommandOptions {
 }
 
 /** What is none of the program's business. */
-const KEPT_BACK = ['SUMI_WEBHOOK_SECRET'];
+const KEPT_BACK = ['SUMI_WEBHOOK_SECRET', 'SUMI_AUTH', 'SUMI_COOKIE', 'SUMI_HEADER'];
 
 export function createCommand(
   options: CommandOptions,

@@ -3,6 +3,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { inspect } from 'node:util';
 import postgres from 'postgres';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { sharedPostgres } from '../servers/shared-postgres.ts';
@@ -172,13 +173,31 @@ describe('user and password in a start URL', () => {
     const dead = await run(['crawl', withLogin(), '--retries', '0', ...QUICK]);
     expect([dead.code, dead.stderr]).toEqual([1, expect.stringContaining(siteHost)]);
     const outputs = [dead.stdout, dead.stderr, filesOf('sumi.db')];
-    for (const url of [
+    const odd = [
       `http://${USER}:${PASSWORD}@[nonsense/`,
       `http://${USER}:${PASSWORD}@/`,
       `http://${USER}:%zz${PASSWORD}@host/`,
       `${USER}:${PASSWORD}@host/`,
       `ftp://${USER}:${PASSWORD}@host/`,
+    ];
+    writeFileSync(folder.file('odd.toml'), `[[quality]]\ndomain = "${USER}:${PASSWORD}@host"\n`);
+    for (const args of [
+      // Without the name of a command, as beginners do.
+      ...[...odd, withLogin()].map((url) => [url]),
+      ['map', 'odd.toml'],
+      ['crawl', '--urls', withLogin()],
+      ['crawl', '--config', withLogin()],
+      ['copy', '--from', withLogin(), '--to', 'x.db'],
+      ['pages', '--out', withLogin('/x.json'), '--db', withLogin('/x.db')],
+      ['map', withLogin('/t.toml')],
+      ['why', '--host', withLogin()],
+      ['pages', '--state', withLogin()],
     ]) {
+      const told = await run(args);
+      expect([args, told.code]).toEqual([args, 2]);
+      outputs.push(told.stdout, told.stderr);
+    }
+    for (const url of odd) {
       for (const command of ['crawl', 'why', 'sitemap']) {
         const told = await run([command, url]);
         expect(told.code, `${command} ${url}`).not.toBe(0);
@@ -229,6 +248,26 @@ describe('--auth, --cookie and --header', () => {
   });
 
   it.each([
+    `[header]\nX-Token = "${TOKEN}"`,
+    `header = { X-Token = "${TOKEN}" }`,
+    `header = ["X-Token: ${TOKEN}", 5]`,
+    `header = [{ X-Token = "${TOKEN}" }]`,
+    `cookie = { ${COOKIE.replace('=', ' = "')}" }`,
+    `[auth]\npassword = "${PASSWORD}"`,
+    `auth = ${PASSWORD}`,
+  ])('are not repeated by errors about a file that writes them otherwise: %s', async (text) => {
+    writeFileSync(folder.file('sumi.toml'), `${text}\n`);
+    const { code, stdout, stderr } = await run(['crawl', `http://${siteHost}/`, '--config', 'sumi.toml']);
+    expect([code, stderr]).toEqual([2, expect.stringContaining('sumi.toml')]);
+    expect(tracesIn(stdout, stderr)).toEqual([]);
+    const { loadConfig } = await import('../../src/config/load-config.ts');
+    const error = await loadConfig({ env: {}, file: folder.file('sumi.toml') }).catch(
+      (thrown: unknown) => thrown,
+    );
+    expect(tracesIn(inspect(error, { depth: null }))).toEqual([]);
+  });
+
+  it.each([
     ['Host: example.com', 'it is the host of the URL'],
     ['User-Agent: me', 'use --user-agent'],
     ['accept-encoding: br', '--no-compress'],
@@ -270,6 +309,9 @@ describe('--auth, --cookie and --header', () => {
     const bare = await run(['resume']);
     expect([bare.code, bare.stderr]).toEqual([2, expect.stringContaining('code: credentials-missing')]);
     expect(bare.stderr).toContain('the header Authorization, the header Cookie, the header X-Token');
+    // The same command goes on, too, and would read other pages without them.
+    const crawled = await run(['crawl', `http://${siteHost}/`, ...QUICK]);
+    expect([crawled.code, crawled.stderr]).toEqual([2, expect.stringContaining('code: credentials-missing')]);
     expect(log).toEqual([]);
     const again = await run(['resume', ...secrets(), '--json']);
     expect(again.code).toBe(0);

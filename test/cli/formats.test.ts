@@ -211,6 +211,30 @@ describe('sumi pages --format parquet', () => {
     expect(Object.keys(rows[0])).toEqual(Object.keys(pages[0]));
   });
 
+  it.each(['pages.xlsx', 'pages.CSV', 'pages.xml'])(
+    'is chosen by the ending, or %s is refused',
+    async (name) => {
+      const { code, stderr } = await run('pages', '--out', name);
+      const isKnown = name.endsWith('CSV');
+      expect([code, stderr]).toEqual(
+        isKnown ? [0, ''] : [2, expect.stringContaining('ends in .txt, .json, .jsonl, .csv, .parquet')],
+      );
+      expect(existsSync(folder.file(name))).toBe(isKnown);
+      if (isKnown) expect(readFileSync(folder.file(name), 'utf8')).toMatch(/^url,state,/);
+    },
+  );
+
+  it('has a file of its own: the database is no output', async () => {
+    for (const args of [
+      ['pages', '--format', 'csv'],
+      ['export', '--format', 'csv'],
+    ]) {
+      const { code, stderr } = await run(...args, '--out', 'sumi.db');
+      expect([code, stderr]).toEqual([2, expect.stringContaining('it is a database in use')]);
+    }
+    expect((await run('stats')).code).toBe(0);
+  });
+
   it('needs a file', async () => {
     const { code, stderr } = await run('pages', '--format', 'parquet');
     expect([code, stderr]).toEqual([2, expect.stringContaining('--out FILE')]);

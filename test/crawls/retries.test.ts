@@ -1,6 +1,9 @@
 import type { AddressInfo } from 'node:net';
 import { createServer } from 'node:net';
 import { describe, expect, it } from 'vitest';
+import type { Fetcher } from '../../src/fetch/fetcher.ts';
+import { createHttpFetcher } from '../../src/fetch/http-fetcher.ts';
+import { systemClock } from '../../src/primitives/clock.ts';
 import { openStore } from '../../src/store/open-store.ts';
 import type { Store } from '../../src/store/port.ts';
 import { FakeClock } from '../fake-clock.ts';
@@ -19,7 +22,42 @@ async function closedPort(): Promise<number> {
   return port;
 }
 
+/** The real fetcher; while `isAway()` the host's name is one that the system's resolver does not know. */
+function fetcherWith(isAway: () => boolean): Fetcher {
+  const real = createHttpFetcher({
+    ...{ userAgent: 'sumi-test/1', perHost: 4, clock: systemClock },
+    ...{ compress: true, keepAlive: true, http2: false, resolve: new Map(), proxy: {} },
+    ...{ connectTimeoutMs: 5000, headersTimeoutMs: 5000, bodyTimeoutMs: 5000, totalTimeoutMs: 5000 },
+  });
+  return {
+    ...{ abortAll: () => real.abortAll(), forgetHost: (name) => real.forgetHost(name) },
+    close: () => real.close(),
+    fetch: (request) => real.fetch(isAway() ? { ...request, url: 'http://-no-such-host.example/' } : request),
+  };
+}
+
 describe('retries', () => {
+  it.each([true, false])(
+    'are for a host that answered, too, when its name is not found for a while (adaptive delay: %s)',
+    async (adaptiveDelay) => {
+      const web = await bench.web({
+        pages: { '/': page('Home', '/1', '/2', '/3'), '/*': page('P') },
+      });
+      const file = bench.file();
+      let requests = 0;
+      // robots.txt and the home page are answered; then the network is away for two requests.
+      const fetcher = fetcherWith(() => [3, 4].includes(++requests));
+      await bench.crawl(file, web.url('/'), { perHost: 1, adaptiveDelay }, { fetcher });
+      expect(file.states()).toEqual({
+        '/': 'Processed',
+        '/1': 'Processed',
+        '/2': 'Processed',
+        '/3': 'Processed',
+      });
+      expect(requests).toBe(7);
+    },
+  );
+
   it('ask again after a 503 until it gets better', async () => {
     const web = await bench.web({ pages: { '/': misbehaviours.unavailableAtFirst(2) } });
     const file = bench.file();

@@ -41,10 +41,15 @@ let site: Site;
 /** A project of its own for each Node, with the package and nothing else. */
 const projectOf = (major: NodeMajor) => join(folder, `project-${major}`);
 
-async function install(node: ServedNode, what: string, project = projectOf(node.major)): Promise<void> {
+async function install(
+  node: ServedNode,
+  what: string,
+  project = projectOf(node.major),
+  more: string[] = [],
+): Promise<void> {
   mkdirSync(project, { recursive: true });
   writeFileSync(join(project, 'package.json'), '{"name":"empty","private":true,"type":"module"}');
-  const ended = await node.npm(['install', '--no-audit', '--no-fund', what], project);
+  const ended = await node.npm(['install', '--no-audit', '--no-fund', ...more, what], project);
   expect(ended, `npm install on Node ${node.version}`).toMatchObject({ code: 0 });
 }
 
@@ -232,7 +237,8 @@ describe.skipIf(reason !== undefined)('the served versions of Node', () => {
     copyClone(clone);
     for (const major of [24, 20] as const) {
       const ready = [join('scripts', 'bootstrap.mjs'), '--run', 'demo', '-q', '--db', `demo-${major}.db`];
-      const ended = await nodes.get(major)!.run(ready, clone);
+      // What builds is installed wherever it runs.
+      const ended = await nodes.get(major)!.run(ready, clone, { NODE_ENV: 'production' });
       expect(ended).toMatchObject({ code: 0 });
       expect(ended.stderr).toMatch(/^Installing packages .* done in \d+ s\nBuilding … done in \d+ s\n$/);
       expect(driverOf(clone)).toMatch(major === 20 ? /^12\./ : /^13\./);
@@ -250,7 +256,8 @@ describe.skipIf(reason !== undefined)('the served versions of Node', () => {
       ['commit', '-q', '-m', 'as it is'],
     ])
       expect(await git(...args)).toMatchObject({ code: 0 });
-    await install(node, `git+file://${checkout}`, project);
+    // As images for production are made: what builds the package is needed all the same.
+    await install(node, `git+file://${checkout}`, project, ['--omit=dev']);
     expect(existsSync(join(project, 'node_modules', 'sumi-ripple', 'dist', 'kernel.wasm'))).toBe(true);
     await sumi(node, ['crawl', site.url('/'), ...FAST, '--max-pages', '10'], project);
   });

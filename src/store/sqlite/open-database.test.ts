@@ -169,6 +169,14 @@ describe('opening for writing', () => {
     expect(codeOf(() => openForWriting(join(folder, 'no', 'x.db')))).toBe('db-not-writable');
   });
 
+  it.each([1, 15, 100, 511, 4096, 70_000])('refuses a file of %d bytes that is no database', (size) => {
+    writeFileSync(path, 'x'.repeat(size));
+    for (const open of [openForWriting, openForReading, openAsSource])
+      expect(codeOf(() => open(path))).toBe('db-not-sqlite');
+    expect(readFileSync(path, 'utf8')).toBe('x'.repeat(size));
+    expect(existsSync(`${path}-wal`)).toBe(false);
+  });
+
   it('writes nothing into what it refuses', () => {
     makeWith('CREATE TABLE recipes (name TEXT)');
     const before = readFileSync(path);

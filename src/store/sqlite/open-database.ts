@@ -5,7 +5,7 @@
  * The writer keeps a write transaction open all its life (commit-window.ts), so that SQLite's own lock keeps a second
  * crawler out, and vanishes with the process however it dies.
  */
-import { accessSync, closeSync, constants, openSync, readSync, type Stats, statSync } from 'node:fs';
+import { accessSync, constants, realpathSync, type Stats, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import type { Database } from 'better-sqlite3';
 import { SumiError, sumiError } from '../../errors.ts';
@@ -19,6 +19,8 @@ const APPLICATION_ID = 0x53554d49;
 const CACHE_KIB = 32 * 1024;
 /** Twice the default: rows come in order and texts are long, so fewer pages cost less. */
 const PAGE_BYTES = 8192;
+/** One page of the smallest size. */
+const LEAST_BYTES = 512;
 const CHECKPOINT_BYTES = 4 * 1024 * 1024;
 
 /** A reader that tidies up has the file for a moment; whoever crawls into it has it for good. */
@@ -73,12 +75,15 @@ export function openAsSource(path: string): Database {
 /** Leaves nothing beside the file, however the process ends: `tidy-reading.ts`. */
 export function openForReading(path: string): Database {
   refuseUnusable(path, false);
-  return isFolderShut(path) ? openInShutFolder(path, openReader) : tidiedAfterwards(openReader(path), path);
+  // SQLite's own files stand beside the file that a link leads to.
+  const real = realpathSync(path);
+  if (isFolderShut(real)) return openInShutFolder(real, (copy) => openReader(copy, path));
+  return tidiedAfterwards(openReader(real, path), real);
 }
 
 /** `shown` stands for the file in errors. */
-function openReader(path: string, shown = path): Database {
-  const db = openFile(path, true);
+function openReader(path: string, shown: string): Database {
+  const db = openFile(path, true, shown);
   try {
     refuseForeign(db, shown);
     return db;
@@ -103,7 +108,7 @@ export function storeError(error: unknown, path: string, isReading = false): unk
   return sumiError('store-failed', { file: path, reason: message }, error);
 }
 
-function openFile(path: string, readonly: boolean): Database {
+function openFile(path: string, readonly: boolean, shown = path): Database {
   try {
     return new Sqlite(path, {
       readonly,
@@ -112,7 +117,7 @@ function openFile(path: string, readonly: boolean): Database {
       nativeBinding,
     });
   } catch (error) {
-    throw storeError(error, path, readonly);
+    throw storeError(error, shown, readonly);
   }
 }
 
@@ -125,7 +130,8 @@ function refuseUnusable(path: string, forWriting: boolean): void {
     refuseUnwritable(folder, path);
     if (stat) refuseUnwritable(path, path);
   }
-  if (stat && stat.size > 0 && !hasSqliteHeader(path)) throw sumiError('db-not-sqlite', { file: path });
+  // SQLite would take a file of one byte for an empty one.
+  if (stat && stat.size > 0 && stat.size < LEAST_BYTES) throw sumiError('db-not-sqlite', { file: path });
 }
 
 /** Undefined where there is nothing; a path that leads through a file leads nowhere, too. */
@@ -151,21 +157,10 @@ function refuseUnwritable(target: string, path: string): void {
   }
 }
 
-function hasSqliteHeader(path: string): boolean {
-  const head = Buffer.alloc(16);
-  try {
-    const file = openSync(path, 'r');
-    try {
-      readSync(file, head, 0, 16, 0);
-    } finally {
-      closeSync(file);
-    }
-  } catch (error) {
-    throw sumiError('db-unreadable', { file: path, reason: (error as Error).message }, error);
-  }
-  return head.toString('latin1') === 'SQLite format 3\0';
-}
-
+/**
+ * SQLite itself says when a file is none of its own. Nothing here opens the file beside SQLite: whoever closes a file loses
+ * all locks that this process has on it, a crawler's too, and others would take the journal away from under the crawl.
+ */
 function refuseForeign(db: Database, path: string): void {
   const version = db.pragma('user_version', { simple: true }) as number;
   const ours = db.pragma('application_id', { simple: true }) === APPLICATION_ID;

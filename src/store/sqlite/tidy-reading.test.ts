@@ -1,5 +1,14 @@
 import { spawnSync } from 'node:child_process';
-import { copyFileSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import {
+  copyFileSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import Sqlite from 'better-sqlite3';
@@ -77,18 +86,41 @@ describe('reading', () => {
     expect(files()).toEqual(['killed.db', 'x.db']);
   });
 
-  it('leaves none when the process ends without a close', () => {
+  it('takes no lock from a crawl of this process, nor lets others take its log away', () => {
+    const writer = openForWriting(path);
+    openForReading(path).close();
+    // Any SQLite tool that believes to be the last one removes the log when it leaves.
+    const ask = () => spawnSync('sqlite3', [path, 'SELECT name FROM project'], { encoding: 'utf8' });
+    expect(ask()).toMatchObject({ stdout: 'p\n', stderr: '' });
+    add(writer, 'q');
+    expect(files()).toEqual(['x.db', 'x.db-shm', 'x.db-wal']);
+    expect(ask()).toMatchObject({ stdout: 'p\nq\n', stderr: '' });
+    writer.close();
+    expect(projects(openForReading(path))).toEqual(['p', 'q']);
+  });
+
+  it('by way of a link tidies up where the file is', () => {
+    const elsewhere = join(folder, 'links');
+    mkdirSync(elsewhere);
+    symlinkSync(path, join(elsewhere, 'link.db'));
+    const reader = openForReading(join(elsewhere, 'link.db'));
+    expect(projects(reader)).toEqual(['p']);
+    reader.close();
+    expect([files(), readdirSync(elsewhere)]).toEqual([['links', 'x.db'], ['link.db']]);
+  });
+
+  it.each([
+    ['', 'get()', ['x.db']],
+    [' while rows are being read', 'iterate().next()', ['x.db', 'x.db-shm', 'x.db-wal']],
+  ])('lets the process end without a close%s', (_, read, left) => {
     const script = `const { openForReading } = await import(${JSON.stringify(new URL('./open-database.ts', import.meta.url).href)});
-      openForReading(${JSON.stringify(path)}).prepare('SELECT count(*) FROM project').get();
+      openForReading(${JSON.stringify(path)}).prepare('SELECT name FROM project').${read};
       process.exit(0);`;
-    const { status, stderr } = spawnSync(
-      process.execPath,
-      ['--import', 'tsx', '--input-type=module', '-e', script],
-      {
-        encoding: 'utf8',
-      },
-    );
+    const args = ['--import', 'tsx', '--input-type=module', '-e', script];
+    const { status, stderr } = spawnSync(process.execPath, args, { encoding: 'utf8' });
     expect([status, stderr]).toEqual([0, '']);
+    expect(files()).toEqual(left);
+    openForReading(path).close();
     expect(files()).toEqual(['x.db']);
   });
 

@@ -24,14 +24,14 @@ export function isFolderShut(path: string): boolean {
 }
 
 /** From a copy in the folder for temporary files, its log with it, which is removed with the connection. */
-export function openInShutFolder(path: string, open: (copy: string, shown: string) => Database): Database {
+export function openInShutFolder(path: string, open: (copy: string) => Database): Database {
   const folder = mkdtempSync(join(tmpdir(), 'sumi-read-'));
   const remove = () => rmSync(folder, { recursive: true, force: true });
   const copy = join(folder, basename(path));
   try {
     for (const end of ['', '-wal'])
       if (existsSync(path + end)) copyFileSync(path + end, copy + end, constants.COPYFILE_FICLONE);
-    return closingWith(open(copy, path), remove);
+    return closingWith(open(copy), remove);
   } catch (error) {
     remove();
     const { syscall, message } = error as NodeJS.ErrnoException;
@@ -45,7 +45,14 @@ export function openInShutFolder(path: string, open: (copy: string, shown: strin
 const ends = new Set<() => void>();
 
 function endAll(): void {
-  for (const end of ends) end();
+  for (const end of ends) {
+    try {
+      end();
+    } catch (error) {
+      // The rows of a statement are still being read: the file is closed with the process, and a later reader tidies up.
+      if (!(error instanceof TypeError)) throw error;
+    }
+  }
 }
 
 /** `afterwards` follows the first close, or the end of the process. */

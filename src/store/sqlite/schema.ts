@@ -99,7 +99,7 @@ CREATE TABLE revisit (
   signals_in_all INTEGER NOT NULL,
   flags INTEGER NOT NULL
 );`;
-/** Pages that nothing leads to any more, and the run at whose end that was found. */
+
 /** Up to where a reader of `sumi changes` has looked: all runs up to `run_id`, and what came later up to `looked_at`. */
 export const READER_TABLE = `CREATE TABLE reader_look (
   project_id INTEGER NOT NULL,
@@ -109,6 +109,7 @@ export const READER_TABLE = `CREATE TABLE reader_look (
   PRIMARY KEY (project_id, reader)
 ) WITHOUT ROWID;`;
 
+/** Pages that nothing leads to any more, and the run at whose end that was found. */
 export const ORPHAN_TABLE = 'CREATE TABLE orphan (page_id INTEGER PRIMARY KEY, run_id INTEGER NOT NULL);';
 
 /** The columns that the version of history added, with what stands for them in a file that is older. */

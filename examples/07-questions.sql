@@ -6,7 +6,7 @@ SELECT broken.status_code, broken.url, source.url AS linked_from
 FROM pages AS broken
 JOIN links ON links.to_page_id = broken.id
 JOIN pages AS source ON source.id = links.from_page_id
-WHERE broken.state IN ('DeadLink', 'Gone');
+WHERE broken.state IN ('DeadLink', 'Gone', 'Failed', 'Unreachable');
 -- Why was something not fetched?
 SELECT reason, count(*) AS urls FROM pages WHERE state = 'Skipped' GROUP BY reason ORDER BY urls DESC;
 -- Which pages say the same?

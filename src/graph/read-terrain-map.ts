@@ -4,6 +4,7 @@
  * and a few URLs a domain.
  */
 
+import { BROKEN_STATES } from '../frontier/counting-words.ts';
 import { type PageStateCode, pageStateName } from '../frontier/page-state.ts';
 import type {
   DomainClass,
@@ -16,7 +17,6 @@ import type { GraphFilter, ReadSide } from '../store/read-side.ts';
 import { type GroupedPages, groupByPage, groupBySection, visitedHosts } from './group-pages.ts';
 import { buildLinkGraph, type LinkGraph } from './link-graph.ts';
 import { buildOriginColumns } from './origin-columns.ts';
-import { BROKEN_STATES } from './read-broken-pages.ts';
 import { createStoredOrigins, readStoredOrigins, type StoredOrigins } from './stored-origins.ts';
 import { surveyTerrain, type TerrainSurvey } from './survey-terrain.ts';
 

@@ -239,11 +239,19 @@ class Groups {
     const left = new Set(outside.slice(mostOutside));
     const rest = this.#names.length;
     const hostOf = this.#groupOf.map((group) => (group === -1 || left.has(group) ? rest : group));
-    const isRest = [...this.#names.map((_, group) => left.has(group)), true];
+    // Without pages it is no group: it would have a rank of its own.
+    const hosts = [...this.#names];
+    const isRest = hosts.map((_, group) => left.has(group));
+    const isOutside = [...this.#isOutside];
+    if (hostOf.includes(rest)) {
+      hosts.push('');
+      isRest.push(true);
+      isOutside.push(true);
+    }
     return {
-      links: { ...links, hosts: [...this.#names, ''], hostOf },
+      links: { ...links, hosts, hostOf },
       isRest,
-      isOutside: [...this.#isOutside, true],
+      isOutside,
       total: total + (mostOutside === Number.POSITIVE_INFINITY ? 0 : outside.length),
     };
   }

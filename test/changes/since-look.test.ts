@@ -120,6 +120,9 @@ describe('sumi changes in a watched project', () => {
     state.isShut = false;
     expect((await watch()).code).toBe(0);
     expect((await changes('--run', '2')).length).toBe(3);
+    expect((await run('changes', '--no-mark')).stdout).toContain(
+      'no other run was made; first look: the last 24 hours, without the first crawl',
+    );
     expect(await changes()).toEqual([]);
   });
 

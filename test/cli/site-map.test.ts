@@ -116,6 +116,8 @@ describe('the map of one site', () => {
     const { data, file, stdout } = await draw('--of', 'pages');
     expect(stdout).toContain('39 pages written to ');
     expect(data.names).toContain(TURNING);
+    // All pages are shown: nothing else has a share.
+    expect(data.pagerank.reduce((sum, rank) => sum + rank, 0)).toBeCloseTo(1, 2);
     expect(data.names).toContain('/café/page-1');
     expect(data.subject).toBe('pages');
     const at = data.names.indexOf('/help/lost');

@@ -12,7 +12,7 @@ import { SumiError, sumiError } from '../../errors.ts';
 import { isAlive } from '../../primitives/process-life.ts';
 import Sqlite, { nativeBinding } from './driver.ts';
 import { migrate, SCHEMA_VERSION } from './schema.ts';
-import { isFolderShut, openInShutFolder, tidiedAfterwards } from './tidy-reading.ts';
+import { isShut, openInShutFolder, tidiedAfterwards } from './tidy-reading.ts';
 
 /** "SUMI" in the file's header tells our databases from others'. */
 const APPLICATION_ID = 0x53554d49;
@@ -73,7 +73,7 @@ export function openAsSource(path: string): Database {
 /** Leaves nothing beside the file, however the process ends: `tidy-reading.ts`. */
 export function openForReading(path: string): Database {
   refuseUnusable(path, false);
-  return isFolderShut(path) ? openInShutFolder(path, openReader) : tidiedAfterwards(openReader(path), path);
+  return isShut(path) ? openInShutFolder(path, openReader) : tidiedAfterwards(openReader(path), path);
 }
 
 /** `shown` stands for the file in errors. */

@@ -66,7 +66,7 @@ export async function* findBrokenLinks(
   }
 }
 
-export interface BrokenTargets {
+interface BrokenTargets {
   /** It is broken, or redirects to what is. */
   has(id: number): boolean;
   /** What is broken, of a page that `has`. */

@@ -185,7 +185,8 @@ async function headingOf(
       : runs.length === 1
         ? `run ${last.run}`
         : `runs ${runs[0].run} to ${last.run}`;
-  const notes = [last === undefined ? 'nothing was crawled since' : describeRuns(runs)];
+  const none = look?.last === null ? 'no other run was made' : 'nothing was crawled since';
+  const notes = [last === undefined ? none : describeRuns(runs)];
   if (look?.last === null) notes.push('first look: the last 24 hours, without the first crawl');
   if (net !== null && net.takenBack > 0)
     notes.push(`${showMany(net.takenBack, 'page')} changed and changed back`);

@@ -5,7 +5,7 @@ import { sumiError } from '../errors.ts';
 import type { ProjectRow, ReadSide, RunRow } from '../store/read-side.ts';
 import type { ReaderLook } from '../store/reader-look.ts';
 import { isCrawl, isUnfinished } from '../store/unfinished-run.ts';
-import { isTick } from '../watch/tick-run.ts';
+import { isFirstCrawl, isTick } from '../watch/tick-run.ts';
 import { readState } from '../watch/watch-state.ts';
 import type { Reading } from './read-command.ts';
 import { readMoment } from './read-time.ts';
@@ -50,6 +50,7 @@ export async function chooseRuns(
   const { side } = reading;
   if (flags.run !== undefined && flags.since !== undefined)
     throw sumiError('usage', { reason: '--run and --since are both given', command: 'sumi changes' });
+  refuseIdleReader(flags, isWhole);
   if (flags.run !== undefined) {
     const run = await findRun(reading, flags.run, 'sumi changes');
     return { project: await projectOf(side, run.project), runs: [run], sinceMs: null };
@@ -79,12 +80,21 @@ export async function chooseRuns(
   return { project, runs: runs.slice(-1), sinceMs: null };
 }
 
-/** A watch is at work, or the last run was one of its looks (cron runs one at a time). */
+/** A look says itself since when: beside another time, and for the whole history of a page, it would say nothing. */
+function refuseIdleReader({ run, since, reader }: RunFlags, isWhole: boolean): void {
+  if (reader === undefined) return;
+  const other = run !== undefined ? '--run' : since !== undefined ? '--since' : isWhole ? 'a URL' : null;
+  if (other === null) return;
+  const reason = `--reader and ${other} are both given; expected one of them (--reader tells all since that reader's last look)`;
+  throw sumiError('usage', { reason, command: 'sumi changes' });
+}
+
+/** A watch is at work, or the last run was one of its looks or its first crawl (cron runs one at a time). */
 async function isWatched(side: ReadSide, project: ProjectRow, runs: readonly RunRow[]): Promise<boolean> {
   const { plan, learnedRun } = await side.revisitPlan(project.id);
   const state = learnedRun > 0 ? readState(plan) : null;
   const last = runs.at(-1);
-  return (state?.watcher ?? null) !== null || (last !== undefined && isTick(last));
+  return (state?.watcher ?? null) !== null || (last !== undefined && (isTick(last) || isFirstCrawl(last)));
 }
 
 /** Whoever uses the machine; in some containers users have no name. */
@@ -109,9 +119,11 @@ async function sinceLook(
   const look = { reader, last, next };
   if (last === null) {
     const sinceMs = now - FIRST_LOOK_MS;
-    // Of the first crawl everything is new, which is no news.
+    // Of the first crawl everything is new, which is no news. One that failed read nothing, and is made anew.
+    const first = runs.findIndex(({ status }) => status !== 'failed');
+    const later = first === -1 ? [] : runs.slice(first + 1);
     const isMeant = ({ finished_at }: RunRow) => finished_at === null || Date.parse(finished_at) >= sinceMs;
-    return { project, runs: runs.slice(1).filter(isMeant), sinceMs, look };
+    return { project, runs: later.filter(isMeant), sinceMs, look };
   }
   // A clock that was set back since must not hide anything.
   const sinceMs = last.at > now ? null : last.at - LATE_MS;

@@ -106,17 +106,18 @@ function watchTexts(watch: ForeseenVisit, now: number): string[] {
   const every = showDays(watch.every_ms / 86_400_000).replace(/^1 (\w+)s$/, '$1');
   const { visit_at, looks, waits_for, next_look, last_look } = watch;
   if (looks === 0) return ['the watch is visiting it now'];
+  const waits = waits_for === null ? [] : [WAITS_FOR[waits_for]];
   if (visit_at === null)
     return [
       `the watch that is at work (a look every ${every}) visits it in none of its next ${showCount(looks)} looks, until ${last_look}`,
+      ...waits,
     ];
   const which = visit_at === next_look ? 'its next look' : `its look number ${showCount(looks)} from now`;
   const isLate = Date.parse(next_look) <= now ? ', which is about to begin' : '';
-  const texts = [
+  return [
     `the watch that is at work (a look every ${every}) visits it at ${visit_at}, ${which}${looks === 1 ? isLate : ''}`,
+    ...waits,
   ];
-  if (waits_for !== null) texts.push(WAITS_FOR[waits_for]);
-  return texts;
 }
 
 function planText({ is_watched, visits_per_day }: RevisitExplanation): string {
@@ -139,9 +140,10 @@ function partsText({ score_parts: parts }: RevisitExplanation): string {
 
 function showDays(days: number): string {
   if (days >= 2) return `${Number(days.toPrecision(3))} days`;
-  return days >= 1 / 12
-    ? `${Number((24 * days).toPrecision(3))} hours`
-    : `${Number((1440 * days).toPrecision(3))} minutes`;
+  if (days >= 1 / 12) return `${Number((24 * days).toPrecision(3))} hours`;
+  return days >= 1 / 1440
+    ? `${Number((1440 * days).toPrecision(3))} minutes`
+    : `${Number((86_400 * days).toPrecision(3))} seconds`;
 }
 
 function noReason({ state, status_code, visits }: Explanation): string {

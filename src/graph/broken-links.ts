@@ -66,7 +66,7 @@ export async function* findBrokenLinks(
   }
 }
 
-interface BrokenPages {
+interface BrokenTargets {
   /** It is broken, or redirects to what is. */
   has(id: number): boolean;
   /** What is broken, of a page that `has`. */
@@ -74,7 +74,10 @@ interface BrokenPages {
   isLost(id: number): boolean;
 }
 
-async function findBrokenPages(side: BrokenSide, project: string | undefined): Promise<BrokenPages> {
+export async function findBrokenPages(
+  side: Pick<ReadSide, 'graphPages'>,
+  project: string | undefined,
+): Promise<BrokenTargets> {
   const [broken, lost] = [new PageSet(), new PageSet()];
   const redirects = growingNumbers(Int32Array);
   const targets = growingNumbers(Int32Array);

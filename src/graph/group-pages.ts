@@ -70,7 +70,8 @@ export async function groupBySection(
     if (isVisited[links.hostOf[index]] === 0) groups.put(index, host, true);
     else {
       const own = sectionOf(url, sections, folders);
-      groups.put(index, own === null ? SMALLER : nameOf(own, isSeveral), false);
+      if (own === null) groups.put(index, SMALLER, false);
+      else groups.put(index, nameOf(own, isSeveral), false, own);
     }
   }
   return groups.close(links, MOST_OUTSIDE, sections.total);
@@ -147,7 +148,23 @@ function sectionOf(url: string, { chosen }: Sections, folders: ReadonlyMap<strin
 
 function nameOf(folder: string, isSeveral: boolean): string {
   const start = folder.indexOf('://') + 3;
-  return isSeveral ? folder.slice(start) : folder.slice(folder.indexOf('/', start));
+  return readable(isSeveral ? folder.slice(start) : folder.slice(folder.indexOf('/', start)));
+}
+
+/** Not a sign that steers text or is not seen, and none of those that have a meaning in a URL. */
+const HARMLESS = /^(?:[\p{L}\p{M}\p{N}]|[\x21-\x7e])*$/u;
+const MEANS_SOMETHING = /%(?:2f|3f|23|25)/i;
+
+/** As people write it: `/über/`, not `/%C3%BCber/`; as it is where that would hide something. */
+function readable(path: string): string {
+  if (!path.includes('%') || MEANS_SOMETHING.test(path)) return path;
+  try {
+    const text = decodeURIComponent(path);
+    return HARMLESS.test(text) ? text : path;
+  } catch {
+    // Not UTF-8.
+    return path;
+  }
 }
 
 /** The most linked pages by themselves, the start pages always; all others are left out. */
@@ -222,11 +239,19 @@ class Groups {
     const left = new Set(outside.slice(mostOutside));
     const rest = this.#names.length;
     const hostOf = this.#groupOf.map((group) => (group === -1 || left.has(group) ? rest : group));
-    const isRest = [...this.#names.map((_, group) => left.has(group)), true];
+    // Without pages it is no group: it would have a rank of its own.
+    const hosts = [...this.#names];
+    const isRest = hosts.map((_, group) => left.has(group));
+    const isOutside = [...this.#isOutside];
+    if (hostOf.includes(rest)) {
+      hosts.push('');
+      isRest.push(true);
+      isOutside.push(true);
+    }
     return {
-      links: { ...links, hosts: [...this.#names, ''], hostOf },
+      links: { ...links, hosts, hostOf },
       isRest,
-      isOutside: [...this.#isOutside, true],
+      isOutside,
       total: total + (mostOutside === Number.POSITIVE_INFINITY ? 0 : outside.length),
     };
   }

@@ -1,11 +1,13 @@
 /**
- * The broken pages of a project for the report: those that most pages link to first, each with a page that links there.
- * One pass over the pages and one over the links; of projects that are too large for that, the first ones found, each
- * with the page that it was found on. Memory: some 50 bytes a broken page, of so many at most.
+ * The broken pages of a project for the report: those with most links to them first, each with a page that links there.
+ * The links are those of `sumi links --broken`: through redirects, too. One pass over the pages and one over the links; of
+ * projects that are too large for that, the first ones found, each with the page that it was found on. Memory: some 50
+ * bytes a broken page, of so many at most, and what broken-links.ts says.
  */
 import { BROKEN_STATES } from '../frontier/counting-words.ts';
 import type { PageState } from '../frontier/page-state.ts';
 import type { PageRow, ReadSide } from '../store/read-side.ts';
+import { findBrokenPages } from './broken-links.ts';
 
 export interface BrokenPage {
   url: string;
@@ -13,10 +15,10 @@ export interface BrokenPage {
   state: PageState;
   statusCode: number | null;
   reason: string | null;
-  /** How many pages link to it; null where that was not counted. */
+  /** How many links lead to it; null where that was not counted. */
   linkedFrom: number | null;
-  /** One of them; null where none is known, as of a start URL. */
-  source: string | null;
+  /** A page that links to it, or else the redirect by which it was found; null where neither is known, as of a start URL. */
+  source: { url: string; isRedirect: boolean } | null;
 }
 
 export interface BrokenPages {
@@ -25,7 +27,7 @@ export interface BrokenPages {
   shown: BrokenPage[];
 }
 
-type BrokenSide = Pick<ReadSide, 'pages' | 'pageById' | 'graphLinks'>;
+type BrokenSide = Pick<ReadSide, 'pages' | 'pageById' | 'graphPages' | 'graphLinks'>;
 
 const SHOWN = 30;
 /** Links of more pages than these take longer to read than the rest of the report. */
@@ -37,17 +39,19 @@ export async function readBrokenPages(
   project: string,
   knownPages: number,
 ): Promise<BrokenPages> {
-  const links = new Map<number, { count: number; source: number | null }>();
+  const links = new Map<number, { count: number; source: number | null; foundOn: number | null }>();
   let total = 0;
   for await (const { id, referrer_id } of side.pages({ project, states: BROKEN_STATES })) {
-    if (++total <= MOST_HELD) links.set(id, { count: 0, source: referrer_id });
+    if (++total <= MOST_HELD) links.set(id, { count: 0, source: null, foundOn: referrer_id });
   }
   const isCounted = total > 0 && knownPages <= COUNT_UP_TO;
   if (isCounted) {
+    const broken = await findBrokenPages(side, project);
     for await (const { from, targets } of side.graphLinks({ project })) {
+      if (broken.isLost(from)) continue;
       for (const target of targets) {
-        const found = links.get(target);
-        if (found === undefined || from === target) continue;
+        const found = broken.has(target) ? links.get(broken.endOf(target)) : undefined;
+        if (found === undefined) continue;
         found.count++;
         found.source ??= from;
       }
@@ -55,10 +59,11 @@ export async function readBrokenPages(
   }
   const first = [...links].sort(([a, one], [b, other]) => other.count - one.count || a - b).slice(0, SHOWN);
   const shown: BrokenPage[] = [];
-  for (const [id, { count, source }] of first) {
+  for (const [id, { count, source, foundOn }] of first) {
     const page = await side.pageById(id);
     if (page === null) continue;
-    const from = source === null ? null : await side.pageById(source);
+    const fromId = source ?? foundOn;
+    const from = fromId === null ? null : await side.pageById(fromId);
     shown.push(asBroken(page, isCounted ? count : null, from));
   }
   return { total, shown };
@@ -66,5 +71,6 @@ export async function readBrokenPages(
 
 function asBroken(page: PageRow, linkedFrom: number | null, from: PageRow | null): BrokenPage {
   const { url, title, state, status_code: statusCode, reason } = page;
-  return { url, title, state, statusCode, reason, linkedFrom, source: from?.url ?? null };
+  const source = from === null ? null : { url: from.url, isRedirect: from.redirect_to !== null };
+  return { url, title, state, statusCode, reason, linkedFrom, source };
 }

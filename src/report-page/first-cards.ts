@@ -86,10 +86,10 @@ function brokenCell({ url, source }: BrokenPage): Content {
   const from =
     source === null
       ? 'a start URL, or named by a sitemap'
-      : ['linked from ', tag('bdi', {}, printable(source))];
+      : [source.isRedirect ? 'redirect of ' : 'linked from ', tag('bdi', {}, printable(source.url))];
   return [
     tag('span', { class: 'address' }, tag('bdi', {}, printable(url))),
-    tag('span', { class: 'url', title: source ?? undefined }, from),
+    tag('span', { class: 'url', title: source?.url }, from),
   ];
 }
 

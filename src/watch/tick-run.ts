@@ -40,7 +40,7 @@ function within(config: Config, maxPages: number, note: string): Config {
 
 export const isTick = (run: Pick<StoredRun, 'metadata'>): boolean => watchNote(run) === 'tick';
 /** The first crawl of a watch, or one by hand that it went on with. */
-export const isFirstCrawl: (run: StoredRun) => boolean = pausesAtLimit;
+export const isFirstCrawl: (run: Pick<StoredRun, 'metadata'>) => boolean = pausesAtLimit;
 
 function watchNote({ metadata }: Pick<StoredRun, 'metadata'>): unknown {
   return metadata === null ? null : (JSON.parse(metadata) as Record<string, unknown>).watch;

@@ -18,12 +18,21 @@ const said = (words: string) =>
 async function setUp(kind: 'SQLite' | 'PostgreSQL' = 'SQLite') {
   const folder = makeFolder();
   closing.push(() => folder.remove());
-  const state = { a: 'first words', b: 'steady words', isHeld: false, isGone: false, release: () => {} };
+  const state = {
+    a: 'first words',
+    b: 'steady words',
+    isHeld: false,
+    isGone: false,
+    isShut: false,
+    release: () => {},
+  };
   const isReleased = new Promise<void>((resolve) => {
     state.release = resolve;
   });
   const web = await startFakeWeb({
     pages: {
+      '/robots.txt': (exchange: Exchange) =>
+        answer(exchange, { body: state.isShut ? 'User-agent: *\nDisallow: /' : '' }),
       '/': page('home', '/a', '/b'),
       '/a': async (exchange: Exchange) => {
         if (state.isHeld) await isReleased;
@@ -101,6 +110,34 @@ describe('sumi changes in a watched project', () => {
     expect(await changes('--reader', 'mail')).toEqual(['/a changed 4 -second +third']);
     expect(await changes()).toEqual(['/a changed 4 -second +third']);
     expect(await changes('--run', '2')).toEqual(['/a changed 2 -first +second']);
+  });
+
+  it('tells nothing of the first crawl, also where one before it failed', async () => {
+    const { run, changes, state, web } = await setUp();
+    const watch = () => run('watch', web.url('/'), '--once', '--discover', 'links', '--robots-ttl', '0');
+    state.isShut = true;
+    expect((await watch()).code).toBe(1);
+    state.isShut = false;
+    expect((await watch()).code).toBe(0);
+    expect((await changes('--run', '2')).length).toBe(3);
+    expect((await run('changes', '--no-mark')).stdout).toContain(
+      'no other run was made; first look: the last 24 hours, without the first crawl',
+    );
+    expect(await changes()).toEqual([]);
+  });
+
+  it('refuses a reader beside what says another time', async () => {
+    const { crawl, run, web } = await setUp();
+    await crawl();
+    for (const other of [['--since', '1d'], ['--run', '1'], [web.url('/a')]]) {
+      const { code, stdout, stderr } = await run('changes', '--reader', 'ada', ...other);
+      const named = other[0].startsWith('-') ? other[0] : 'a URL';
+      expect([code, stdout, stderr]).toEqual([
+        2,
+        '',
+        expect.stringContaining(`--reader and ${named} are both given`),
+      ]);
+    }
   });
 
   it('tells a page once, by what differs at both ends, and not what was taken back', async () => {

@@ -15,7 +15,9 @@ let browser: Browser;
 const HOSTILE = '<img src=x onerror=alert(1)>';
 const ARABIC = '\u0645\u0631\u062d\u0628\u0627';
 const range = (count: number) => Array.from({ length: count }, (_, n) => n);
-const SECTIONS = ['shop', 'blog', 'docs', 'help', 'team'];
+const SECTIONS = ['shop', 'blog', 'docs', 'help', 'caf%C3%A9'];
+/** A sign that turns the direction of what follows. */
+const TURNING = '/x%E2%80%AEy';
 
 function html(title: string, ...hrefs: string[]): string {
   const text = title.replaceAll('<', '&lt;');
@@ -28,7 +30,8 @@ beforeAll(async () => {
   const add = (path: string, title: string, ...hrefs: string[]) => {
     pages[path] = (exchange) => answer(exchange, { body: html(title, ...hrefs) });
   };
-  add('/', 'Home', ...SECTIONS.map((name) => `/${name}/`), 'https://friend.example/');
+  add('/', 'Home', ...SECTIONS.map((name) => `/${name}/`), TURNING, 'https://friend.example/');
+  add(TURNING, 'turning');
   for (const name of SECTIONS) {
     add(`/${name}/`, name, ...range(6).map((n) => `/${name}/page-${n}`));
     for (const n of range(6))
@@ -83,10 +86,10 @@ describe('the map of one site', () => {
     expect([...data.names].sort()).toEqual([
       '/',
       '/blog/',
+      '/café/',
       '/docs/',
       '/help/',
       '/shop/',
-      '/team/',
       'friend.example',
     ]);
     expect(data.rings.map(({ label }) => label)).toEqual(['start', 'depth 1', 'other sites']);
@@ -111,7 +114,11 @@ describe('the map of one site', () => {
 
   it('shows its pages when asked for, broken ones apart, and makes no markup of their titles', async () => {
     const { data, file, stdout } = await draw('--of', 'pages');
-    expect(stdout).toContain('38 pages written to ');
+    expect(stdout).toContain('39 pages written to ');
+    expect(data.names).toContain(TURNING);
+    // All pages are shown: nothing else has a share.
+    expect(data.pagerank.reduce((sum, rank) => sum + rank, 0)).toBeCloseTo(1, 2);
+    expect(data.names).toContain('/café/page-1');
     expect(data.subject).toBe('pages');
     const at = data.names.indexOf('/help/lost');
     expect([data.classes[at], data.topPages[at][0][2], data.indegree[at]]).toEqual([3, 404, 30]);

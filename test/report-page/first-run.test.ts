@@ -19,9 +19,10 @@ beforeAll(async () => {
     const title = `Page ${path} ${HOSTILE}`.replaceAll('<', '&lt;');
     pages[path] = (exchange) => answer(exchange, { body: `<!doctype html><title>${title}</title>${links}` });
   };
-  add('/', '/a', '/b', '/moved', '/lost');
+  add('/', '/a', '/b', '/moved', '/lost', '/old');
   add('/a', '/shop/gone', '/missing');
-  add('/b', '/shop/gone', '/broken');
+  add('/b', '/shop/gone', '/broken', '/old');
+  pages['/old'] = (exchange) => answer(exchange, { status: 301, headers: { location: '/new' } });
   pages['/shop/gone'] = (exchange) => answer(exchange, { status: 410, body: 'gone' });
   pages['/broken'] = (exchange) => answer(exchange, { status: 500, body: 'broken' });
   pages['/moved'] = (exchange) => answer(exchange, { status: 301, headers: { location: '/a' } });
@@ -66,19 +67,23 @@ describe('the report of a first run', () => {
       "[...document.querySelectorAll('.headline > div')].map(({ children: [label, value] }) => [label.textContent, value.textContent])",
     );
     expect(tiles).toEqual([
-      ['pages', '8'],
+      ['pages', '10'],
       ['answered 2xx', '3'],
-      ['broken', '4'],
-      ['redirects', '1'],
+      ['broken', '5'],
+      ['redirects', '2'],
       ['answered in', expect.stringMatching(/^< \d+ ms$|^> |^< [\d.]+ s$/)],
       ['transferred', expect.stringMatching(/ (?:B|KB)$/)],
     ]);
     const rows = await page.locator('#broken tbody tr').allInnerTexts();
-    expect(rows.length).toBe(4);
+    expect(rows.length).toBe(5);
     // The one that most pages link to comes first, with one of these.
     expect(rows[0]).toContain(web.url('/shop/gone'));
     expect(rows[0]).toContain(`linked from ${web.url('/a')}`);
     expect(rows[0]).toMatch(/410\s+2$/);
+    // As sumi links --broken counts: two pages link to the redirect that leads there.
+    expect(rows[1]).toContain(web.url('/new'));
+    expect(rows[1]).toContain(`linked from ${web.url('/')}`);
+    expect(rows[1]).toMatch(/404\s+2$/);
     expect(await page.locator('#slowest').textContent()).toContain(HOSTILE);
     expect(await page.locator('img').count()).toBe(0);
     expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(390);

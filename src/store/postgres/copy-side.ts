@@ -410,7 +410,7 @@ async function discard(tx: TransactionSql, projectId: number, key: string): Prom
     await ask(tx, `DELETE FROM ${table} WHERE run_id IN (SELECT id FROM run WHERE project_id = $1)`, [
       projectId,
     ]);
-  for (const table of ['url', 'host_queue', 'lowering', 'origin', 'discovery', 'run'])
+  for (const table of ['url', 'host_queue', 'lowering', 'origin', 'discovery', 'reader_look', 'run'])
     await ask(tx, `DELETE FROM ${table} WHERE project_id = $1`, [projectId]);
   await ask(tx, 'DELETE FROM project WHERE id = $1', [projectId]);
   await ask(tx, 'DELETE FROM meta WHERE key = $1', [key]);

@@ -281,7 +281,7 @@ function begin(db: Database, request: CopyRequest): CopyProgress {
 function discard(db: Database, projectId: number, key: string): void {
   clearPages(db, projectId);
   db.prepare('DELETE FROM request WHERE run_id IN (SELECT id FROM run WHERE project_id = ?)').run(projectId);
-  for (const table of ['url', 'host_queue', 'wait_block', 'origin', 'discovery', 'run'])
+  for (const table of ['url', 'host_queue', 'wait_block', 'origin', 'discovery', 'reader_look', 'run'])
     db.prepare(`DELETE FROM ${table} WHERE project_id = ?`).run(projectId);
   db.prepare('DELETE FROM project WHERE id = ?').run(projectId);
   dropMeta(db, key);

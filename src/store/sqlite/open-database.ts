@@ -12,7 +12,7 @@ import { SumiError, sumiError } from '../../errors.ts';
 import { isAlive } from '../../primitives/process-life.ts';
 import Sqlite, { nativeBinding } from './driver.ts';
 import { migrate, SCHEMA_VERSION } from './schema.ts';
-import { isFolderShut, openInShutFolder, tidiedAfterwards } from './tidy-reading.ts';
+import { isShut, openInShutFolder, tidiedAfterwards } from './tidy-reading.ts';
 
 /** "SUMI" in the file's header tells our databases from others'. */
 const APPLICATION_ID = 0x53554d49;
@@ -77,7 +77,7 @@ export function openForReading(path: string): Database {
   refuseUnusable(path, false);
   // SQLite's own files stand beside the file that a link leads to.
   const real = realpathSync(path);
-  if (isFolderShut(real)) return openInShutFolder(real, (copy) => openReader(copy, path));
+  if (isShut(real)) return openInShutFolder(real, (copy) => openReader(copy, path));
   return tidiedAfterwards(openReader(real, path), real);
 }
 

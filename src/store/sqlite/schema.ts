@@ -99,6 +99,7 @@ CREATE TABLE revisit (
   signals_in_all INTEGER NOT NULL,
   flags INTEGER NOT NULL
 );`;
+
 /** Up to where a reader of `sumi changes` has looked: all runs up to `run_id`, and what came later up to `looked_at`. */
 export const READER_TABLE = `CREATE TABLE reader_look (
   project_id INTEGER NOT NULL,

@@ -1,5 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import {
+  chmodSync,
   copyFileSync,
   mkdirSync,
   mkdtempSync,
@@ -11,6 +12,7 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import Sqlite from 'better-sqlite3';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { openForReading, openForWriting } from './open-database.ts';
@@ -121,6 +123,27 @@ describe('reading', () => {
     expect([status, stderr]).toEqual([0, '']);
     expect(files()).toEqual(left);
     openForReading(path).close();
+    expect(files()).toEqual(['x.db']);
+  });
+
+  it('leaves none beside a file that this user may only read, in a folder where he may write', ({ skip }) => {
+    // Who is root may write everything: another user reads then, if this source is not kept from him.
+    const user = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {};
+    const source = fileURLToPath(import.meta.url);
+    const isKept = spawnSync('test', ['-r', source], user).status !== 0;
+    if (isKept) skip(`user ${user.uid} may not read ${source}`);
+    chmodSync(folder, 0o777);
+    chmodSync(path, 0o444);
+    const script = `const { openForReading } = await import(${JSON.stringify(new URL('./open-database.ts', import.meta.url).href)});
+      const reader = openForReading(${JSON.stringify(path)});
+      console.log(reader.prepare('SELECT count(*) FROM project').pluck().get());
+      reader.close();`;
+    const { status, stdout, stderr } = spawnSync(
+      process.execPath,
+      ['--import', 'tsx', '--input-type=module', '-e', script],
+      { encoding: 'utf8', ...user },
+    );
+    expect([status, stdout, stderr]).toEqual([0, '1\n', '']);
     expect(files()).toEqual(['x.db']);
   });
 

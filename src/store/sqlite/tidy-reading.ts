@@ -4,7 +4,8 @@
  * closes it once more that way, where the log is empty: SQLite itself sees to it that nothing is taken from others who
  * have the file open, and a log with something in it (of a crawl under way, or one that was killed) is left to them.
  *
- * In a folder where this user may not write there can be no such files: a file that has none is read from a copy.
+ * Where this user may not write, into the folder or into the file, there can be no such files: a file that has none is read
+ * from a copy.
  */
 import { accessSync, constants, copyFileSync, existsSync, mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -17,10 +18,13 @@ export function tidiedAfterwards(db: Database, path: string): Database {
   return closingWith(db, () => tidy(path));
 }
 
-/** Nobody may write there, and nobody has: SQLite could not open the file in its place. */
-export function isFolderShut(path: string): boolean {
+/**
+ * This user may not write into the folder, so that SQLite could not open the file in its place; or not into the file, so
+ * that what SQLite makes beside it could not be taken away again, and would be in the way of the file's owner.
+ */
+export function isShut(path: string): boolean {
   // With its index there, readers need not write; who has it open is at work on the file.
-  return !mayWrite(dirname(resolve(path))) && !existsSync(`${path}-shm`);
+  return !(mayWrite(dirname(resolve(path))) && mayWrite(path)) && !existsSync(`${path}-shm`);
 }
 
 /** From a copy in the folder for temporary files, its log with it, which is removed with the connection. */

@@ -1,0 +1,64 @@
+import { describe, expect, it } from 'vitest';
+import type { ForeseenVisit } from '../watch/foresee-visit.ts';
+import type { Explanation } from './explain-page.ts';
+import { renderExplanation } from './render-explanation.ts';
+
+const NOW = Date.parse('2026-03-04T05:00:00Z');
+
+function explained(watch: Partial<ForeseenVisit>): string {
+  const page: Explanation = {
+    ...{
+      url: 'https://a.example/',
+      fetch_url: 'https://a.example/',
+      project: 'a.example',
+      state: 'Processed',
+    },
+    ...{
+      reason: null,
+      depth: 0,
+      discovered_run: 1,
+      discovered_at: '2026-03-01T00:00:00.000Z',
+      referrers: [],
+    },
+    ...{ status_code: 200, title: null, visited_at: '2026-03-04T04:00:00.000Z', left_out: null, attempts: 0 },
+    ...{ retry_at: null, visits: [], history: [], visits_total: 0, history_total: 0 },
+    ...{ change_frequency: 0, changes_detected: 0, redirects: [], final_url: null },
+    robots: { decision: 'allowed', rule: null, status: 404 },
+    revisit: {
+      ...{ rule: 'value', rate_per_day: 0.1, interval_days: null, next_visit: null, chance_changed: null },
+      ...{ score: null, score_parts: null, band: null, is_signalled: false, is_watched: true },
+      visits_per_day: null,
+      watch: {
+        ...{ next_look: '2026-03-04T05:10:00.000Z', visit_at: '2026-03-04T05:40:00.000Z', looks: 3 },
+        ...{ last_look: '2026-03-04T05:40:00.000Z', waits_for: 'budget', every_ms: 900_000 },
+        ...watch,
+      },
+    },
+  };
+  return renderExplanation(page, NOW);
+}
+
+describe('what why tells of a watch that is at work', () => {
+  it('is the look that will visit the page, and what the page waits for', () => {
+    expect(explained({})).toContain(
+      'the watch that is at work (a look every 15 minutes) visits it at 2026-03-04T05:40:00.000Z, its look number 3 from now',
+    );
+    expect(explained({})).toContain('until then the budget (--budget) goes to pages that come before it');
+    const next = explained({ visit_at: '2026-03-04T05:10:00.000Z', looks: 1, waits_for: null });
+    expect(next).toContain('visits it at 2026-03-04T05:10:00.000Z, its next look');
+    expect(explained({ looks: 0 })).toContain('the watch is visiting it now');
+  });
+
+  it('says why where none of the coming looks will', () => {
+    const none = explained({ visit_at: null, looks: 1000 });
+    expect(none).toContain('visits it in none of its next 1,000 looks, until 2026-03-04T05:40:00.000Z');
+    expect(none).toContain('until then the budget (--budget) goes to pages that come before it');
+  });
+
+  it('has a unit for every length of time', () => {
+    const everyOf = (ms: number) => /a look every (.*?)\)/.exec(explained({ every_ms: ms }))![1];
+    expect([1000, 5000, 60_000, 900_000, 3_600_000, 86_400_000, 604_800_000].map(everyOf)).toEqual([
+      ...['second', '5 seconds', 'minute', '15 minutes', '60 minutes', '24 hours', '7 days'],
+    ]);
+  });
+});

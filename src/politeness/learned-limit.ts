@@ -57,6 +57,7 @@ export class LearnedLimit {
   #earlier: Allowance[] = [];
   /** What was refused (a page, or null for anything else), or that there was an answer. */
   readonly #recent: (number | null | 'answered')[] = [];
+  #answersInARow = 0;
   #inARow = 0;
   #isLimited = false;
   /** Its 503s are those of single pages. */
@@ -201,6 +202,9 @@ export class LearnedLimit {
   }
 
   #note(what: number | null | 'answered'): void {
+    // On most hosts all answers are answers: one more takes nothing out and brings nothing.
+    if (what === 'answered' && ++this.#answersInARow > WINDOW) return;
+    if (what !== 'answered') this.#answersInARow = 0;
     this.#recent.push(what);
     if (this.#recent.length > WINDOW) this.#recent.shift();
   }

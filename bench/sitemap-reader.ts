@@ -1,7 +1,7 @@
 // One process that reads one sitemap by the road of the crawler (fetcher, findEntries, reader) and tells what that cost:
 // processor time and growth of the process from before the request to behind the last entry. A small sitemap is read
 // first, as a crawl has read pages by then: what is loaded once belongs to no sitemap.
-import { createSitemapWeb } from '../src/crawl/sitemap-web.ts';
+import { createSitemapWeb } from '../src/crawl/discover/sitemap-web.ts';
 import { createHttpFetcher } from '../src/fetch/http-fetcher.ts';
 import { parseRobotsTxt, rulesFor } from '../src/politeness/robots-txt.ts';
 import { systemClock } from '../src/primitives/clock.ts';

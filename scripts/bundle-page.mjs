@@ -1,4 +1,4 @@
-// Makes the parts of a page that opens from disk (src/map-page, src/report-page, src/changes-page) from their sources: its script as one
+// Makes the parts of a page that opens from disk (src/pages) from their sources: its script as one
 // piece of plain JavaScript, its style without what browsers do not need, its markup. Used by the build, and from the
 // sources by each page's page-parts.ts.
 import { readFileSync } from 'node:fs';
@@ -7,7 +7,7 @@ import { build } from 'esbuild';
 
 /** `name`: map, report or changes. */
 export async function bundlePage(name) {
-  const folder = fileURLToPath(new URL(`../src/${name}-page/page/`, import.meta.url));
+  const folder = fileURLToPath(new URL(`../src/pages/${name}/page/`, import.meta.url));
   const { outputFiles } = await build({
     entryPoints: [`${folder}${name}.ts`, `${folder}${name}.css`],
     outdir: 'unwritten',
@@ -33,8 +33,8 @@ export async function bundlePage(name) {
 export const pagesPlugin = {
   name: 'pages',
   setup({ onLoad }) {
-    onLoad({ filter: /[\\/](map|report|changes)-page[\\/]page-parts\.ts$/ }, async ({ path }) => {
-      const [, name] = /(\w+)-page[\\/]page-parts\.ts$/.exec(path);
+    onLoad({ filter: /[\\/]pages[\\/](map|report|changes)[\\/]page-parts\.ts$/ }, async ({ path }) => {
+      const [, name] = /(\w+)[\\/]page-parts\.ts$/.exec(path);
       return {
         contents: `const parts = ${JSON.stringify(await bundlePage(name))};\nexport const pageParts = async () => parts;`,
         loader: 'js',

@@ -5,22 +5,19 @@
  */
 import { loadConfig } from './config/load-config.ts';
 import type { OptionValues } from './config/option-table.ts';
-import { applyProjectSettings } from './crawl/apply-project-settings.ts';
 import { startCrawl } from './crawl/start-crawl.ts';
 import type { Extensions } from './crawl/wire.ts';
 import { sumiError } from './errors.ts';
+import { createEventStream } from './events/event-stream.ts';
+import type { CrawlEvent, EventListener, SummaryEvent } from './events/events.ts';
 import { systemClock } from './primitives/clock.ts';
-import { createEventStream } from './report/event-stream.ts';
-import type { CrawlEvent, EventListener, SummaryEvent } from './report/events.ts';
+import { applyProjectSettings } from './project/apply-project-settings.ts';
 import type { BodyStore } from './store/bodies.ts';
 import { openStore as openStoreAt } from './store/open-store.ts';
 import type { Store } from './store/port.ts';
 
 export type { ContentInput, ContentParser, ParsedContent } from './crawl/parts.ts';
 export { type ErrorCode, SumiError } from './errors.ts';
-export type { Candidate, Claim } from './frontier/candidate.ts';
-export type { PageState } from './frontier/page-state.ts';
-export type { AnswerForPace, PacingStrategy } from './politeness/host-pace.ts';
 export type {
   CrawlEvent,
   EventListener,
@@ -32,8 +29,11 @@ export type {
   RunStatus,
   SitemapEvent,
   SummaryEvent,
-} from './report/events.ts';
-export type { OutputSink } from './report/output-sink.ts';
+} from './events/events.ts';
+export type { OutputSink } from './events/output-sink.ts';
+export type { Candidate, Claim } from './frontier/candidate.ts';
+export type { PageState } from './frontier/page-state.ts';
+export type { AnswerForPace, PacingStrategy } from './politeness/host-pace.ts';
 export type { ScopeCandidate, ScopeRule, Verdict } from './scope/classify.ts';
 export type { BodyStore } from './store/bodies.ts';
 export { openBodies, openReadSide as openResults } from './store/open-store.ts';

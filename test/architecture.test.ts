@@ -47,10 +47,14 @@ function importsOf(path: string): Import[] {
 
 const IMPORTS = SOURCES.flatMap(importsOf);
 
+/** Parts whose folders are one part: they may use each other. */
+const ROOMS = ['config', 'crawl'];
+
 /** The part of the program a file belongs to: its folder under src, or the file itself at the top. */
 function partOf(path: string): string {
   const folder = relative('src', dirname(path));
-  return folder === '' ? basename(path, '.ts') : folder === 'config/options' ? 'config' : folder;
+  if (folder === '') return basename(path, '.ts');
+  return ROOMS.find((part) => folder.startsWith(`${part}/`)) ?? folder;
 }
 
 /** What each part may use, and what it may besides know by type only (ports, and values handed through the loop). */
@@ -69,7 +73,10 @@ const PARTS: Record<string, { uses: string[]; types?: string[] }> = {
   change: { uses: ['primitives', 'url'], types: ['frontier', 'parse', 'store'] },
   // The plan of revisits: numbers in, numbers out.
   'change/revisit': { uses: ['change'] },
-  report: { uses: ['primitives', 'frontier', 'change'], types: ['store', 'graph'] },
+  // Typed events, who hears them, and what is counted of them.
+  events: { uses: ['primitives', 'frontier', 'change'], types: ['store', 'graph'] },
+  // Plain text for terminals and files: tables, changes, progress, summaries.
+  render: { uses: ['primitives', 'frontier', 'change', 'events'], types: ['store', 'graph'] },
   // Patterns and domains are checked before a crawl begins.
   config: { uses: ['primitives', 'url', 'scope'] },
   // The ports, and the one file that knows the adapters.
@@ -84,7 +91,7 @@ const PARTS: Record<string, { uses: string[]; types?: string[] }> = {
   // The link graph, read through the read side: what it measures, and the formats it is exported in.
   graph: {
     uses: ['url', 'frontier', 'parse', 'store', 'graph/formats'],
-    types: ['config', 'map-page'],
+    types: ['config', 'pages/map'],
   },
   'graph/formats': { uses: ['primitives', 'graph'] },
   crawl: {
@@ -98,38 +105,46 @@ const PARTS: Record<string, { uses: string[]; types?: string[] }> = {
       'parse',
       'change',
       'change/revisit',
-      'report',
+      'events',
       'config',
       'store',
       'graph',
       'sitemap',
     ],
   },
+  // Use cases that every door shares: no flags, no printing.
+  project: {
+    uses: ['primitives', 'url', 'frontier', 'scope', 'change', 'config', 'crawl', 'store', 'graph'],
+  },
   // The terrain as a page, read through the graph. What runs inside the page is a program of its own.
-  'map-page': { uses: ['primitives', 'graph'], types: ['store'] },
-  'map-page/page': { uses: ['map-page'] },
+  pages: { uses: ['primitives'] },
+  'pages/map': { uses: ['primitives', 'graph', 'pages'], types: ['store'] },
+  'pages/map/page': { uses: ['pages/map'] },
   // A project or run as a page, made of what the read side counted.
-  'report-page': { uses: ['primitives', 'report', 'store'], types: ['frontier', 'change', 'graph'] },
-  'report-page/page': { uses: ['report-page'] },
+  'pages/report': {
+    uses: ['primitives', 'render', 'store', 'pages'],
+    types: ['frontier', 'change', 'graph'],
+  },
+  'pages/report/page': { uses: ['pages/report'] },
   // What changed as a page.
-  'changes-page': { uses: ['primitives', 'report'] },
-  'changes-page/page': { uses: ['changes-page'] },
+  'pages/changes': { uses: ['primitives', 'render', 'pages'] },
+  'pages/changes/page': { uses: ['pages/changes'] },
   // One sitemap, and which of them a site has: pure. Asking for them outside of a crawl is a part of its own.
   sitemap: { uses: ['primitives', 'url'], types: ['politeness'] },
   'sitemap/lookup': {
-    uses: ['primitives', 'frontier', 'politeness', 'config', 'report', 'store', 'crawl', 'sitemap'],
+    uses: ['primitives', 'frontier', 'politeness', 'config', 'events', 'store', 'crawl', 'sitemap'],
     types: ['fetch'],
   },
   // A project kept fresh: the plan of revisits over the store, and a crawl for what is due.
   watch: {
     uses: ['primitives', 'parse', 'change/revisit', 'config', 'crawl', 'store'],
-    types: ['change', 'report'],
+    types: ['change', 'events'],
   },
   // A small web to show the crawler on: knows nothing of it.
   demo: { uses: [] },
   // Front doors hold no crawl logic: they start crawls, ask the store's read side, and show what they get.
   index: {
-    uses: ['primitives', 'config', 'crawl', 'report', 'store'],
+    uses: ['primitives', 'config', 'crawl', 'project', 'events', 'store'],
     types: ['frontier', 'politeness', 'scope', 'fetch', 'url', 'parse'],
   },
   cli: {
@@ -141,12 +156,14 @@ const PARTS: Record<string, { uses: string[]; types?: string[] }> = {
       'change',
       'config',
       'crawl',
-      'report',
+      'project',
+      'events',
+      'render',
       'store',
       'graph',
-      'map-page',
-      'report-page',
-      'changes-page',
+      'pages/map',
+      'pages/report',
+      'pages/changes',
       'sitemap/lookup',
       'watch',
       'demo',

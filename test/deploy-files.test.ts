@@ -293,7 +293,7 @@ describe('kubernetes.yaml', () => {
       external === undefined ? [] : [external.metric.name],
     );
     expect(names).toEqual(['sumi_hosts_waiting']);
-    expect(readFileSync(join(ROOT, 'src/report/metrics.ts'), 'utf8')).toContain(`'${names[0]}'`);
+    expect(readFileSync(join(ROOT, 'src/events/metrics.ts'), 'utf8')).toContain(`'${names[0]}'`);
   });
 });
 

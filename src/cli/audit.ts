@@ -1,7 +1,7 @@
 /** `sumi audit [RUN]`: replays the request log and says whether every request was polite. Exit code 1 if one was not. */
 import { Command } from 'commander';
 import { EXIT_CODES, sumiError } from '../errors.ts';
-import { painterFor, printable, showMany } from '../report/terminal-text.ts';
+import { painterFor, printable, showMany } from '../render/terminal-text.ts';
 import { type Audited, auditRuns, clearedText, MAX_DETAILS } from './audit-runs.ts';
 import { addReadFlags, readWholeNumber, wantsJson, withReadSide } from './read-command.ts';
 

@@ -6,8 +6,8 @@ import { Command } from 'commander';
 import { VISIT_OUTCOMES, type VisitOutcome } from '../change/visit-record.ts';
 import { withoutCredentials } from '../config/url-credentials.ts';
 import { sumiError } from '../errors.ts';
-import { describeChanges } from '../report/describe-changes.ts';
-import { showCount, showMany } from '../report/terminal-text.ts';
+import { describeChanges } from '../render/describe-changes.ts';
+import { showCount, showMany } from '../render/terminal-text.ts';
 import {
   type ChangesHeading,
   type ChangesList,
@@ -15,7 +15,7 @@ import {
   TOLD_NAMES,
   type ToldChange,
   toldChange,
-} from '../report/told-change.ts';
+} from '../render/told-change.ts';
 import type { PageRow, ReadSide, RunRow } from '../store/read-side.ts';
 import { type ChosenRuns, chooseRuns, isRunNumber, projectOf, type RunFlags } from './choose-runs.ts';
 import { findPages } from './find-pages.ts';

@@ -16,7 +16,7 @@ import {
   type ToldChange,
   toldChange,
   toldDifference,
-} from '../report/told-change.ts';
+} from '../render/told-change.ts';
 import type { ChangeRow, ProjectRow, ReadSide, RunRow } from '../store/read-side.ts';
 import { findRun, projectOf } from './choose-runs.ts';
 import { addOptionFlags } from './options-to-flags.ts';

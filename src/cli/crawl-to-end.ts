@@ -4,13 +4,13 @@ import { PROGRAM_VERSION } from '../config/program.ts';
 import { withoutCredentials } from '../config/url-credentials.ts';
 import { type CrawlHandle, startCrawl } from '../crawl/start-crawl.ts';
 import { EXIT_CODES, sumiError } from '../errors.ts';
-import type { EventListener, SummaryEvent } from '../report/events.ts';
-import type { LoopReading } from '../report/metrics.ts';
+import type { EventListener, SummaryEvent } from '../events/events.ts';
+import type { LoopReading } from '../events/metrics.ts';
 import { openReadSide } from '../store/open-store.ts';
+import { watchCrawl } from './crawl-view.ts';
 import { findPages } from './find-pages.ts';
 import { storeFlag } from './store-flag.ts';
 import { refusalError, refusedLines } from './tell-refused.ts';
-import { watchCrawl } from './watch-crawl.ts';
 
 export interface CrawlHooks {
   /** Called once the run is known; `say` writes a line that goes well with what the crawl shows. */
@@ -53,7 +53,7 @@ export async function crawlToEnd(
 async function metricsFor(config: Config, loops: () => readonly LoopReading[]) {
   const { metricsPort: port, metricsHost: host } = config;
   if (port === null) return null;
-  const { serveMetrics } = await import('../report/serve-metrics.ts');
+  const { serveMetrics } = await import('../events/serve-metrics.ts');
   return serveMetrics({ version: PROGRAM_VERSION, port, host, loops });
 }
 

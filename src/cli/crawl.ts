@@ -1,7 +1,7 @@
 /** `sumi crawl`: from flags to a run. */
 import { Command } from 'commander';
 import { loadConfig } from '../config/load-config.ts';
-import { applyProjectSettings } from '../crawl/apply-project-settings.ts';
+import { applyProjectSettings } from '../project/apply-project-settings.ts';
 import { crawlToEnd } from './crawl-to-end.ts';
 import { addOptionFlags, flagsGiven } from './options-to-flags.ts';
 import { readUrlList } from './read-url-list.ts';

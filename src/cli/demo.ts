@@ -2,8 +2,8 @@
 import { Command } from 'commander';
 import { loadConfig } from '../config/load-config.ts';
 import { serveDemoSite } from '../demo/demo-site.ts';
-import { shellWord } from '../report/render-summary.ts';
-import { pad, painterFor } from '../report/terminal-text.ts';
+import { shellWord } from '../render/render-summary.ts';
+import { pad, painterFor } from '../render/terminal-text.ts';
 import { crawlToEnd } from './crawl-to-end.ts';
 import { addOptionFlags, flagsGiven } from './options-to-flags.ts';
 import { typedProgram } from './typed-program.ts';

@@ -8,8 +8,8 @@ import { sumiError } from '../errors.ts';
 import type { LinkGraph } from '../graph/link-graph.ts';
 import type { TerrainSurvey } from '../graph/survey-terrain.ts';
 import { type ReadTerrain, readTerrainFigures } from '../graph/terrain-figures.ts';
-import type { MapSubject } from '../map-page/terrain-map.ts';
-import { renderTerrainSummary } from '../report/terrain-summary.ts';
+import type { MapSubject } from '../pages/map/terrain-map.ts';
+import { renderTerrainSummary } from '../render/terrain-summary.ts';
 import { openReadSide } from '../store/open-store.ts';
 import type { ReadSide } from '../store/read-side.ts';
 import { refuseUnknownProject } from './read-command.ts';
@@ -54,7 +54,7 @@ export async function drawPage(
   subject?: MapSubject,
 ): Promise<{ page: string; drawn: number; subject: MapSubject }> {
   const { readTerrainMap } = await import('../graph/read-terrain-map.ts');
-  const { renderMapPage } = await import('../map-page/render-map-page.ts');
+  const { renderMapPage } = await import('../pages/map/render-map-page.ts');
   const map = await readTerrainMap(side, { project, survey, subject, now: Date.now() });
   return {
     page: await renderMapPage(map),

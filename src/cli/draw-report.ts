@@ -9,7 +9,7 @@ export async function drawReport(side: ReadSide, run: StoredRun, isWhole: boolea
   const project = (await side.projects()).find((row) => row.project === run.project);
   const state = await side.report(run.run);
   if (project === undefined || state === null) return null;
-  const { renderReportPage } = await import('../report-page/render-report-page.ts');
+  const { renderReportPage } = await import('../pages/report/render-report-page.ts');
   const figures = await side.changeFigures(project.id, isWhole ? null : run.run);
   return await renderReportPage({
     project: run.project,

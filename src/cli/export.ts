@@ -9,7 +9,7 @@ import { describePages } from '../graph/describe-pages.ts';
 import { EXPORT_FORMATS, type ExportFormat, filesOf, type GraphFile } from '../graph/graph-files.ts';
 import { readStoredOrigins } from '../graph/stored-origins.ts';
 import { BYTE_ORDER_MARK } from '../primitives/csv-field.ts';
-import { printable, showMany } from '../report/terminal-text.ts';
+import { printable, showMany } from '../render/terminal-text.ts';
 import { openReadSide } from '../store/open-store.ts';
 import type { ReadSide } from '../store/read-side.ts';
 import { drawPage, oneOf } from './draw-map.ts';

@@ -1,9 +1,9 @@
 /** `sumi forget`: clears history older than asked for, after a question. Pages and links stay. */
 import { createInterface } from 'node:readline/promises';
 import { Command } from 'commander';
-import { forgetHistory } from '../crawl/forget-history.ts';
 import { EXIT_CODES, sumiError } from '../errors.ts';
-import { printable, showMany } from '../report/terminal-text.ts';
+import { forgetHistory } from '../project/forget-history.ts';
+import { printable, showMany } from '../render/terminal-text.ts';
 import { addReadFlags, wantsJson, withReadSide } from './read-command.ts';
 import { readLength } from './read-time.ts';
 

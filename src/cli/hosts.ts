@@ -1,7 +1,7 @@
 /** `sumi hosts`: what is known of each host: its pages, its clock, its blocks, its robots.txt. */
 import { Command } from 'commander';
 import { COUNTING_WORD_NAMES } from '../frontier/counting-words.ts';
-import type { Column } from '../report/render-table.ts';
+import type { Column } from '../render/render-table.ts';
 import type { HostRow } from '../store/read-side.ts';
 import { addReadFlags, wantsBom, withReadSide } from './read-command.ts';
 import { writeRows } from './write-rows.ts';

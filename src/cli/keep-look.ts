@@ -2,7 +2,7 @@
 import type { Config } from '../config/load-config.ts';
 import { SumiError } from '../errors.ts';
 import { systemClock } from '../primitives/clock.ts';
-import { printable } from '../report/terminal-text.ts';
+import { printable } from '../render/terminal-text.ts';
 import { openStore } from '../store/open-store.ts';
 import type { AskedLook } from './choose-runs.ts';
 

@@ -3,7 +3,7 @@ import { Command } from 'commander';
 import { withoutCredentials } from '../config/url-credentials.ts';
 import { sumiError } from '../errors.ts';
 import { type BrokenLink, findBrokenLinks } from '../graph/broken-links.ts';
-import type { Column } from '../report/render-table.ts';
+import type { Column } from '../render/render-table.ts';
 import type { LinkRow, PageRow } from '../store/read-side.ts';
 import { isRefusedRedirect } from '../store/redirect-end.ts';
 import { findPages } from './find-pages.ts';

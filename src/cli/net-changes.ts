@@ -6,7 +6,7 @@
 import { type BriefVisit, compareRuns } from '../change/compare-runs.ts';
 import { mergeChanges, pageAfter } from '../change/merge-changes.ts';
 import { VISIT_OUTCOMES, type VisitOutcome } from '../change/visit-record.ts';
-import { type ToldChange, toldChange, toldDifference } from '../report/told-change.ts';
+import { type ToldChange, toldChange, toldDifference } from '../render/told-change.ts';
 import type { ChangeRow, HistoryRow, ProjectRow, ReadSide } from '../store/read-side.ts';
 
 export interface ChangeWindow {

@@ -11,7 +11,7 @@ import {
 } from '../config/project-settings.ts';
 import { sumiError } from '../errors.ts';
 import { systemClock } from '../primitives/clock.ts';
-import { printable } from '../report/terminal-text.ts';
+import { printable } from '../render/terminal-text.ts';
 import { openReadSide, openStore } from '../store/open-store.ts';
 import { addOptionFlags, flagsGiven } from './options-to-flags.ts';
 import { ANSWER_FORMATS, refuseUnknownProject, wantsJson } from './read-command.ts';

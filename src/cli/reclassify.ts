@@ -1,9 +1,9 @@
 /** `sumi reclassify`: a changed terrain file applied to the stored map, without a crawl. */
 import { Command } from 'commander';
 import { loadTerrain } from '../config/load-terrain.ts';
-import { type Reclassified, reclassify } from '../crawl/reclassify.ts';
-import { type Column, layOutTable } from '../report/render-table.ts';
-import { painterFor, printable, showCount, showMany } from '../report/terminal-text.ts';
+import { type Reclassified, reclassify } from '../project/reclassify.ts';
+import { type Column, layOutTable } from '../render/render-table.ts';
+import { painterFor, printable, showCount, showMany } from '../render/terminal-text.ts';
 import { addOptionFlags, flagsBesideFile } from './options-to-flags.ts';
 import { ANSWER_FORMATS, wantsJson } from './read-command.ts';
 

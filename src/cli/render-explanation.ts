@@ -1,6 +1,6 @@
 /** An explanation as text for people. */
-import { describeChanges, showRate } from '../report/describe-changes.ts';
-import { painterFor, printable, showBytes, showCount, showMany } from '../report/terminal-text.ts';
+import { describeChanges, showRate } from '../render/describe-changes.ts';
+import { painterFor, printable, showBytes, showCount, showMany } from '../render/terminal-text.ts';
 import type { HistoryRow, VisitRow } from '../store/read-side.ts';
 import type { RevisitExplanation } from '../watch/explain-revisit.ts';
 import type { ForeseenVisit, WaitsFor } from '../watch/foresee-visit.ts';

@@ -1,8 +1,8 @@
 /** The report of a run as text for people. */
 
-import { describeUrls } from '../report/describe-urls.ts';
-import { renderCounts } from '../report/render-summary.ts';
-import { type Column, layOutTable } from '../report/render-table.ts';
+import { describeUrls } from '../render/describe-urls.ts';
+import { renderCounts } from '../render/render-summary.ts';
+import { type Column, layOutTable } from '../render/render-table.ts';
 import {
   type Paint,
   painterFor,
@@ -11,7 +11,7 @@ import {
   showCount,
   showMany,
   showSeconds,
-} from '../report/terminal-text.ts';
+} from '../render/terminal-text.ts';
 import type { DomainFigures } from '../store/run-report.ts';
 import { clearedText } from './audit-runs.ts';
 import type { FullReport } from './report-on-run.ts';

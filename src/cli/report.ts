@@ -4,7 +4,7 @@
  */
 import { Command, Option } from 'commander';
 import { sumiError } from '../errors.ts';
-import { printable } from '../report/terminal-text.ts';
+import { printable } from '../render/terminal-text.ts';
 import type { StoredRun } from '../store/read-side.ts';
 import { isCrawl } from '../store/unfinished-run.ts';
 import { drawReport } from './draw-report.ts';

@@ -1,9 +1,9 @@
 /** `sumi resume`: goes on with the last unfinished run, with the start URLs and options that are stored with it. */
 import { Command } from 'commander';
 import { type Config, type ConfigSources, loadConfig } from '../config/load-config.ts';
-import { refuseWithoutCredentials } from '../crawl/credentials.ts';
-import { openSideToCrawl } from '../crawl/open-side-to-crawl.ts';
+import { refuseWithoutCredentials } from '../crawl/run/credentials.ts';
 import { sumiError } from '../errors.ts';
+import { openSideToCrawl } from '../project/open-side-to-crawl.ts';
 import type { ReadSide, StoredRun } from '../store/read-side.ts';
 import { isUnfinished } from '../store/unfinished-run.ts';
 import { crawlToEnd } from './crawl-to-end.ts';

@@ -1,7 +1,7 @@
 /** `sumi runs`: every crawl of the store, oldest first. */
 import { Command } from 'commander';
-import type { Column } from '../report/render-table.ts';
-import { showBytes } from '../report/terminal-text.ts';
+import type { Column } from '../render/render-table.ts';
+import { showBytes } from '../render/terminal-text.ts';
 import type { RunRow } from '../store/read-side.ts';
 import { addReadFlags, wantsBom, withReadSide } from './read-command.ts';
 import { writeRows } from './write-rows.ts';

@@ -2,9 +2,9 @@
 import { Command } from 'commander';
 import { loadConfig } from '../config/load-config.ts';
 import { withoutCredentials } from '../config/url-credentials.ts';
-import { applyProjectSettings } from '../crawl/apply-project-settings.ts';
 import { EXIT_CODES, sumiError } from '../errors.ts';
-import type { Column } from '../report/render-table.ts';
+import { applyProjectSettings } from '../project/apply-project-settings.ts';
+import type { Column } from '../render/render-table.ts';
 import type { ListedEntry } from '../sitemap/entry-words.ts';
 import type { SitemapReport } from '../sitemap/find-entries.ts';
 import type { StoredListing } from '../sitemap/lookup/keep-entries.ts';

@@ -1,8 +1,8 @@
 /** `sumi stats`: what a file, or one project in it, amounts to. */
 import { Command } from 'commander';
-import { describeUrls } from '../report/describe-urls.ts';
-import { renderCounts } from '../report/render-summary.ts';
-import { painterFor, printable, showBytes, showMany } from '../report/terminal-text.ts';
+import { describeUrls } from '../render/describe-urls.ts';
+import { renderCounts } from '../render/render-summary.ts';
+import { painterFor, printable, showBytes, showMany } from '../render/terminal-text.ts';
 import type { RunRow } from '../store/read-side.ts';
 import { addReadFlags, type Reading, wantsJson, withReadSide } from './read-command.ts';
 

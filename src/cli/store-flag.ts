@@ -1,7 +1,7 @@
 /** How a command that is told to the reader names the store of this one. */
 import type { Config } from '../config/load-config.ts';
 import { OPTIONS } from '../config/option-table.ts';
-import { shellWord } from '../report/render-summary.ts';
+import { shellWord } from '../render/render-summary.ts';
 
 export type StoreChoice = Pick<Config, 'store' | 'db' | 'storeAddress' | 'storeLabel' | 'sources'>;
 

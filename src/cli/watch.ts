@@ -8,16 +8,16 @@ import { type Config, type ConfigSources, loadConfig } from '../config/load-conf
 import { camelCase } from '../config/option-spec.ts';
 import { OPTION_NAMES, type OptionName } from '../config/option-table.ts';
 import { withoutCredentials } from '../config/url-credentials.ts';
-import { applyProjectSettings } from '../crawl/apply-project-settings.ts';
-import { refuseWithoutCredentials } from '../crawl/credentials.ts';
-import { openSideToCrawl } from '../crawl/open-side-to-crawl.ts';
-import { projectOf, readStartUrls } from '../crawl/prepare-run.ts';
+import { refuseWithoutCredentials } from '../crawl/run/credentials.ts';
+import { projectOf, readStartUrls } from '../crawl/run/prepare-run.ts';
 import { wireNormalizer } from '../crawl/wire.ts';
 import { EXIT_CODES, formatError, sumiError } from '../errors.ts';
+import type { SummaryEvent } from '../events/events.ts';
 import { systemClock } from '../primitives/clock.ts';
-import type { SummaryEvent } from '../report/events.ts';
-import { renderFault } from '../report/render-progress.ts';
-import { painterFor, printable, showBytes, showMany } from '../report/terminal-text.ts';
+import { applyProjectSettings } from '../project/apply-project-settings.ts';
+import { openSideToCrawl } from '../project/open-side-to-crawl.ts';
+import { renderFault } from '../render/render-progress.ts';
+import { painterFor, printable, showBytes, showMany } from '../render/terminal-text.ts';
 import type { StoredRun } from '../store/read-side.ts';
 import { createAnnouncer } from '../watch/announce.ts';
 import { drain } from '../watch/delivery-queue.ts';
@@ -25,13 +25,13 @@ import { runWatch, type WatchEnd } from '../watch/run-watch.ts';
 import type { ChangeEvent, TickEvent, WatchEvent } from '../watch/watch-event.ts';
 import { openWatch, type Watch } from '../watch/watch-project.ts';
 import { receiversOf, settingsOf } from '../watch/watch-settings.ts';
+import { onLostOutput } from './crawl-view.ts';
 import { addOptionFlags, flagsGiven } from './options-to-flags.ts';
 import { refuseUnknownProject } from './read-command.ts';
 import { readUrlList } from './read-url-list.ts';
 import { storeFlag } from './store-flag.ts';
 import { configOfRun } from './stored-config.ts';
 import { refusalError, refusedLines } from './tell-refused.ts';
-import { onLostOutput } from './watch-crawl.ts';
 
 const EXAMPLES = `
 Examples:

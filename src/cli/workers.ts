@@ -1,6 +1,6 @@
 /** `sumi workers`: who is at work on which run, and how fast. */
 import { Command } from 'commander';
-import type { Column } from '../report/render-table.ts';
+import type { Column } from '../render/render-table.ts';
 import type { WorkerRow } from '../store/read-side.ts';
 import { addReadFlags, type Reading, wantsBom, withReadSide } from './read-command.ts';
 import { writeRows } from './write-rows.ts';

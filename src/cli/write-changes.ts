@@ -3,11 +3,11 @@ import { extname } from 'node:path';
 import { type Command, Option } from 'commander';
 import type { Config } from '../config/load-config.ts';
 import { sumiError } from '../errors.ts';
-import { renderChanges } from '../report/render-changes.ts';
-import { renderChangesMarkdown } from '../report/render-changes-markdown.ts';
-import type { Column } from '../report/render-table.ts';
-import { painterFor, printable } from '../report/terminal-text.ts';
-import { type ChangesList, explainOutcome, type ToldChange } from '../report/told-change.ts';
+import { renderChanges } from '../render/render-changes.ts';
+import { renderChangesMarkdown } from '../render/render-changes-markdown.ts';
+import type { Column } from '../render/render-table.ts';
+import { painterFor, printable } from '../render/terminal-text.ts';
+import { type ChangesList, explainOutcome, type ToldChange } from '../render/told-change.ts';
 import { BOM_DOC, wantsBom } from './read-command.ts';
 import { writeFiles } from './write-files.ts';
 import { type ListFormat, rowPieces, writePieces } from './write-rows.ts';
@@ -119,7 +119,7 @@ function piecesOf(
 
 /** Only who asks for the page loads what draws it. */
 async function* pageOf(list: ChangesList): AsyncGenerator<string> {
-  const { renderChangesPage } = await import('../changes-page/render-changes-page.ts');
+  const { renderChangesPage } = await import('../pages/changes/render-changes-page.ts');
   yield* renderChangesPage(list);
 }
 

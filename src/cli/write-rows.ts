@@ -5,8 +5,8 @@
  */
 import { once } from 'node:events';
 import { BYTE_ORDER_MARK, csvField } from '../primitives/csv-field.ts';
-import { type Column, layOutTable } from '../report/render-table.ts';
-import { painterFor } from '../report/terminal-text.ts';
+import { type Column, layOutTable } from '../render/render-table.ts';
+import { painterFor } from '../render/terminal-text.ts';
 
 export type ListFormat = 'table' | 'json' | 'jsonl' | 'csv';
 

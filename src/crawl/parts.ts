@@ -1,22 +1,23 @@
 /** What the loop is made of. Composition is wire.ts's work; the stages only see what they are given here. */
+
+import type { Report } from '../events/event-hub.ts';
 import type { Fetcher } from '../fetch/fetcher.ts';
 import type { PageParser } from '../parse/parsed-page.ts';
 import type { PaceOptions } from '../politeness/host-pace.ts';
 import type { Clock } from '../primitives/clock.ts';
 import type { LoopLag } from '../primitives/loop-lag.ts';
-import type { Report } from '../report/report.ts';
 import type { Scope } from '../scope/classify.ts';
 import type { BodyStore } from '../store/bodies.ts';
 import type { Store } from '../store/port.ts';
 import type { ReadSide } from '../store/read-side.ts';
 import type { NormalizedUrl, Normalizer } from '../url/normalize.ts';
-import type { MapLists } from './compute-depths.ts';
-import type { LinkDiscovery } from './discover-links.ts';
-import type { ModeDesk } from './mode-desk.ts';
-import type { PageFaults } from './page-faults.ts';
-import type { RetryOptions } from './retry-policy.ts';
-import type { RunRoom } from './run-room.ts';
-import type { Slots } from './slots.ts';
+import type { LinkDiscovery } from './discover/discover-links.ts';
+import type { ModeDesk } from './revisit/choose-run-mode.ts';
+import type { MapLists } from './run/compute-depths.ts';
+import type { RunRoom } from './run/host-allowance.ts';
+import type { Slots } from './run/slots.ts';
+import type { PageFaults } from './visit/page-faults.ts';
+import type { RetryOptions } from './visit/retry-policy.ts';
 
 /** Reads a body of another content type than HTML: what it gives becomes the page's facts, text and links. */
 export type ContentParser = (input: ContentInput) => ParsedContent;

@@ -7,26 +7,26 @@
  * order, politeness/ the moment, visit-page.ts does one page.
  */
 
+import type { WaitingFor } from '../events/events.ts';
 import type { Claim } from '../frontier/candidate.ts';
 import { HostSchedule } from '../frontier/host-schedule.ts';
 import { type PageState, pageStateName } from '../frontier/page-state.ts';
-import type { WaitingFor } from '../report/events.ts';
 import type { ClaimAnswer } from '../store/port.ts';
-import type { ActiveHost, Lookup, PageTurn } from './active-host.ts';
-import { createAlarm } from './alarm.ts';
-import { createBudget } from './budget.ts';
-import { createSitemapDiscovery } from './discover-sitemaps.ts';
-import { type Exchange, exchangeWith, logRequest } from './exchange.ts';
-import { createHostDesk } from './host-desk.ts';
+import { createSitemapDiscovery } from './discover/discover-sitemaps.ts';
+import { createDepthPasser } from './discover/pass-on-depths.ts';
+import { type Exchange, exchangeWith, logRequest } from './hosts/exchange.ts';
+import type { ActiveHost, Lookup, PageTurn } from './hosts/leased-host.ts';
+import { createHostDesk } from './hosts/leased-hosts.ts';
+import { waitingFor } from './hosts/waiting-for.ts';
 import type { CrawlParts } from './parts.ts';
-import { createDepthPasser } from './pass-on-depths.ts';
-import { createPutOff } from './put-off.ts';
-import { createHostRooms } from './run-room.ts';
-import { awaitsDates, isDated, sparedBy } from './spare-visit.ts';
-import { tellPage } from './tell-page.ts';
-import { settleFault, skipped, spareVisit, type VisitSurroundings, visitPage } from './visit-page.ts';
-import { waitingFor } from './waiting-for.ts';
-import { watchOthers } from './watch-others.ts';
+import { awaitsDates, isDated, sparedBy } from './revisit/skip-unchanged.ts';
+import { createPutOff } from './revisit/wait-for-sitemap-dates.ts';
+import { createAlarm } from './run/alarm.ts';
+import { createHostRooms } from './run/host-allowance.ts';
+import { watchOthers } from './run/other-workers.ts';
+import { createBudget } from './run/page-allowance.ts';
+import { tellPage } from './visit/emit-page-event.ts';
+import { settleFault, skipped, spareVisit, type VisitSurroundings, visitPage } from './visit/visit-page.ts';
 
 const CLAIMS_AT_ONCE = 16;
 const PERMITS_AT_ONCE = 64;

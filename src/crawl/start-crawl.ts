@@ -5,18 +5,19 @@
 import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
 import { type Config, configHash } from '../config/load-config.ts';
+import { createReport, type Report } from '../events/event-hub.ts';
+import type { CrawlEvent, EventListener, SummaryEvent } from '../events/events.ts';
+import type { LoopReading } from '../events/metrics.ts';
+import { attachSink, type OutputSink } from '../events/output-sink.ts';
 import type { LinkGraph } from '../graph/link-graph.ts';
 import { systemClock } from '../primitives/clock.ts';
-import type { CrawlEvent, EventListener, SummaryEvent } from '../report/events.ts';
-import type { LoopReading } from '../report/metrics.ts';
-import { attachSink, type OutputSink } from '../report/output-sink.ts';
-import { createReport, type Report } from '../report/report.ts';
 import type { BodyStore } from '../store/bodies.ts';
 import { openBodies, openStore } from '../store/open-store.ts';
 import type { Store } from '../store/port.ts';
 import { pausesAtLimit } from '../store/unfinished-run.ts';
-import { extensionFailed, guardExtensions } from './guard-extensions.ts';
 import type { CrawlParts } from './parts.ts';
+import { extensionFailed, guardExtensions } from './run/guard-extensions.ts';
+import type { RunRoom } from './run/host-allowance.ts';
 import {
   prepareRun,
   prepareToJoin,
@@ -24,12 +25,11 @@ import {
   readStartUrls,
   storedNotes,
   storedOptions,
-} from './prepare-run.ts';
+} from './run/prepare-run.ts';
+import { type RunWork, workOnRun } from './run/run-lifecycle.ts';
+import type { Slots } from './run/slots.ts';
 import { type CrawlLoop, createCrawlLoop } from './run-crawl.ts';
-import type { RunRoom } from './run-room.ts';
-import type { Slots } from './slots.ts';
 import { type Extensions, wireNormalizer, wireParts } from './wire.ts';
-import { type RunWork, workOnRun } from './work-on-run.ts';
 
 export interface CrawlRequest {
   config: Config;

@@ -3,6 +3,8 @@
 import { guessedPaths } from '../config/guessed-paths.ts';
 import type { Config } from '../config/load-config.ts';
 import { productToken } from '../config/user-agent.ts';
+import type { Report } from '../events/event-hub.ts';
+import type { OutputSink } from '../events/output-sink.ts';
 import type { Fetcher } from '../fetch/fetcher.ts';
 import type { FetcherOptions } from '../fetch/fetcher-options.ts';
 import { createHttpFetcher } from '../fetch/http-fetcher.ts';
@@ -11,8 +13,6 @@ import { createPageParser } from '../parse/parse-page.ts';
 import type { PaceOptions, PacingStrategy } from '../politeness/host-pace.ts';
 import type { Clock } from '../primitives/clock.ts';
 import { watchLoopLag } from '../primitives/loop-lag.ts';
-import type { OutputSink } from '../report/output-sink.ts';
-import type { Report } from '../report/report.ts';
 import {
   createScope,
   type HostMode,
@@ -28,10 +28,7 @@ import type { Store } from '../store/port.ts';
 import { HrefCache } from '../url/href-cache.ts';
 import { createNormalizer, type NormalizedUrl, type Normalizer } from '../url/normalize.ts';
 import { siteOf } from '../url/site-of.ts';
-import { headersByOrigin } from './credentials.ts';
-import { createLinkDiscovery, type LinkDiscovery, UNFOLLOWED_LINK } from './discover-links.ts';
-import { createModeDesk } from './mode-desk.ts';
-import { createPageFaults } from './page-faults.ts';
+import { createLinkDiscovery, type LinkDiscovery, UNFOLLOWED_LINK } from './discover/discover-links.ts';
 import type {
   ContentParser,
   CrawlParts,
@@ -41,8 +38,11 @@ import type {
   StartUrl,
   TrustPolicy,
 } from './parts.ts';
-import type { RunRoom } from './run-room.ts';
-import { createSlots, type Slots } from './slots.ts';
+import { createModeDesk } from './revisit/choose-run-mode.ts';
+import { headersByOrigin } from './run/credentials.ts';
+import type { RunRoom } from './run/host-allowance.ts';
+import { createSlots, type Slots } from './run/slots.ts';
+import { createPageFaults } from './visit/page-faults.ts';
 
 /** What a program may put in place of, or beside, the built-in parts. */
 export interface Extensions {

@@ -12,7 +12,7 @@ import type {
   TerrainDomain,
   TerrainLink,
   TerrainMap,
-} from '../map-page/terrain-map.ts';
+} from '../pages/map/terrain-map.ts';
 import type { GraphFilter, ReadSide } from '../store/read-side.ts';
 import { type GroupedPages, groupByPage, groupBySection, visitedHosts } from './group-pages.ts';
 import { buildLinkGraph, type LinkGraph } from './link-graph.ts';

@@ -3,8 +3,8 @@
  * goes on at later looks until it is done. Nothing of it is news.
  */
 import type { Config } from '../config/load-config.ts';
-import type { RunRoom } from '../crawl/run-room.ts';
-import type { SummaryEvent } from '../report/events.ts';
+import type { RunRoom } from '../crawl/run/host-allowance.ts';
+import type { SummaryEvent } from '../events/events.ts';
 import type { ReadSide, StoredRun } from '../store/read-side.ts';
 import { isUnfinished } from '../store/unfinished-run.ts';
 import type { KeptWatch, Opened, Watched } from './kept-watch.ts';

@@ -3,8 +3,8 @@
  * it is told to stop. A store that somebody else has for the moment, or that is restarted, costs a tick, not the watch.
  */
 import { SumiError } from '../errors.ts';
+import type { SummaryEvent } from '../events/events.ts';
 import type { Clock } from '../primitives/clock.ts';
-import type { SummaryEvent } from '../report/events.ts';
 import { isOpen, nextOpen } from './visit-budget.ts';
 import type { Watch } from './watch-project.ts';
 import type { WatchSettings } from './watch-settings.ts';

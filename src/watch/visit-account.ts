@@ -3,7 +3,7 @@
  * it ended, with what the history says that it visited: a crash cannot spend anything twice. The state of the watch
  * holds both the budget and the run that is not settled yet (`cutOff`); who keeps that state keeps the account.
  */
-import type { RunRoom } from '../crawl/run-room.ts';
+import type { RunRoom } from '../crawl/run/host-allowance.ts';
 import type { ReadSide, StoredRun } from '../store/read-side.ts';
 import { countAsked, isFirstCrawl, isTick } from './tick-run.ts';
 import { VisitBudget } from './visit-budget.ts';

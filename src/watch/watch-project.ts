@@ -7,10 +7,10 @@
  * again from the history of visits. One watch a project: a second one is refused while the first lives.
  */
 import type { Config } from '../config/load-config.ts';
-import type { RunRoom } from '../crawl/run-room.ts';
+import type { RunRoom } from '../crawl/run/host-allowance.ts';
 import { type CrawlHandle, startCrawl } from '../crawl/start-crawl.ts';
+import type { EventListener, RefusedStart, SummaryEvent } from '../events/events.ts';
 import { type Clock, systemClock } from '../primitives/clock.ts';
-import type { EventListener, RefusedStart, SummaryEvent } from '../report/events.ts';
 import type { ReadSide, StoredRun, VisitRowBrief } from '../store/read-side.ts';
 import { isUnfinished } from '../store/unfinished-run.ts';
 import { type Choice, choosePages } from './choose-pages.ts';

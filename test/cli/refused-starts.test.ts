@@ -1,7 +1,7 @@
 // A start URL that is refused: what the user reads, in which words it stands in the store and in the summary for programs,
 // and how the command ends; on both stores.
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import type { SummaryEvent } from '../../src/report/events.ts';
+import type { SummaryEvent } from '../../src/events/events.ts';
 import { sharedPostgres } from '../servers/shared-postgres.ts';
 import { answer, type FakeWeb, type FakeWebOptions, startFakeWeb } from '../web/fake-web.ts';
 import { makeFolder, sumi } from './run-sumi.ts';

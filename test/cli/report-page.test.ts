@@ -2,7 +2,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import Sqlite from 'better-sqlite3';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { ReportFacts } from '../../src/report-page/report-facts.ts';
+import type { ReportFacts } from '../../src/pages/report/report-facts.ts';
 import { type FakeWeb, startFakeWeb } from '../web/fake-web.ts';
 import { makeFolder, sumi } from './run-sumi.ts';
 

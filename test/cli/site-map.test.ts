@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { PageData } from '../../src/map-page/page-data.ts';
+import type { PageData } from '../../src/pages/map/page-data.ts';
 import { startBrowser } from '../map-page/open-map.ts';
 import { answer, type Exchange, type FakeWeb, startFakeWeb } from '../web/fake-web.ts';
 import { makeFolder, sumi } from './run-sumi.ts';

@@ -1,6 +1,6 @@
 import { copyFileSync, existsSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import type { CrawlEvent } from '../../src/report/events.ts';
+import type { CrawlEvent } from '../../src/events/events.ts';
 import { answer, type FakeWebOptions } from '../web/fake-web.ts';
 import { type CrawlFile, page, seenAs, useBench } from './crawl-site.ts';
 

@@ -9,8 +9,8 @@ import { afterEach } from 'vitest';
 import { type ConfigSources, loadConfig } from '../../src/config/load-config.ts';
 import { type CrawlHandle, startCrawl } from '../../src/crawl/start-crawl.ts';
 import type { Extensions } from '../../src/crawl/wire.ts';
+import type { CrawlEvent, SummaryEvent } from '../../src/events/events.ts';
 import { type Clock, systemClock } from '../../src/primitives/clock.ts';
-import type { CrawlEvent, SummaryEvent } from '../../src/report/events.ts';
 import { type FakeWeb, type FakeWebOptions, startFakeWeb } from '../web/fake-web.ts';
 
 export type CrawlOptions = NonNullable<ConfigSources['options']>;

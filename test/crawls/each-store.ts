@@ -5,7 +5,7 @@ import { afterEach } from 'vitest';
 import { loadConfig } from '../../src/config/load-config.ts';
 import { startCrawl } from '../../src/crawl/start-crawl.ts';
 import type { Extensions } from '../../src/crawl/wire.ts';
-import type { CrawlEvent } from '../../src/report/events.ts';
+import type { CrawlEvent } from '../../src/events/events.ts';
 import { connect, disconnect } from '../../src/store/postgres/connection.ts';
 import { sharedPostgres } from '../servers/shared-postgres.ts';
 import type { Bench, CrawlOptions } from './crawl-site.ts';

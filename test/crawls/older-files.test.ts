@@ -1,7 +1,7 @@
 import Sqlite from 'better-sqlite3';
 import { expect, it } from 'vitest';
 import { loadConfig } from '../../src/config/load-config.ts';
-import { applyProjectSettings } from '../../src/crawl/apply-project-settings.ts';
+import { applyProjectSettings } from '../../src/project/apply-project-settings.ts';
 import { MIGRATIONS } from '../../src/store/postgres/schema.ts';
 import { sumi } from '../cli/run-sumi.ts';
 import { sharedPostgres } from '../servers/shared-postgres.ts';

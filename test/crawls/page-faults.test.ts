@@ -2,10 +2,10 @@
 // fetcher that a program gave answers with something that a later stage cannot work with.
 import { describe, expect, it } from 'vitest';
 import type { Extensions } from '../../src/crawl/wire.ts';
+import type { FaultEvent } from '../../src/events/events.ts';
 import type { FetchedBody, Fetcher } from '../../src/fetch/fetcher.ts';
 import { createHttpFetcher } from '../../src/fetch/http-fetcher.ts';
 import { systemClock } from '../../src/primitives/clock.ts';
-import type { FaultEvent } from '../../src/report/events.ts';
 import type { FakeWebOptions } from '../web/fake-web.ts';
 import { type CrawlOptions, page, useBench } from './crawl-site.ts';
 import { crawlInto, eachStore, type StorePlace } from './each-store.ts';

@@ -1,7 +1,7 @@
 // Start URLs that may be sitemaps or pages: by their names, by what they answer, and by hosts without a scheme.
 import { describe, expect, it } from 'vitest';
+import type { SitemapEvent } from '../../src/events/events.ts';
 import { systemClock } from '../../src/primitives/clock.ts';
-import type { SitemapEvent } from '../../src/report/events.ts';
 import { openStore } from '../../src/store/open-store.ts';
 import type { Store } from '../../src/store/port.ts';
 import { answer, type Exchange, type Handler } from '../web/fake-web.ts';

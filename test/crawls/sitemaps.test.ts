@@ -1,7 +1,7 @@
 // Sitemaps while a crawl runs: what is asked, in which order, what becomes of the entries, and what is remembered. The fake
 // web's log is the judge of what was asked, the file's views of what was kept.
 import { describe, expect, it } from 'vitest';
-import type { CrawlEvent, SitemapEvent } from '../../src/report/events.ts';
+import type { CrawlEvent, SitemapEvent } from '../../src/events/events.ts';
 import { answer } from '../web/fake-web.ts';
 import {
   cutGzip,

@@ -1,6 +1,6 @@
 // While nothing happens the progress says why. Long pauses are waited for by a clock that runs fast.
 import { expect, it } from 'vitest';
-import type { CrawlEvent, WaitingFor } from '../../src/report/events.ts';
+import type { CrawlEvent, WaitingFor } from '../../src/events/events.ts';
 import { misbehaviours } from '../web/misbehaviours.ts';
 import { indexOf, robotsNaming, sitemapOf } from '../web/sitemap-pages.ts';
 import { fastClock, page, useBench } from './crawl-site.ts';

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { build, type Plugin } from 'esbuild';
 import { describe, expect, it } from 'vitest';
-import { renderMapPage } from '../../src/map-page/render-map-page.ts';
+import { renderMapPage } from '../../src/pages/map/render-map-page.ts';
 import { randomTerrain } from './random-terrain.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
@@ -17,7 +17,7 @@ describe('the built map page', () => {
     const folder = mkdtempSync(join(tmpdir(), 'sumi-built-map-'));
     try {
       await build({
-        entryPoints: [join(ROOT, 'src/map-page/render-map-page.ts')],
+        entryPoints: [join(ROOT, 'src/pages/map/render-map-page.ts')],
         outfile: join(folder, 'page.mjs'),
         bundle: true,
         format: 'esm',

@@ -1,7 +1,7 @@
 /** The map page as a reader meets it: opened from disk in a real browser, by mouse and by keyboard. */
 import type { Browser } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import type { TerrainMap } from '../../src/map-page/terrain-map.ts';
+import type { TerrainMap } from '../../src/pages/map/terrain-map.ts';
 import { type OpenMap, openMap, startBrowser } from './open-map.ts';
 import { randomTerrain } from './random-terrain.ts';
 

@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { type Browser, chromium, type Page } from 'playwright-core';
-import { renderMapPage } from '../../src/map-page/render-map-page.ts';
-import type { TerrainMap } from '../../src/map-page/terrain-map.ts';
+import { renderMapPage } from '../../src/pages/map/render-map-page.ts';
+import type { TerrainMap } from '../../src/pages/map/terrain-map.ts';
 import { installPackages } from '../servers/install-packages.ts';
 
 const CHROMIUM = '/usr/bin/chromium';

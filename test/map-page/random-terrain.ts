@@ -1,5 +1,5 @@
 /** Terrains by chance, the same for the same seed: domains gather around a quality domain, as sites of one matter do. */
-import type { DomainClass, TerrainDomain, TerrainLink, TerrainMap } from '../../src/map-page/terrain-map.ts';
+import type { DomainClass, TerrainDomain, TerrainLink, TerrainMap } from '../../src/pages/map/terrain-map.ts';
 import { type SeededRandom, seededRandom } from '../seeded-random.ts';
 
 export interface TerrainWish {

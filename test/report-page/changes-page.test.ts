@@ -1,8 +1,8 @@
 /** The page of `sumi changes` as a reader meets it on a phone, and in languages that run from right to left. */
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { renderChangesPage } from '../../src/changes-page/render-changes-page.ts';
-import type { ToldChange } from '../../src/report/told-change.ts';
+import { renderChangesPage } from '../../src/pages/changes/render-changes-page.ts';
+import type { ToldChange } from '../../src/render/told-change.ts';
 import { startBrowser } from '../map-page/open-map.ts';
 import { SHOP } from './made-history.ts';
 import { factsOf } from './report-web.ts';
@@ -95,7 +95,7 @@ describe('the page of changes', () => {
   });
 
   it('has the paper and ink of the other pages, by day and by night', async () => {
-    const { renderReportPage } = await import('../../src/report-page/render-report-page.ts');
+    const { renderReportPage } = await import('../../src/pages/report/render-report-page.ts');
     const report = await renderReportPage(await factsOf({ ...SHOP, runs: 1 }));
     const changes = await htmlOf({ title: 'Changes', note: '' }, ROW);
     const looks: string[][] = [];

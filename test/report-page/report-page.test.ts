@@ -2,9 +2,9 @@
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { countUrls } from '../../src/frontier/counting-words.ts';
-import { renderReportPage } from '../../src/report-page/render-report-page.ts';
-import type { ReportFacts } from '../../src/report-page/report-facts.ts';
-import { showDay } from '../../src/report-page/time-words.ts';
+import { renderReportPage } from '../../src/pages/report/render-report-page.ts';
+import type { ReportFacts } from '../../src/pages/report/report-facts.ts';
+import { showDay } from '../../src/pages/report/time-words.ts';
 import { startBrowser } from '../map-page/open-map.ts';
 import { SHOP } from './made-history.ts';
 import { factsOf, type LookingAt, type OpenReport, openReport } from './report-web.ts';

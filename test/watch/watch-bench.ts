@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { afterEach } from 'vitest';
 import { loadConfig } from '../../src/config/load-config.ts';
 import { type CrawlHandle, startCrawl } from '../../src/crawl/start-crawl.ts';
-import type { SummaryEvent } from '../../src/report/events.ts';
+import type { SummaryEvent } from '../../src/events/events.ts';
 import { openReadSide } from '../../src/store/open-store.ts';
 import type { ReadSide } from '../../src/store/read-side.ts';
 import type { ChangeEvent, TickEvent, WatchEvent } from '../../src/watch/watch-event.ts';

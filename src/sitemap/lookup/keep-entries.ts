@@ -15,10 +15,10 @@ import {
   isSearched,
   LookRecord,
   placeOf,
-} from '../../crawl/discovery-record.ts';
-import { FindingBatch } from '../../crawl/finding-batch.ts';
+} from '../../crawl/discover/discovery-record.ts';
+import { FindingBatch } from '../../crawl/discover/finding-batch.ts';
 import type { CrawlParts, StartUrl } from '../../crawl/parts.ts';
-import { projectOf, storedOptions } from '../../crawl/prepare-run.ts';
+import { projectOf, storedOptions } from '../../crawl/run/prepare-run.ts';
 import { PAGE_STATES } from '../../frontier/page-state.ts';
 import { openReadSide } from '../../store/open-store.ts';
 import type { HostDiscovery } from '../../store/port.ts';

@@ -3,11 +3,12 @@
  * anything is asked of it, every request (robots.txt, redirect hop, sitemap) takes the host's next slot, robots.txt is
  * obeyed, blocks are waited out. Requests go one after another, but for the robots.txt of other hosts. What the hosts' clocks learned goes back to the store.
  */
-import { ActiveHost } from '../../crawl/active-host.ts';
-import { exchangeWith, logRequest } from '../../crawl/exchange.ts';
-import { keepLeases } from '../../crawl/keep-leases.ts';
+
+import { createSitemapWeb } from '../../crawl/discover/sitemap-web.ts';
+import { exchangeWith, logRequest } from '../../crawl/hosts/exchange.ts';
+import { keepLeases } from '../../crawl/hosts/keep-leases.ts';
+import { ActiveHost } from '../../crawl/hosts/leased-host.ts';
 import type { CrawlParts } from '../../crawl/parts.ts';
-import { createSitemapWeb } from '../../crawl/sitemap-web.ts';
 import type { FetchRequest, Outcome } from '../../fetch/fetcher.ts';
 import { HostPace } from '../../politeness/host-pace.ts';
 import { openRobotsGate, type RobotsAnswer } from '../../politeness/robots-gate.ts';

@@ -1,0 +1,43 @@
+/** Which looks at sitemaps the start URLs ask for, host by host. Pure. */
+import { looksLikeSitemap } from '../../sitemap/find-entries.ts';
+import type { StartUrl } from '../parts.ts';
+import { isPageUrl, placeOf } from './discovery-record.ts';
+
+/** What of a host's sitemaps a start URL asks for. */
+export interface Look {
+  start: StartUrl;
+  /** given: it looks like a sitemap itself, and may be a page. Else they are looked for; that a page's site has none is not remembered. */
+  depth: 'given' | 'page' | 'site';
+  /** The operator says that it is one, whatever it is called; it is never a page. */
+  isFeed?: true;
+  /** It may be a page that nobody here has read: what that names is listened for. */
+  isUnread?: true;
+  /** Another look is at its host: it has to be offered, no more. */
+  isOffered?: true;
+}
+
+/** For each host first the sitemaps that are given, then one look a port, the most thorough that its start URLs ask for. */
+export function looksByHost(startUrls: readonly StartUrl[], feeds: readonly StartUrl[]): Look[][] {
+  interface HostLooks {
+    given: Look[];
+    sites: Map<string, Look>;
+    bare: Look[];
+  }
+  const hosts = new Map<string, HostLooks>();
+  const looksAt = ({ host }: StartUrl): HostLooks => {
+    const looks = hosts.get(host) ?? { given: [], sites: new Map(), bare: [] };
+    hosts.set(host, looks);
+    return looks;
+  };
+  for (const start of feeds) looksAt(start).given.push({ start, depth: 'given', isFeed: true });
+  for (const start of startUrls) {
+    const { given, sites, bare } = looksAt(start);
+    const place = placeOf(start.fetchUrl);
+    const look = sites.get(place);
+    if (looksLikeSitemap(start.fetchUrl)) given.push({ start, depth: 'given' });
+    else if (look === undefined || (look.depth === 'page' && !isPageUrl(start)))
+      sites.set(place, { start, depth: isPageUrl(start) ? 'page' : 'site' });
+    else if (start.isBare) bare.push({ start, depth: 'page', isOffered: true });
+  }
+  return [...hosts.values()].map(({ given, sites, bare }) => [...given, ...bare, ...sites.values()]);
+}

@@ -1,0 +1,187 @@
+/**
+ * One request on a host's next slot, for a page or for robots.txt: reserve, send, tell the host's clock how it went, and
+ * a line for the request log. The slot is reserved before the request starts and counted from the moment it is written.
+ */
+import type { Fetcher, FetchRequest, Outcome } from '../../fetch/fetcher.ts';
+import { retryAfterMs } from '../../fetch/retry-after.ts';
+import type { Claim } from '../../frontier/candidate.ts';
+import { essenceOf } from '../../parse/mime-type.ts';
+import type { RequestKind } from '../../store/port.ts';
+import type { CrawlParts } from '../parts.ts';
+import { isHeadDoubted } from '../visit/head-first.ts';
+import type { ActiveHost } from './leased-host.ts';
+
+export interface ExchangeSurroundings
+  extends Pick<CrawlParts, 'clock' | 'fetcher' | 'limits' | 'policy' | 'report' | 'store'> {
+  /** The host's readiness may have changed. */
+  placed: (host: ActiveHost) => void;
+}
+
+export interface Exchange {
+  outcome: Outcome;
+  slotAt: number;
+  sentAt: number | null;
+  /** By the clock that `sentAt` is of: the wall's may be set while a request is open. */
+  endedAt: number | null;
+  delayMs: number;
+  perHost: number;
+  blockedUntil: number | null;
+  /** The host refused it because of its pace: that is no try of the page. */
+  isPaceRefusal: boolean;
+  /** So long after the block such a page gives way to others; else 0. */
+  yieldMs: number;
+  /** It was asked only whether the page changed. */
+  isConditional: boolean;
+  /** What the fetcher threw: the page's fault, not the host's. */
+  fault: { error: unknown } | null;
+}
+
+/** One request on the host's next slot; also used for errands. */
+export async function exchangeWith(
+  host: ActiveHost,
+  around: ExchangeSurroundings,
+  request: Pick<FetchRequest, 'url' | 'method' | 'maxBytes' | 'headers' | 'onPiece' | 'isResent'>,
+  claim: Claim | null,
+): Promise<Exchange> {
+  const { pace } = host;
+  const { clock, policy } = around;
+  const { url, method, headers, maxBytes, onPiece, isResent } = request;
+  const slotAt = pace.reserve();
+  const { inFlight: open } = pace;
+  // Both may change until the request is sent, by answers to others: the delay counts that is in force then, and the
+  // request may be one of as many as were allowed at either time.
+  let { delayMs, perHost } = pace;
+  let sentAt: number | null = null;
+  let sentMark = 0;
+  around.placed(host);
+  const { outcome: answered, fault } = await fetchWith(around.fetcher, {
+    url,
+    method,
+    headers,
+    isResent,
+    maxBytes,
+    keepsCutBody: claim === null,
+    onPiece,
+    wantsBody:
+      claim === null || method === 'HEAD'
+        ? undefined
+        : (head) => policy.wantsType(essenceOf(head.contentType)),
+    // A process that is stopped between this look at the clock and the write cannot know: as little as can be lies between.
+    onSend() {
+      sentMark = clock.monotonic();
+      if (host.leaseEnds <= sentMark) return false;
+      sentAt = pace.sent(sentMark);
+      delayMs = pace.delayMs;
+      perHost = Math.max(perHost, pace.perHost);
+      return sentAt !== null;
+    },
+    onSent() {
+      pace.written();
+      around.placed(host);
+    },
+  });
+  const outcome = withKnownName(answered, host);
+  const { head, failure } = outcome;
+  if (head !== null && claim !== null) around.report.counters.answers++;
+  const wasSent = sentAt as number | null;
+  const endedAt = wasSent === null ? null : wasSent + clock.monotonic() - sentMark;
+  const isSilentHead =
+    head === null && method === 'HEAD' && claim !== null && isHeadDoubted(host.lease.state);
+  const blockedUntil = pace.ended(wasSent, {
+    statusCode: head?.status ?? null,
+    // Silence after HEAD says nothing of the host before GET was tried, too; what the fetcher threw never does.
+    failure: fault !== null ? 'aborted' : isSilentHead && wasSent !== null ? 'not-taken' : failure,
+    // A robots.txt comes faster than pages do: it would make them all look slow.
+    responseMs: claim === null ? null : outcome.responseMs,
+    retryAfterMs: head?.retryAfter ? retryAfterMs(head.retryAfter, clock.now()) : null,
+    // An answer to HEAD does not mean that the page is not refused any more: GET may be, time and again.
+    pageId: claim === null || (method === 'HEAD' && !isRefusedStatus(head?.status)) ? null : claim.pageId,
+    open,
+  });
+  const { isPaceRefusal } = pace;
+  const yieldMs = isPaceRefusal ? pace.yieldMs : 0;
+  if (blockedUntil !== null) tellBlock(host, around, outcome, blockedUntil);
+  around.placed(host);
+  return {
+    outcome,
+    slotAt,
+    sentAt: wasSent,
+    endedAt,
+    delayMs,
+    perHost,
+    blockedUntil,
+    isPaceRefusal,
+    yieldMs,
+    isConditional: headers !== undefined,
+    fault,
+  };
+}
+
+function isRefusedStatus(status: number | undefined): boolean {
+  return status === 429 || status === 503;
+}
+
+/** A host that answered has a name: where that is not found any more, the network or its name server is away for a while. */
+function withKnownName(outcome: Outcome, { pace }: ActiveHost): Outcome {
+  return outcome.failure === 'unknown-host' && pace.hasAnswered ? { ...outcome, failure: 'dns' } : outcome;
+}
+
+/** A fetcher should not throw; where it does, the slot is given back all the same. */
+async function fetchWith(
+  fetcher: Fetcher,
+  request: FetchRequest,
+): Promise<{ outcome: Outcome; fault: Exchange['fault'] }> {
+  try {
+    return { outcome: await fetcher.fetch(request), fault: null };
+  } catch (error) {
+    const message = error instanceof Error ? error.message : String(error);
+    const outcome: Outcome = {
+      ...{ head: null, body: null, bodyRefused: false, failure: 'other', message },
+      ...{ sentAt: null, responseMs: null, wireBytes: 0 },
+    };
+    return { outcome, fault: { error } };
+  }
+}
+
+export function logRequest(
+  host: ActiveHost,
+  around: ExchangeSurroundings,
+  exchange: Exchange,
+  kind: RequestKind,
+  pageId: number | null,
+  hash: Uint8Array | null,
+): void {
+  const { outcome, sentAt, endedAt } = exchange;
+  if (sentAt === null || endedAt === null) return;
+  around.report.request(outcome.head?.status ?? 0, outcome.failure, outcome.wireBytes);
+  around.store.log({
+    kind,
+    hostId: host.lease.hostId,
+    pageId,
+    slotAt: exchange.slotAt,
+    sentAt,
+    endedAt,
+    delayMs: exchange.delayMs,
+    perHost: exchange.perHost,
+    statusCode: outcome.head?.status ?? 0,
+    wireBytes: outcome.wireBytes,
+    contentHash: hash,
+    blockedUntil: exchange.blockedUntil,
+    failure: outcome.failure,
+  });
+}
+
+function tellBlock(host: ActiveHost, around: ExchangeSurroundings, outcome: Outcome, until: number): void {
+  const status = outcome.head?.status;
+  around.report.host({
+    host: host.lease.host,
+    what: status === undefined ? 'breaker' : 'blocked',
+    detail: status === undefined ? `${outcome.failure}: ${outcome.message ?? ''}` : `http ${status}`,
+    until,
+  });
+}
+
+/** The request is to be sent once more, on another slot and over a new connection. */
+export function wasNotTaken(answer: object): boolean {
+  return 'failure' in answer && answer.failure === 'not-taken';
+}

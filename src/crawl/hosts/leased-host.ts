@@ -1,0 +1,220 @@
+/**
+ * A leased host in memory: its clock, the pages claimed for it, errands (robots.txt requests), lookups (requests for
+ * sitemaps), and what its robots.txt said. It answers one question for the schedule: when can this host take a turn?
+ */
+import type { FetchRequest, Outcome } from '../../fetch/fetcher.ts';
+import type { Claim } from '../../frontier/candidate.ts';
+import type { Schedulable } from '../../frontier/host-schedule.ts';
+import type { HostPace } from '../../politeness/host-pace.ts';
+import type { RobotsAnswer } from '../../politeness/robots-gate.ts';
+import type { RobotsRules } from '../../politeness/robots-txt.ts';
+import type { HostLease } from '../../store/port.ts';
+
+/** Why nothing was asked. */
+export interface Refused {
+  refused: string;
+  /** Another time there may be an answer. */
+  mayPass?: boolean;
+}
+
+/** A request that is not a page: it takes the host's next slot before any page does. */
+export interface Errand {
+  url: string;
+  maxBytes: number;
+  /** The server did not take it the first time. */
+  isResent?: boolean;
+  done: (answer: Outcome | Refused) => void;
+}
+
+/** When a sitemap is asked for: `now` before any page, `turn` in turn with pages, of which the first goes first. */
+export type Haste = 'now' | 'turn';
+
+export interface LookupRequest {
+  url: string;
+  haste: Haste;
+  /** Nobody says that there is a sitemap: it is not worth a long wait. */
+  isGuess?: boolean;
+  maxBytes: number;
+  onPiece?: FetchRequest['onPiece'];
+  /** GET unless told otherwise. */
+  method?: 'HEAD';
+  /** The server did not take it the first time. */
+  isResent?: boolean;
+}
+
+/** A request for a sitemap. */
+export interface Lookup extends LookupRequest {
+  /** `moved`: the host was given back before it could be asked. */
+  done: (answer: Outcome | Refused | 'moved') => void;
+}
+
+/** A page on its way: HEAD first, where wanted, then GET, each with a slot of its own. */
+export interface PageTurn {
+  claim: Claim;
+  method: 'HEAD' | 'GET';
+  /** When it was claimed, its date was what the sitemaps of this run say. */
+  isDated: boolean;
+  /** Asked once more, in full: because of a 304 that nobody asked for, or a 412 that conditions cannot get; or to check a 304. */
+  check?: 'unasked' | 'spot';
+  /** Asked by GET after HEAD, which was answered with this status; 0: with none. */
+  headSaid?: number;
+  /** The server did not take it the first time: it goes over a new connection. */
+  isResent?: boolean;
+  /** Where it was asked before, and redirected to its own address in another spelling. */
+  spellings?: readonly string[];
+}
+
+const BLOCKED: Refused = {
+  refused: 'rate-limit: the host is to be left alone for longer than a guess is worth',
+  mayPass: true,
+};
+
+/** A guess waits so long for a host that is to be left alone. */
+const GUESS_PATIENCE_MS = 10_000;
+
+export interface RobotsRetry {
+  origin: string;
+  status: number | null;
+  /** Why there was no answer. */
+  message: string | null;
+  until: number;
+}
+
+/** What an origin's robots.txt said, until when (wall time), or why it could not be had in this run, and what its pages are then. */
+export type OriginRobots =
+  | { rules: RobotsRules; expiresAt: number }
+  | { unreachable: string; state: 'Unreachable' | 'RateLimited' | 'Failed' };
+
+export class ActiveHost implements Schedulable {
+  place: 'out' | 'ring' | 'heap' = 'out';
+  readonly lease: HostLease;
+  readonly pace: HostPace;
+  readonly errands: Errand[] = [];
+  readonly lookups: Lookup[] = [];
+  /** Its robots.txt could not be had and is asked for again at that wall time; null else. */
+  robotsRetry: RobotsRetry | null = null;
+  /** When the last turn began, by the monotonic clock. */
+  turnSince = 0;
+  /** Whoever is about to ask something: the host is kept for them, unless another project waits for it. */
+  users = 0;
+  /** The next turn is a page's, where one waits: the last one was a lookup's, or there was none yet. */
+  owesPage = true;
+  readonly turns: PageTurn[] = [];
+  /** Pages of an origin whose robots.txt is being asked, while other origins of the host go on. */
+  readonly parked: PageTurn[] = [];
+  /** Monotonic time after which nothing may be sent under this lease. */
+  leaseEnds = Number.POSITIVE_INFINITY;
+  /** The lease could not be renewed in time: the host rests until it is, or until it is known to be somebody else's. */
+  isLapsed = false;
+  /** By origin (scheme, name, port) of this host. */
+  readonly robots = new Map<string, OriginRobots>();
+  /** Origins whose robots.txt is being asked. */
+  readonly gates = new Map<string, Promise<RobotsAnswer>>();
+  /** Turns that were given and are not over: their pages are asked for, read or settled. */
+  openTurns = 0;
+  /** Its pages are being claimed. */
+  isClaiming = false;
+  /** Its first robots.txt, or that of too many pages, must come first. */
+  isGated = false;
+  /** Pages that would be spared, set aside while its sitemaps are being read, whose dates decide about them. */
+  readonly undated: Claim[] = [];
+  /** No more can be set aside: no page is claimed until its sitemaps are read. */
+  awaitsDates = false;
+  /** No page waits in the store, as far as is known. */
+  isDrained = false;
+  /** Monotonic time of the earliest retry when nothing else waits. */
+  retryAt = 0;
+  /** The run may ask for no more pages, here or at all. */
+  isOutOfBudget: () => boolean;
+
+  constructor(lease: HostLease, pace: HostPace, isOutOfBudget: () => boolean) {
+    this.lease = lease;
+    this.pace = pace;
+    this.isOutOfBudget = isOutOfBudget;
+  }
+
+  /** Something asynchronous about the host must end first. Two may be under way: neither ends the other. */
+  get isWaiting(): boolean {
+    return this.isClaiming || this.isGated;
+  }
+
+  readyAt(): number {
+    if (this.isLapsed) return Number.POSITIVE_INFINITY;
+    // It goes back when what is open has ended.
+    if (this.lease.isWanted && this.openTurns > 0) return Number.POSITIVE_INFINITY;
+    if (this.errands.length > 0) return this.pace.readyAt();
+    const pageAt = this.#pageReadyAt();
+    return this.lookups.length === 0 ? pageAt : Math.min(pageAt, this.#lookupReadyAt());
+  }
+
+  #pageReadyAt(): number {
+    if (this.isWaiting || this.isOutOfBudget()) return Number.POSITIVE_INFINITY;
+    if (this.turns.length > 0) return this.pace.readyAt();
+    if (this.isDrained || this.awaitsDates) return Number.POSITIVE_INFINITY;
+    // With nothing open the store is asked at once: a page waits here for its slot, and no page lets the run end now.
+    if (this.openTurns === 0) return this.retryAt;
+    return Math.max(this.pace.readyAt(), this.retryAt);
+  }
+
+  #lookupReadyAt(): number {
+    // A page that waits for its time gives way until then.
+    const hasPage = this.#hasPage(this.retryAt === 0 ? 0 : this.retryAt - 1);
+    const mayGo = !hasPage || this.lookups.some(({ haste }) => this.#goesBeforePages(haste));
+    return mayGo ? this.pace.readyAt() : Number.POSITIVE_INFINITY;
+  }
+
+  #goesBeforePages(haste: Haste): boolean {
+    return haste === 'now' || (haste === 'turn' && !this.owesPage);
+  }
+
+  /** A page could be asked for at this moment, as far as is known. */
+  #hasPage(monotonic: number): boolean {
+    if (this.isOutOfBudget()) return false;
+    if (this.turns.length > 0 || this.isWaiting) return true;
+    return !this.isDrained && !this.awaitsDates && this.retryAt <= monotonic;
+  }
+
+  /** The lookup whose turn it is at this moment, taken out. */
+  takeLookup(monotonic: number): Lookup | null {
+    if (this.lookups.length === 0 || this.pace.readyAt() > monotonic) return null;
+    const hasPage = this.#hasPage(monotonic);
+    const at = this.lookups.findIndex(({ haste }) => !hasPage || this.#goesBeforePages(haste));
+    if (at === -1) return null;
+    this.owesPage = true;
+    return this.lookups.splice(at, 1)[0];
+  }
+
+  /** Guesses at sitemaps are not waited for where no page is left, as far as is known, and the host is to be left alone for long. */
+  giveUpGuesses(wallNow: number): void {
+    const isWaited = this.pace.blockedUntil - wallNow > GUESS_PATIENCE_MS;
+    if (!isWaited || this.lookups.length === 0 || !this.isDrained || this.openTurns > 0) return;
+    if (this.isWaiting || this.turns.length + this.parked.length + this.undated.length > 0) return;
+    const kept = this.lookups.filter(({ isGuess }) => isGuess !== true);
+    for (const lookup of this.lookups.splice(0, this.lookups.length, ...kept))
+      if (lookup.isGuess === true) lookup.done(BLOCKED);
+  }
+
+  /** Everything that was claimed and has no turn now, taken out. */
+  takeClaims(): Claim[] {
+    const turns = [...this.parked.splice(0), ...this.turns.splice(0)];
+    return [...turns.map(({ claim }) => claim), ...this.undated.splice(0)];
+  }
+
+  /** Nothing is left to do here: the lease can be given back. */
+  get isIdle(): boolean {
+    const hasClaims = this.turns.length + this.undated.length > 0;
+    return this.isDrained && this.isResting && !hasClaims && this.users === 0;
+  }
+
+  /** Nothing is under way: given back now, the host loses nothing but its place. */
+  get isResting(): boolean {
+    return (
+      !this.isWaiting &&
+      this.openTurns === 0 &&
+      this.pace.inFlight === 0 &&
+      this.parked.length === 0 &&
+      this.gates.size === 0 &&
+      this.errands.length === 0
+    );
+  }
+}

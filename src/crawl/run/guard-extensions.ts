@@ -1,0 +1,107 @@
+/**
+ * Stands between the engine and a program's own functions: what one of them throws, or an answer that the engine could
+ * not use, becomes one kind of error that names the culprit. Store and fetcher are ports with their own errors and pass
+ * through as they are.
+ */
+import { SumiError, sumiError } from '../../errors.ts';
+import { MAX_OWN_PRIORITY } from '../../frontier/candidate.ts';
+import { isPageState } from '../../frontier/page-state.ts';
+import type { PacingStrategy } from '../../politeness/host-pace.ts';
+import type { ScopeRule } from '../../scope/classify.ts';
+import type { BodyStore } from '../../store/bodies.ts';
+import type { ContentParser } from '../parts.ts';
+import type { Extensions } from '../wire.ts';
+
+/** `at` says what it was busy with, such as a URL. */
+export function extensionFailed(part: string, at: string | null, cause: unknown): SumiError {
+  if (cause instanceof SumiError) return cause;
+  const reason = cause instanceof Error ? cause.message : String(cause);
+  return sumiError('extension-failed', { part, where: at === null ? '' : ` at ${at}`, reason }, cause);
+}
+
+export function guardExtensions(given: Extensions): Extensions {
+  const { scopeRules, priority, parsers, pacing, bodies } = given;
+  return {
+    ...given,
+    scopeRules: scopeRules?.map(guardRule),
+    priority: priority && guardPriority(priority),
+    parsers: parsers && guardParsers(parsers),
+    pacing: pacing && guardPacing(pacing),
+    bodies: bodies && guardBodies(bodies),
+  };
+}
+
+function attempt<T>(part: string, at: string | null, call: () => T): T {
+  try {
+    return call();
+  } catch (error) {
+    throw extensionFailed(part, at, error);
+  }
+}
+
+function guardRule(rule: ScopeRule): ScopeRule {
+  return (candidate) =>
+    attempt('scope rule', candidate.url, () => {
+      const verdict = rule(candidate);
+      if (verdict === null) return null;
+      if (!isPageState(verdict?.state))
+        throw new TypeError(`expected null or a verdict with a state, not ${JSON.stringify(verdict)}`);
+      if (verdict.state !== 'Queued' && !verdict.reason)
+        throw new TypeError(`a verdict of ${verdict.state} needs a reason`);
+      if (verdict.state === 'Queued')
+        return { ...verdict, priority: checkPriority(verdict.priority), reason: null };
+      // Of what is not fetched the priority means nothing; a program without types may leave it out.
+      return { ...verdict, priority: checkPriority(verdict.priority ?? 0) };
+    });
+}
+
+function guardPriority(priority: NonNullable<Extensions['priority']>): NonNullable<Extensions['priority']> {
+  return (candidate, otherwise) =>
+    attempt('priority', candidate.url, () => checkPriority(priority(candidate, otherwise)));
+}
+
+function checkPriority(priority: number): number {
+  if (Number.isInteger(priority) && priority >= 0 && priority <= MAX_OWN_PRIORITY) return priority;
+  throw new TypeError(
+    `expected a priority that is a whole number from 0 to ${MAX_OWN_PRIORITY}, not ${priority}`,
+  );
+}
+
+function guardParsers(parsers: Readonly<Record<string, ContentParser>>): Record<string, ContentParser> {
+  return Object.fromEntries(
+    Object.entries(parsers).map(([type, parse]) => {
+      const part = `parser for ${type}`;
+      const guarded: ContentParser = (input) => attempt(part, input.url, () => checkContent(parse(input)));
+      return [type.toLowerCase(), guarded];
+    }),
+  );
+}
+
+function checkContent(found: ReturnType<ContentParser>): ReturnType<ContentParser> {
+  if (typeof found === 'object' && found !== null && !('then' in found)) return found;
+  throw new TypeError('expected an object with title, text or links, and at once, not a promise');
+}
+
+function guardPacing(pacing: PacingStrategy): PacingStrategy {
+  return (host, delayMs, answer) =>
+    attempt('pacing strategy', host, () => {
+      const next = pacing(host, delayMs, answer);
+      if (Number.isFinite(next) && next >= 0) return next;
+      throw new TypeError(`expected a delay in milliseconds, not ${next}`);
+    });
+}
+
+function guardBodies(bodies: BodyStore): BodyStore {
+  const part = 'body store';
+  const explain = (error: unknown) => {
+    throw extensionFailed(part, null, error);
+  };
+  return {
+    put(hash, bytes, contentType) {
+      const key = attempt(part, null, () => bodies.put(hash, bytes, contentType));
+      return typeof key === 'string' ? key : key.catch(explain);
+    },
+    get: (key) => bodies.get(key).catch(explain),
+    close: () => bodies.close().catch(explain),
+  };
+}

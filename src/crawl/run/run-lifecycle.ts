@@ -1,0 +1,284 @@
+/**
+ * A run that has begun, to its end: the loop, the heartbeat, the progress, the status and the summary. Where others
+ * work on the same run, what is told of it is the run's, not only this worker's part.
+ */
+import { SumiError } from '../../errors.ts';
+import { countChanges } from '../../events/change-counts.ts';
+import type { Report } from '../../events/event-hub.ts';
+import type { RefusedStart, RunStatus, SummaryEvent } from '../../events/events.ts';
+import { startProgress } from '../../events/progress.ts';
+import { countUrls } from '../../frontier/counting-words.ts';
+import { PAGE_STATES } from '../../frontier/page-state.ts';
+import type { LinkGraph } from '../../graph/link-graph.ts';
+import type { RunCounts, RunStart, Store } from '../../store/port.ts';
+import type { NormalizedUrl } from '../../url/normalize.ts';
+import type { CrawlParts } from '../parts.ts';
+import type { CrawlLoop, LoopEnd } from '../run-crawl.ts';
+import { readMapGraph, saveOriginDepths } from './compute-depths.ts';
+import { watchStore } from './heartbeat.ts';
+import { findRefusedStarts, summarizeRefused } from './refused-starts.ts';
+
+const DEPTHS_AT_ONCE = 1024;
+
+/** `paused`: it goes on when there is more room. */
+type RunLeft = LoopEnd | 'paused';
+
+export interface RunWork {
+  parts: CrawlParts;
+  loop: CrawlLoop;
+  start: RunStart;
+  project: string;
+  /** Others began the run: told to stop, this worker leaves it to whoever comes next. */
+  isJoined: boolean;
+  /** No page was due: nobody is asked for one unless it is found, and nobody's silence makes the run a failure. */
+  isForFinds: boolean;
+  /** Somebody chose the pages that are due: the others are not this run's business. */
+  isTick: boolean;
+  /** Before the first turn. */
+  prepare: () => Promise<void>;
+  /** Hears of the link graph of a map as the run leaves it, so that nobody reads it twice. */
+  onGraph: (graph: LinkGraph) => void;
+  /** Hears when the run ends for want of pages that it may ask for. */
+  onLimit: () => void;
+  /** Hears each time the store has answered, with how long it took. */
+  onAnswer: (tookMs: number) => void;
+}
+
+type Summarize = (
+  status: RunStatus,
+  error: string | null,
+  counts: RunCounts,
+  refused?: RefusedStart[],
+) => SummaryEvent;
+
+export async function workOnRun(work: RunWork): Promise<SummaryEvent> {
+  const { parts, loop, start } = work;
+  const { store, clock, report, limits } = parts;
+  const startedAt = clock.monotonic();
+  const begunAt = clock.now();
+  const { counters } = report;
+  counters.pages = start.pagesDone;
+  counters.requests = start.requestsDone;
+  counters.bytes = start.bytesDone;
+  const watch = watchStore({
+    store,
+    clock,
+    // Only for who watches the run itself: counting costs.
+    wantsCounts: report.wantsPages && !work.isJoined,
+    pagesHere: () => counters.pages,
+    report: () => ({ hosts: loop.now.hosts, pages: counters.pages - start.pagesDone }),
+    onAnswer: work.onAnswer,
+    onFailure: (error) => loop.fail(error),
+  });
+  const summarize: Summarize = (status, error, counts, refused = []) => ({
+    type: 'summary',
+    run: start.runId,
+    project: work.project,
+    status,
+    ...(store.isShared
+      ? { pages: counts.pages, requests: counts.requests, bytes: counts.bytes }
+      : { pages: counters.pages, requests: counters.requests, bytes: counters.bytes }),
+    duration_ms: Math.round(clock.monotonic() - startedAt),
+    by_state: counts.byState,
+    ...countUrls(counts.byState),
+    known_urls: counts.known,
+    waiting: counts.waiting,
+    left_out: counts.leftOut,
+    error,
+    mode: parts.modes.mode ?? 'smart',
+    mode_reason: parts.modes.reason,
+    ...countChanges(counts.ledger),
+    average_change_frequency: counts.averageChangeFrequency,
+    refused_starts: refused,
+  });
+  const progress = startProgress({
+    clock,
+    report,
+    maxPages: limits.maxPages,
+    pages: () => counters.pages + watch.pagesOfOthers,
+    look: () => ({ waiting: store.waiting(), ...loop.now }),
+    waitingFor: loop.waitingFor,
+  });
+  try {
+    await work.prepare();
+    const end = await leftAt(await loop.run(), work);
+    const summary = await finish(end, work, begunAt, summarize);
+    report.tell(summary);
+    return summary;
+  } catch (error) {
+    const message = error instanceof Error ? error.message : String(error);
+    if (error instanceof SumiError && isOfTheProgram(error)) {
+      // The store works: the run can say why it ended, and goes on when it is called again.
+      await store.finish('interrupted', clock.now(), message);
+    } else {
+      // Who reads lines of events hears that no more come.
+      report.tell(summarize('interrupted', message, await countsIfAny(store)));
+    }
+    throw error;
+  } finally {
+    progress.stop();
+    watch.stop();
+    parts.lag.stop();
+    await parts.fetcher.close();
+    await parts.bodies?.close();
+    await store.close();
+  }
+}
+
+/** Nothing is wrong with the store. */
+function isOfTheProgram({ code }: SumiError): boolean {
+  return code === 'extension-failed' || code === 'internal-failures';
+}
+
+/** Where more room is to come, a run that has none is left as an interrupted one, unless nothing can be left of it. */
+async function leftAt(end: LoopEnd, { parts, loop, isJoined, onLimit }: RunWork): Promise<RunLeft> {
+  if (end === 'limit' || end === 'room') onLimit();
+  if (!parts.room?.pausesAt.includes(end)) return end;
+  // What others have still to find out, only they know.
+  if (loop.hasMoreToFind() || isJoined) return 'paused';
+  await parts.store.flush();
+  // Others may have found some: only the store knows.
+  const { waiting } = await parts.store.counts();
+  return waiting === 0 ? 'done' : 'paused';
+}
+
+async function finish(
+  end: RunLeft,
+  { parts, start, project, isJoined, isForFinds, isTick, onGraph }: RunWork,
+  begunAt: number,
+  summarize: Summarize,
+): Promise<SummaryEvent> {
+  const { store, clock, report, limits } = parts;
+  if (end === 'stopped' && isJoined) {
+    // Time is short: what all have done is not counted for a goodbye.
+    await store.flush();
+    return summarize('interrupted', null, ownCounts(report, start, store.waiting()));
+  }
+  let leftOut = 0;
+  if (end === 'limit' || end === 'room') {
+    while ((await store.lowerDepths(DEPTHS_AT_ONCE)) !== null);
+    const reason = end === 'limit' ? `max-pages ${limits.maxPages}` : 'host-budget';
+    leftOut = await store.closeWaiting(PAGE_STATES.Skipped, `limit: ${reason}`);
+  }
+  if (end === 'done') await parts.modes.close('all pages were visited');
+  else if (end === 'limit' || end === 'room') await parts.modes.close('the run had its pages');
+  // Of pages that were left out, one may lead to what looks lost.
+  const isAllKnown = end === 'done' || ((end === 'limit' || end === 'room') && leftOut === 0);
+  // A first run has nothing to lose.
+  if (isAllKnown && start.knownUrls > 0) await store.markOrphans(begunAt, clock.now());
+  await saveDepths(parts, project, onGraph);
+  const { wanted, error, refused } = await judgeEnd(end, { parts, start, project, isForFinds, isTick });
+  const status = await store.finish(wanted, clock.now(), error);
+  // Before anything of this run could be cleared.
+  const counts = await store.counts();
+  if (limits.keepHistoryMs !== null && status !== 'running')
+    await store.forget(project, clock.now() - limits.keepHistoryMs);
+  return summarize(status === 'running' ? leftAs(wanted) : status, error, counts, refused);
+}
+
+interface RunVerdict {
+  wanted: RunStatus;
+  error: string | null;
+  refused: RefusedStart[];
+}
+
+/** A run in which no start URL gave an answer has failed; so has one that was refused everywhere and read no page. */
+async function judgeEnd(
+  end: RunLeft,
+  work: Pick<RunWork, 'parts' | 'start' | 'project' | 'isForFinds' | 'isTick'>,
+): Promise<RunVerdict> {
+  const { parts, start, project, isForFinds, isTick } = work;
+  const wanted = await statusOf(end, work);
+  if (wanted === 'interrupted' || isForFinds) return { wanted, error: null, refused: [] };
+  const { store } = parts;
+  await store.flush();
+  // A watch asks some pages at a time: what others were refused long ago is no news.
+  const { runId } = start;
+  const { refused, hasPages } = await findRefusedStarts(parts, project, { runId, isTick });
+  const error = summarizeRefused(refused, wanted !== 'failed');
+  if (wanted === 'failed') return { wanted, error, refused };
+  if (refused.length === 0 || (hasPages && hasRead(await store.counts()))) return { wanted, error, refused };
+  return { wanted: 'failed', error, refused };
+}
+
+const READ: ReadonlySet<string> = new Set(['new', 'changed', 'unchanged']);
+
+const hasRead = ({ ledger }: RunCounts) =>
+  ledger.some(({ outcome, visits }) => READ.has(outcome) && visits > 0);
+
+/** Before the run ends, so that one that ended has them: whoever is killed here goes on with the run. */
+async function saveDepths(
+  { map, store }: CrawlParts,
+  project: string,
+  onGraph: RunWork['onGraph'],
+): Promise<void> {
+  if (map === null) return;
+  await store.flush();
+  const side = await map.openSide();
+  try {
+    const graph = await readMapGraph(side, project, map);
+    await saveOriginDepths(store, graph, map);
+    // Others may go on with a shared map: then it is not as it was left.
+    if (!store.isShared) onGraph(graph.whole);
+  } finally {
+    await side.close();
+  }
+}
+
+/** Others go on with the run: for who was told to stop it is interrupted, for who found nothing more to do it is done. */
+function leftAs(wanted: RunStatus): RunStatus {
+  return wanted === 'failed' ? 'completed' : wanted;
+}
+
+/** A run fails when no start URL gave any answer, to anybody. */
+async function statusOf(
+  end: RunLeft,
+  { parts, start, isForFinds }: Pick<RunWork, 'parts' | 'start' | 'isForFinds'>,
+): Promise<RunStatus> {
+  const { store, report, startUrls, discovery } = parts;
+  if (end === 'stopped' || end === 'paused') return 'interrupted';
+  if (isForFinds || report.counters.answers > 0 || start.pagesDone > 0) return 'completed';
+  // Nobody was to be asked: every start URL is in a list of those to leave alone.
+  const isWelcome = (url: NormalizedUrl) =>
+    discovery.judge(url, 0, 'link', false, true).state === PAGE_STATES.Queued;
+  if (!startUrls.some(isWelcome)) return 'completed';
+  if (!store.isShared) return 'failed';
+  const { pages, byState, ledger } = await store.counts();
+  // Without a page only start URLs are known: one that was skipped was refused by a robots.txt, which is an answer.
+  const isAnswered =
+    pages > 0 || (byState.Skipped ?? 0) > 0 || ledger.some(({ outcome }) => outcome === 'unchanged');
+  return isAnswered ? 'completed' : 'failed';
+}
+
+function ownCounts({ counters }: Report, start: RunStart, waiting: number): RunCounts {
+  return {
+    byState: Object.fromEntries(counters.states),
+    known: start.knownUrls,
+    waiting,
+    pages: counters.pages - start.pagesDone,
+    requests: counters.requests - start.requestsDone,
+    bytes: counters.bytes - start.bytesDone,
+    ledger: [],
+    leftOut: 0,
+    averageChangeFrequency: 0,
+  };
+}
+
+/** A store that failed may refuse the question. */
+async function countsIfAny(store: Store): Promise<RunCounts> {
+  try {
+    return await store.counts();
+  } catch {
+    return {
+      byState: {},
+      known: 0,
+      waiting: 0,
+      pages: 0,
+      requests: 0,
+      bytes: 0,
+      ledger: [],
+      leftOut: 0,
+      averageChangeFrequency: 0,
+    };
+  }
+}

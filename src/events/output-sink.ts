@@ -1,0 +1,50 @@
+/**
+ * Specification 004 section 9.1's output handler as a plain object: a program that wants the map somewhere else gives
+ * one to `crawl`. Verbs are called in the order things are settled; a verb that is absent is not called, and the links
+ * of a page are only put into URLs when some sink has a verb for them. `finalize` is called once, last, and awaited.
+ */
+import type { PageState } from '../frontier/page-state.ts';
+import type { Report } from './event-hub.ts';
+import type { CrawlEvent, RunStatus, SummaryEvent, ToldLink } from './events.ts';
+
+export interface OutputSink {
+  recordPage?(page: { url: string; title: string | null; statusCode: number | null; depth: number }): void;
+  recordLink?(from: string, to: string): void;
+  recordBlacklisted?(url: string, referrer: string): void;
+  recordStubbed?(url: string, referrer: string): void;
+  recordError?(url: string, error: { state: PageState; reason: string }): void;
+  generateSummary?(summary: SummaryEvent): void;
+  /** `failed` also when the run ended with an error. */
+  finalize?(status: RunStatus): void | Promise<void>;
+}
+
+/** `guard` runs a piece of the sink's own code and sees to it that what it throws becomes an error of the run. */
+export function attachSink(report: Report, sink: OutputSink, guard: (call: () => void) => void): void {
+  report.listen((event) => guard(() => tellSink(sink, event)));
+  if (sink.recordLink ?? sink.recordBlacklisted ?? sink.recordStubbed) {
+    report.listenToLinks((from, links) => guard(() => tellLinks(sink, from, links)));
+  }
+}
+
+function tellSink(sink: OutputSink, event: CrawlEvent): void {
+  if (event.type === 'summary') sink.generateSummary?.(event);
+  if (event.type !== 'page') return;
+  if (event.state === 'Processed') {
+    sink.recordPage?.({
+      url: event.url,
+      title: event.title,
+      statusCode: event.status_code,
+      depth: event.depth,
+    });
+  } else {
+    sink.recordError?.(event.url, { state: event.state, reason: event.reason ?? '' });
+  }
+}
+
+function tellLinks(sink: OutputSink, from: string, links: readonly ToldLink[]): void {
+  for (const { to, state } of links) {
+    sink.recordLink?.(from, to);
+    if (state === 'Blacklisted') sink.recordBlacklisted?.(to, from);
+    else if (state === 'Stubbed') sink.recordStubbed?.(to, from);
+  }
+}

@@ -1,0 +1,64 @@
+/** Tells how far a crawl is, once a second, to whoever listens. */
+import type { Clock } from '../primitives/clock.ts';
+import type { Report } from './event-hub.ts';
+import type { ProgressEvent, WaitingFor } from './events.ts';
+
+const EVERY_MS = 1000;
+
+export interface ProgressSource {
+  clock: Clock;
+  report: Report;
+  maxPages: number | null;
+  /** Pages of the run so far, by all who work on it. */
+  pages(): number;
+  /** Pages waiting, hosts held and cooling, requests in flight. */
+  look(): { waiting: number; inFlight: number; hosts: number; cooling: number };
+  /** What is waited for; only asked when no page was read since it was told last. */
+  waitingFor(): WaitingFor | null;
+}
+
+export function startProgress(source: ProgressSource): { stop(): void } {
+  const { clock, report } = source;
+  const startedAt = clock.monotonic();
+  const pagesBefore = source.pages();
+  let pagesTold = pagesBefore;
+  let cancel = clock.after(EVERY_MS, tick);
+
+  function tick(): void {
+    report.tell(progressNow());
+    cancel = clock.after(EVERY_MS, tick);
+  }
+
+  function progressNow(): ProgressEvent {
+    const { waiting, inFlight, hosts, cooling } = source.look();
+    const { errors } = report.counters;
+    const pages = source.pages();
+    const seconds = (clock.monotonic() - startedAt) / 1000;
+    const perSecond = seconds > 0 ? (pages - pagesBefore) / seconds : 0;
+    const total = estimatedTotal(pages, waiting + inFlight, source.maxPages);
+    const left = total - pages;
+    const isStill = pages === pagesTold;
+    pagesTold = pages;
+    return {
+      type: 'progress',
+      pages,
+      pages_per_second: Math.round(perSecond * 10) / 10,
+      waiting,
+      hosts_active: hosts - cooling,
+      hosts_cooling: cooling,
+      in_flight: inFlight,
+      errors,
+      percent: total === 0 ? 0 : Math.min(100, Math.round((1000 * pages) / total) / 10),
+      seconds_left: perSecond > 0 ? Math.round(left / perSecond) : null,
+      waiting_for: isStill ? source.waitingFor() : null,
+    };
+  }
+
+  return { stop: () => cancel() };
+}
+
+/** 002: starts at max-pages and adjusts to what is really waiting. */
+export function estimatedTotal(pages: number, waiting: number, maxPages: number | null): number {
+  const known = pages + waiting;
+  return maxPages === null ? known : Math.min(maxPages, known);
+}

@@ -1,0 +1,25 @@
+/** Makes markup out of text. Words from the web are always escaped: there is no way past it but markup made here. */
+import { escapeText } from '../self-contained-page.ts';
+
+export interface Markup {
+  readonly html: string;
+}
+export type Content = Markup | string | number | readonly Content[];
+type Attributes = Readonly<Record<string, string | number | undefined>>;
+
+export function tag(name: string, attributes: Attributes, ...children: Content[]): Markup {
+  let html = `<${name}`;
+  for (const [key, value] of Object.entries(attributes)) {
+    if (value !== undefined) html += ` ${key}="${escapeText(String(value))}"`;
+  }
+  return { html: `${html}>${htmlOf(children)}</${name}>` };
+}
+
+export function htmlOf(content: Content): string {
+  if (typeof content === 'string') return escapeText(content);
+  if (typeof content === 'number') return String(content);
+  return 'html' in content ? content.html : content.map(htmlOf).join('');
+}
+
+/** A place along the width of a picture, of which nobody knows how wide it will be shown. */
+export const percent = (share: number): string => `${Math.round(share * 100_000) / 1000}%`;

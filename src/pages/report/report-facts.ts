@@ -1,0 +1,18 @@
+/** What the report page shows. Everything on it comes from here. */
+import type { UrlCounts } from '../../frontier/counting-words.ts';
+import type { BrokenPages } from '../../graph/read-broken-pages.ts';
+import type { ChangeFigures } from '../../store/change-figures.ts';
+import type { RunReport } from '../../store/run-report.ts';
+
+export interface ReportFacts {
+  project: string;
+  /** Null for the whole project. */
+  run: number | null;
+  madeAt: number;
+  version: string;
+  figures: ChangeFigures;
+  /** Null of a run that is not the last one: its pages were visited again. */
+  broken: BrokenPages | null;
+  /** Pages by state and what went wrong, as the run left them; of the last one where none is asked for. */
+  state: Pick<RunReport, 'is_latest' | 'pages_by_state' | 'errors' | 'top_errors' | keyof UrlCounts>;
+}

@@ -41,13 +41,13 @@ export type { Settlement, Store } from './store/port.ts';
 export type {
   ChangeFilter,
   ChangeRow,
-  HistoryRow,
   HostRow,
   LinkRow,
   PageFilter,
   PageRow,
   ReadSide as Results,
   RunRow,
+  VisitRow,
   WorkerRow,
 } from './store/read-side.ts';
 export type { RunReport } from './store/run-report.ts';

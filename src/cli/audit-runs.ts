@@ -27,7 +27,7 @@ export async function auditRuns(side: ReadSide, run: number | undefined): Promis
     const stored = await side.run(row.run);
     if (stored !== null) floors.set(row.run, floorOfRun(stored));
   }
-  const result = await auditRequests(side.requests(), {
+  const result = await auditRequests(side.requestLog(), {
     run,
     maxDetails: MAX_DETAILS,
     floorOf: (id) => floors.get(id) ?? { delayMs: 0, sinceMs: 0 },

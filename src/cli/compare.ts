@@ -120,7 +120,7 @@ async function tellDifferences(
     // What it lost may have been read as something else since: then more than its type differs.
     if (steps === 1 && last.outcome === 'changed' && last.change?.lost === undefined)
       return { ...toldChange(last, project.project), text_steps: [] };
-    const history = await side.history(pageId);
+    const history = await side.visits(pageId);
     // What came later where nothing changed: of a type that was refused at first.
     const isLost = rows.some(({ change }) => change?.lost !== undefined);
     const all = isLost ? await rowsOf(pageId, [...TOLD_BY.changed, 'unchanged']) : rows;

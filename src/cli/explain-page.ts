@@ -2,7 +2,7 @@
 
 import { productToken } from '../config/user-agent.ts';
 import { parseRobotsTxt, rulesFor } from '../politeness/robots-txt.ts';
-import type { HistoryRow, PageRow, ReadSide, VisitRow } from '../store/read-side.ts';
+import type { LoggedRequest, PageRow, ReadSide, VisitRow } from '../store/read-side.ts';
 import { explainRevisit, type RevisitExplanation, type RevisitQuestion } from '../watch/explain-revisit.ts';
 import { configOfRun } from './stored-config.ts';
 
@@ -25,11 +25,11 @@ export interface Explanation {
   attempts: number;
   retry_at: string | null;
   /** Requests, as the log has them; and visits with what they found, newest last, the last ones only. */
+  requests: LoggedRequest[];
   visits: VisitRow[];
-  history: HistoryRow[];
   /** How many there are in all. */
+  requests_total: number;
   visits_total: number;
-  history_total: number;
   /** 003's numbers: changes a day, and changes seen. */
   change_frequency: number;
   changes_detected: number;
@@ -52,7 +52,7 @@ export async function explainPage(
   page: PageRow,
   asked: Pick<RevisitQuestion, 'now' | 'kind' | 'visitsPerDay'>,
 ): Promise<Explanation> {
-  const [visits, history] = [await side.visits(page.id), await side.history(page.id)];
+  const [requests, visits] = [await side.requests(page.id), await side.visits(page.id)];
   const projectId = (await side.projects()).find(({ project }) => project === page.project)!.id;
   return {
     url: page.url,
@@ -70,13 +70,13 @@ export async function explainPage(
     left_out: leftOut(page),
     attempts: page.attempts,
     retry_at: page.retry_at,
+    requests: requests.slice(-SHOWN_VISITS),
     visits: visits.slice(-SHOWN_VISITS),
-    history: history.slice(-SHOWN_VISITS),
+    requests_total: requests.length,
     visits_total: visits.length,
-    history_total: history.length,
     change_frequency: page.change_frequency,
     changes_detected: page.changes_detected,
-    revisit: await explainRevisit(side, { ...asked, page: { id: page.id, projectId }, history }),
+    revisit: await explainRevisit(side, { ...asked, page: { id: page.id, projectId }, visits }),
     redirects: await follow(side, page, (row) => row.redirect_to),
     final_url: page.final_url,
     robots: await robotsDecision(side, page),

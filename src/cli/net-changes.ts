@@ -7,7 +7,7 @@ import { type BriefVisit, compareRuns } from '../change/compare-runs.ts';
 import { mergeChanges, pageAfter } from '../change/merge-changes.ts';
 import { VISIT_OUTCOMES, type VisitOutcome } from '../change/visit-record.ts';
 import { type ToldChange, toldChange, toldDifference } from '../render/told-change.ts';
-import type { ChangeRow, HistoryRow, ProjectRow, ReadSide } from '../store/read-side.ts';
+import type { ChangeRow, ProjectRow, ReadSide, VisitRow } from '../store/read-side.ts';
 
 export interface ChangeWindow {
   project: ProjectRow;
@@ -130,7 +130,7 @@ async function tellPage(side: ReadSide, window: ChangeWindow, pageId: number): P
   const last = told.at(-1);
   if (last === undefined) return null;
   // A visit that failed says nothing of the page: it is as it was known before.
-  const history = asSides(await side.history(pageId), window).filter(({ outcome }) => outcome !== 'failed');
+  const history = asSides(await side.visits(pageId), window).filter(({ outcome }) => outcome !== 'failed');
   const { differences } = await compareRuns(briefly(history, pageId), BEFORE, WITHIN);
   const difference = differences[0]?.difference;
   if (difference === undefined) return null;
@@ -152,14 +152,14 @@ async function tellPage(side: ReadSide, window: ChangeWindow, pageId: number): P
   return { ...whole, parts: ['status', ...whole.parts], fields: [back, ...whole.fields] };
 }
 
-function asSides(history: readonly HistoryRow[], window: ChangeWindow): HistoryRow[] {
-  const isIn = ({ run, visited_at }: HistoryRow) => isInWindow(window, run, Date.parse(visited_at));
+function asSides(history: readonly VisitRow[], window: ChangeWindow): VisitRow[] {
+  const isIn = ({ run, visited_at }: VisitRow) => isInWindow(window, run, Date.parse(visited_at));
   const first = history.findIndex(isIn);
   return history
     .filter(({ run }) => run <= window.toRun)
     .map((visit, at) => ({ ...visit, run: first !== -1 && at >= first ? WITHIN : BEFORE }));
 }
 
-async function* briefly(history: readonly HistoryRow[], pageId: number): AsyncGenerator<BriefVisit> {
+async function* briefly(history: readonly VisitRow[], pageId: number): AsyncGenerator<BriefVisit> {
   for (const { run, outcome, known_by: knownBy } of history) yield { run, pageId, outcome, knownBy };
 }

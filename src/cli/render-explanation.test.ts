@@ -21,7 +21,7 @@ function explained(watch: Partial<ForeseenVisit>): string {
       referrers: [],
     },
     ...{ status_code: 200, title: null, visited_at: '2026-03-04T04:00:00.000Z', left_out: null, attempts: 0 },
-    ...{ retry_at: null, visits: [], history: [], visits_total: 0, history_total: 0 },
+    ...{ retry_at: null, requests: [], visits: [], requests_total: 0, visits_total: 0 },
     ...{ change_frequency: 0, changes_detected: 0, redirects: [], final_url: null },
     robots: { decision: 'allowed', rule: null, status: 404 },
     revisit: {

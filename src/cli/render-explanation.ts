@@ -1,7 +1,7 @@
 /** An explanation as text for people. */
 import { describeChanges, showRate } from '../render/describe-changes.ts';
 import { painterFor, printable, showBytes, showCount, showMany } from '../render/terminal-text.ts';
-import type { HistoryRow, VisitRow } from '../store/read-side.ts';
+import type { LoggedRequest, VisitRow } from '../store/read-side.ts';
 import type { RevisitExplanation } from '../watch/explain-revisit.ts';
 import type { ForeseenVisit, WaitsFor } from '../watch/foresee-visit.ts';
 import type { Explanation } from './explain-page.ts';
@@ -31,15 +31,14 @@ export function renderExplanation(page: Explanation, now: number): string {
   if (page.redirects.length > 0) add('redirects', ...page.redirects.map((url) => `→ ${url}`));
   else if (page.final_url !== null) add('redirects', `→ ${page.final_url}`);
   add('robots.txt', robotsText(page.robots));
-  const { visits, history } = page;
+  const { requests, visits } = page;
   add(
-    'visits',
-    ...earlier(page.visits_total, visits),
-    ...visits.map((visit, at) => visitText(visit, visits[at + 1])),
+    'requests',
+    ...earlier(page.requests_total, requests),
+    ...requests.map((request, at) => requestText(request, requests[at + 1])),
   );
-  if (visits.length === 0) add('visits', noVisits(page));
-  if (history.length > 0)
-    add('history', ...earlier(page.history_total, history), ...history.map(historyText));
+  if (requests.length === 0) add('requests', noRequests(page));
+  if (visits.length > 0) add('visits', ...earlier(page.visits_total, visits), ...visits.map(visitText));
   if (page.revisit !== null) add('revisit', ...revisitTexts(page.revisit, page, now));
   if (page.retry_at !== null) add('next try', `${page.retry_at}, after ${page.attempts} failed`);
   return lines.join('\n');
@@ -59,7 +58,7 @@ function wayTo({ referrers, fetch_url, depth }: Explanation): string[] {
 const earlier = (total: number, shown: readonly unknown[]) =>
   total > shown.length ? [`${showCount(total - shown.length)} earlier`] : [];
 
-function historyText(visit: HistoryRow): string {
+function visitText(visit: VisitRow): string {
   const answer = visit.status_code === null ? 'no answer' : String(visit.status_code);
   const saved = visit.bytes_saved > 0 ? `, ${showBytes(visit.bytes_saved)} saved` : '';
   return `${visit.visited_at}  run ${visit.run}  ${visit.outcome}, known by ${visit.known_by}  ${answer}${saved}`;
@@ -76,7 +75,7 @@ function revisitTexts(revisit: RevisitExplanation, page: Explanation, now: numbe
   if (revisit.watch !== null) texts.push(...watchTexts(revisit.watch, now));
   else if (next_visit !== null) {
     const when = Date.parse(next_visit) <= now ? 'due since' : 'next at';
-    const hasFailed = page.history.at(-1)?.outcome === 'failed';
+    const hasFailed = page.visits.at(-1)?.outcome === 'failed';
     // Else the interval above would seem to say something else.
     const why = page.state === 'Gone' ? ', for it is gone' : hasFailed ? ', for the last visit failed' : '';
     texts.push(`${when} ${next_visit}${why}`);
@@ -146,13 +145,13 @@ function showDays(days: number): string {
     : `${Number((86_400 * days).toPrecision(3))} seconds`;
 }
 
-function noReason({ state, status_code, visits }: Explanation): string {
+function noReason({ state, status_code, requests }: Explanation): string {
   if (state === 'Queued') return 'in scope; waits for its turn';
   if (state === 'Fetching') return 'is being fetched';
-  return status_code === null && visits.length === 0 ? 'none was noted' : 'in scope, fetched';
+  return status_code === null && requests.length === 0 ? 'none was noted' : 'in scope, fetched';
 }
 
-function noVisits({ visited_at }: Explanation): string {
+function noRequests({ visited_at }: Explanation): string {
   return visited_at === null ? 'none' : `none in the request log; the last was at ${visited_at}`;
 }
 
@@ -171,13 +170,13 @@ function robotsText({ decision, rule, status }: Explanation['robots']): string {
   return `${decision}${because}`;
 }
 
-function visitText(visit: VisitRow, next: VisitRow | undefined): string {
-  const answer = visit.status_code === 0 ? (visit.failure ?? 'no answer') : String(visit.status_code);
-  return `${visit.sent_at}  run ${visit.run}  ${visit.kind} ${answer}  ${visit.duration_ms} ms  ${showBytes(visit.bytes)}${noteOn(visit, next)}`;
+function requestText(request: LoggedRequest, next: LoggedRequest | undefined): string {
+  const answer = request.status_code === 0 ? (request.failure ?? 'no answer') : String(request.status_code);
+  return `${request.sent_at}  run ${request.run}  ${request.kind} ${answer}  ${request.duration_ms} ms  ${showBytes(request.bytes)}${noteOn(request, next)}`;
 }
 
 /** Why the page was asked once more at once. */
-function noteOn({ kind, status_code, failure, run }: VisitRow, next: VisitRow | undefined): string {
+function noteOn({ kind, status_code, failure, run }: LoggedRequest, next: LoggedRequest | undefined): string {
   if (failure === 'not-taken') return '  (the server had closed the connection: sent once more)';
   const isHeadRefusal = kind === 'HEAD' && [0, 404, 410].includes(status_code);
   const isChecked = isHeadRefusal && next?.kind === 'GET' && next.run === run;

@@ -114,7 +114,7 @@ export interface PageFilter {
 }
 
 /** One visit of a page, as its history has it. */
-export interface HistoryRow {
+export interface VisitRow {
   run: number;
   visited_at: string;
   outcome: VisitRecord['outcome'];
@@ -131,7 +131,7 @@ export interface HistoryRow {
 }
 
 /** A page's visit in a run, with what changed. */
-export interface ChangeRow extends HistoryRow {
+export interface ChangeRow extends VisitRow {
   page_id: number;
   url: string;
   title: string | null;
@@ -257,7 +257,7 @@ export interface HostRow extends UrlCounts {
   closed: string | null;
 }
 
-export interface VisitRow {
+export interface LoggedRequest {
   run: number;
   kind: string;
   sent_at: string;
@@ -369,9 +369,9 @@ export interface ReadSide {
   hostId(name: string): Promise<number | null>;
   /** Ids of hosts that are blocked at this moment (wall milliseconds), by an answer of theirs or for want of any. */
   blockedHosts(at: number): Promise<number[]>;
-  visits(pageId: number): Promise<VisitRow[]>;
+  requests(pageId: number): Promise<LoggedRequest[]>;
   /** Newest last. */
-  history(pageId: number): Promise<HistoryRow[]>;
+  visits(pageId: number): Promise<VisitRow[]>;
   /** By run, then by page. */
   changes(filter: ChangeFilter): AsyncIterable<ChangeRow>;
   /** What `saveLook` kept for this reader; null before the first. */
@@ -407,7 +407,7 @@ export interface ReadSide {
   /** What went wrong on the project's map; of requests those of the run count. */
   mapErrors(projectId: number, runId: number): Promise<MapErrors>;
   /** By host, then in the order in which requests were sent. */
-  requests(): AsyncIterable<RequestRow>;
+  requestLog(): AsyncIterable<RequestRow>;
   /** Identities that stand more than once in their project; there must be none. */
   repeatedUrls(): AsyncIterable<{ project: string; url: string; count: number }>;
   close(): Promise<void>;

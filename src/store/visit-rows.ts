@@ -15,7 +15,7 @@ import { isGoneAs, type LastVisit } from '../frontier/candidate.ts';
 import { PAGE_STATES } from '../frontier/page-state.ts';
 import { type PackedChange, packedChange, partsOf } from './change-parts.ts';
 import type { HostDiscovery, LedgerRow, Settlement } from './port.ts';
-import type { ChangeRow, HistoryRow, VisitRowBrief } from './read-side.ts';
+import type { ChangeRow, VisitRow, VisitRowBrief } from './read-side.ts';
 
 export function outcomeNumber(outcome: VisitOutcome): number {
   return VISIT_OUTCOMES.indexOf(outcome);
@@ -53,7 +53,7 @@ export interface StoredVisit {
   duration_ms: number | null;
 }
 
-export function historyRowOf(row: StoredVisit): HistoryRow {
+export function visitRowOf(row: StoredVisit): VisitRow {
   return {
     run: row.run_id,
     visited_at: new Date(row.visited_at).toISOString(),
@@ -82,7 +82,7 @@ export interface StoredChange extends StoredVisit {
 
 export function changeRowOf(row: StoredChange): ChangeRow {
   return {
-    ...historyRowOf(row),
+    ...visitRowOf(row),
     page_id: row.page_id,
     url: row.url,
     title: row.title,

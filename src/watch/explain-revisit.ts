@@ -7,7 +7,7 @@ import type { ScoreParts } from '../change/revisit/change-frequency.ts';
 import { createRevisitPlan } from '../change/revisit/create-revisit-plan.ts';
 import type { RevisitKind, RevisitPlan } from '../change/revisit/revisit-plan.ts';
 import { parseHttpDate } from '../parse/http-date.ts';
-import type { HistoryRow, ReadSide, RevisitPage } from '../store/read-side.ts';
+import type { ReadSide, RevisitPage, VisitRow } from '../store/read-side.ts';
 import { type ForeseenVisit, foreseeVisit } from './foresee-visit.ts';
 import { loadPlan } from './load-plan.ts';
 import { findingOf, isLearnedFailure, PlanBook } from './plan-book.ts';
@@ -41,7 +41,7 @@ export interface RevisitExplanation {
 /** What is asked for. */
 export interface RevisitQuestion {
   page: { id: number; projectId: number };
-  history: readonly HistoryRow[];
+  visits: readonly VisitRow[];
   now: number;
   /** As if the project were watched by that rule; undefined: by the one it is watched by. */
   kind: RevisitKind | undefined;
@@ -92,7 +92,7 @@ interface SavedState {
 
 async function planOfPage(
   side: ReadSide,
-  { page, history, now }: RevisitQuestion,
+  { page, visits, now }: RevisitQuestion,
   kind: RevisitKind,
   { state, learnedRun }: SavedState,
 ): Promise<{ plan: RevisitPlan; number: number }> {
@@ -105,7 +105,7 @@ async function planOfPage(
   }
   const number = book.pageOf(page.id);
   if (row === undefined || number === -1) return { plan, number };
-  for (const visit of history) {
+  for (const visit of visits) {
     const visitedAt = Date.parse(visit.visited_at);
     const { run, outcome, known_by: knownBy, status_code: statusCode } = visit;
     if (run <= learnedRun || visitedAt <= plan.lastVisit(number)) continue;

@@ -193,7 +193,7 @@ describe('sumi why', () => {
     const page = JSON.parse((await run('why', `127.0.0.1:${web.port}/a/b`, '--format', 'json')).stdout);
     expect(page).toMatchObject({ state: 'Processed', depth: 2, robots: { decision: 'allowed' } });
     expect(page.referrers).toEqual([`${web.origin}/`, `${web.origin}/a`]);
-    expect(page.visits).toEqual([expect.objectContaining({ kind: 'GET', status_code: 200, run: 1 })]);
+    expect(page.requests).toEqual([expect.objectContaining({ kind: 'GET', status_code: 200, run: 1 })]);
   });
 
   it('follows a redirect to its end', async () => {

@@ -7,7 +7,7 @@ import { url } from './store/harness.ts';
 export function describeReadHistory(asked: () => ReadSide): void {
   it('tells the history of a page, newest last, in JSON types', async () => {
     const root = (await asked().page(1, url('')))!;
-    const history = await asked().history(root.id);
+    const history = await asked().visits(root.id);
     expect(history).toHaveLength(2);
     expect(history[0]).toMatchObject({ run: 1, outcome: 'new', known_by: 'content', status_code: 200 });
     expect(history[1]).toEqual({
@@ -25,7 +25,7 @@ export function describeReadHistory(asked: () => ReadSide): void {
       bytes_saved: 0,
       duration_ms: 12.5,
     });
-    expect(await asked().history(99_999)).toEqual([]);
+    expect(await asked().visits(99_999)).toEqual([]);
   });
 
   it('tells changes by run, then by page, what is asked for', async () => {

@@ -46,8 +46,8 @@ export async function answersOf(side: ReadSide): Promise<Record<string, unknown>
     linksOf: await Promise.all(pages.map(({ id }) => listed(side.linksOf(id, {})))),
     hosts: await listed(side.hosts({})),
     projectHosts: await listed(side.hosts({ project: 'other', limit: 1 })),
+    requestsOfPages: await Promise.all(pages.map(({ id }) => side.requests(id))),
     visits: await Promise.all(pages.map(({ id }) => side.visits(id))),
-    history: await Promise.all(pages.map(({ id }) => side.history(id))),
     changes: await listed(side.changes({ projectId: shop.id, fromRun: 1, toRun: 9 })),
     allChanges: await listed(
       side.changes({
@@ -80,7 +80,7 @@ export async function answersOf(side: ReadSide): Promise<Record<string, unknown>
     totals: await side.totals(undefined),
     projectTotals: await side.totals('shop'),
     reports: await Promise.all([1, 2, 3, 99].map((run) => side.report(run))),
-    requests: await listed(side.requests()),
+    requestLog: await listed(side.requestLog()),
     repeated: await listed(side.repeatedUrls()),
   };
 }
@@ -211,9 +211,9 @@ export function describeReadSide(name: string, start: () => Promise<ReadHarness>
       expect(await side.blockedHosts(until)).toEqual([]);
     });
 
-    it('gives the visits of a page and the whole request log in order', async () => {
+    it('gives the requests for a page and the whole request log in order', async () => {
       const root = (await side.page(1, url('')))!;
-      expect(await side.visits(root.id)).toEqual([
+      expect(await side.requests(root.id)).toEqual([
         {
           run: 1,
           kind: 'GET',
@@ -225,7 +225,7 @@ export function describeReadSide(name: string, start: () => Promise<ReadHarness>
         },
         expect.objectContaining({ run: 2 }),
       ]);
-      const log = await listed(side.requests());
+      const log = await listed(side.requestLog());
       expect(log.map(({ kind }) => kind)).toEqual([
         'robots',
         'GET',
@@ -294,7 +294,7 @@ export function describeReadSide(name: string, start: () => Promise<ReadHarness>
       expect(await listed(side.pages({ project: 'long', limit: 1500 }))).toEqual(pages.slice(0, 1500));
       const loops = await listed(side.links({ project: 'long' }));
       expect(loops.map((link) => link.to_url)).toEqual(pages.slice(0, 130).map((page) => page.url));
-      const slots = (await listed(side.requests()))
+      const slots = (await listed(side.requestLog()))
         .map(({ slotAt }) => slotAt)
         .filter((slot) => slot < count);
       expect(slots).toEqual(Array.from({ length: count }, (_, i) => i));

@@ -382,7 +382,7 @@ describe('sumi why', () => {
     expect(stdout.match(/1,181 earlier/g)).toHaveLength(2);
     expect(stdout).toMatch(/next at 20\S+, for the last visit failed/);
     const { stdout: json } = await run('why', web.url('/b'), '--format', 'json');
-    expect(JSON.parse(json)).toMatchObject({ visits_total: 1201, history_total: 1201 });
+    expect(JSON.parse(json)).toMatchObject({ requests_total: 1201, visits_total: 1201 });
   });
 
   it('says so where nobody has watched yet', async () => {

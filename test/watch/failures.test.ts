@@ -38,8 +38,8 @@ it.each([
     const side = await openReadSide(path);
     const nextVisitOf = async (name: string) => {
       const page = (await side.page(1, web.url(name)))!;
-      const history = await side.history(page.id);
-      const question = { page: { id: page.id, projectId: 1 }, history, now: clock.now(), kind: undefined };
+      const visits = await side.visits(page.id);
+      const question = { page: { id: page.id, projectId: 1 }, visits, now: clock.now(), kind: undefined };
       return (await explainRevisit(side, { ...question, visitsPerDay: 2000 }))!.next_visit;
     };
     const failed = web.log.slice(before).find(({ path: asked }) => asked.startsWith('/p'))!.path;

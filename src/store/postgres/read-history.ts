@@ -1,10 +1,9 @@
 /** History for reading: a page's visits, a run's changes, what was spared. In the order of the table's own key. */
 import type { LedgerRow } from '../port.ts';
-import type { ChangeFilter, ChangeRow, HistoryRow, VisitRowBrief } from '../read-side.ts';
+import type { ChangeFilter, ChangeRow, VisitRow, VisitRowBrief } from '../read-side.ts';
 import {
   briefOf,
   changeRowOf,
-  historyRowOf,
   ledgerOf,
   outcomeNumber,
   type StoredBrief,
@@ -12,6 +11,7 @@ import {
   type StoredLedgerRow,
   type StoredVisit,
   TOLD_OUTCOMES,
+  visitRowOf,
 } from '../visit-rows.ts';
 import type { Sql } from './connection.ts';
 import { ask, type Runner } from './session.ts';
@@ -44,8 +44,8 @@ export async function readLedger(runner: Runner, runId: number): Promise<LedgerR
 }
 
 export function createHistoryReader(sql: Sql) {
-  async function history(pageId: number): Promise<HistoryRow[]> {
-    return (await ask<StoredVisit>(sql, HISTORY, [pageId])).map(historyRowOf);
+  async function visits(pageId: number): Promise<VisitRow[]> {
+    return (await ask<StoredVisit>(sql, HISTORY, [pageId])).map(visitRowOf);
   }
 
   async function runsOf(projectId: number, from: number, to: number): Promise<number[]> {
@@ -106,5 +106,5 @@ export function createHistoryReader(sql: Sql) {
     }
   }
 
-  return { history, changes, ledger: (runId: number) => readLedger(sql, runId), visitsAfter };
+  return { visits, changes, ledger: (runId: number) => readLedger(sql, runId), visitsAfter };
 }

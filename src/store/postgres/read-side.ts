@@ -13,6 +13,7 @@ import { orderOfPages, type PagePlace } from '../page-order.ts';
 import { NO_DEPTH, REQUEST_KINDS, type StoredRobots } from '../port.ts';
 import type {
   HostRow,
+  LoggedRequest,
   PageFilter,
   PageRow,
   ProjectRow,
@@ -20,7 +21,6 @@ import type {
   RequestRow,
   RunRow,
   StoredRun,
-  VisitRow,
 } from '../read-side.ts';
 import { disconnect, postgresError, type Sql } from './connection.ts';
 import { openForReading } from './open-database.ts';
@@ -116,7 +116,7 @@ export async function openPostgresReadSide(address: string): Promise<ReadSide> {
     },
     pageText: async (id) =>
       (await one<{ text: string }>(sql, 'SELECT text FROM page_text WHERE page_id = $1', [id]))?.text ?? null,
-    visits: (pageId) => visitsOf(sql, pageId),
+    requests: (pageId) => requestsOf(sql, pageId),
     robots: (origin) =>
       one<StoredRobots>(
         sql,
@@ -129,7 +129,7 @@ export async function openPostgresReadSide(address: string): Promise<ReadSide> {
     report: (runId) => readReport(sql, runId),
     changeFigures: (projectId, runId) => readFigures(sql, projectId, runId),
     mapErrors: (projectId, runId) => readErrors(sql, projectId, runId),
-    requests: () => requestsOf(sql),
+    requestLog: () => requestLogOf(sql),
     repeatedUrls: () => repeatedUrlsOf(sql),
     close: () => disconnect(sql),
   };
@@ -277,8 +277,8 @@ async function* hostsOf(sql: Sql, filter: { project?: string; limit?: number }):
   }
 }
 
-async function visitsOf(sql: Sql, pageId: number): Promise<VisitRow[]> {
-  const rows = await ask<Omit<VisitRow, 'kind'> & { kind: number }>(
+async function requestsOf(sql: Sql, pageId: number): Promise<LoggedRequest[]> {
+  const rows = await ask<Omit<LoggedRequest, 'kind'> & { kind: number }>(
     sql,
     `SELECT q.run_id AS run, q.kind, ${time('q.sent_at')} AS sent_at, q.status_code,
        ${whole('q.ended_at - q.sent_at')} AS duration_ms, q.wire_bytes AS bytes, q.failure
@@ -289,7 +289,7 @@ async function visitsOf(sql: Sql, pageId: number): Promise<VisitRow[]> {
 }
 
 /** In the order of the index on host and time, so that no batch sorts more than itself. */
-async function* requestsOf(sql: Sql): AsyncGenerator<RequestRow> {
+async function* requestLogOf(sql: Sql): AsyncGenerator<RequestRow> {
   const text = `SELECT q.id, q.run_id AS run, q.host_id AS "hostId", h.name AS host, q.kind, q.slot_at AS "slotAt",
       q.sent_at AS "sentAt", q.ended_at AS "endedAt", q.delay_ms AS "delayMs", q.per_host AS "perHost",
       q.status_code AS "statusCode", q.blocked_until AS "blockedUntil"

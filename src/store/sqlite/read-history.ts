@@ -4,11 +4,10 @@
  */
 import type { Database } from 'better-sqlite3';
 import type { LedgerRow } from '../port.ts';
-import type { ChangeFilter, ChangeRow, HistoryRow, VisitRowBrief } from '../read-side.ts';
+import type { ChangeFilter, ChangeRow, VisitRow, VisitRowBrief } from '../read-side.ts';
 import {
   briefOf,
   changeRowOf,
-  historyRowOf,
   ledgerOf,
   outcomeNumber,
   type StoredBrief,
@@ -16,6 +15,7 @@ import {
   type StoredLedgerRow,
   type StoredVisit,
   TOLD_OUTCOMES,
+  visitRowOf,
 } from '../visit-rows.ts';
 
 const BATCH = 1000;
@@ -39,7 +39,7 @@ export function createHistoryReader(db: Database) {
       .pluck()
       .all(projectId, from, to) as number[];
 
-  function historyOf(pageId: number): HistoryRow[] {
+  function visitsOf(pageId: number): VisitRow[] {
     // CROSS JOIN asks for the page in each run of its project; the other way round all visits would be read.
     const rows = db
       .prepare(
@@ -47,7 +47,7 @@ export function createHistoryReader(db: Database) {
          WHERE r.project_id = (SELECT project_id FROM url WHERE id = @page) ORDER BY v.run_id, v.visited_at`,
       )
       .all({ page: pageId }) as StoredVisit[];
-    return rows.map(historyRowOf);
+    return rows.map(visitRowOf);
   }
 
   /** Those that have something to say of a page: a project that is watched has thousands, and few visited it. */
@@ -101,7 +101,7 @@ export function createHistoryReader(db: Database) {
   }
 
   return {
-    history: async (pageId: number) => historyOf(pageId),
+    visits: async (pageId: number) => visitsOf(pageId),
     changes: changesOf,
     ledger: async (runId: number) => readLedger(db, runId),
     visitsAfter,

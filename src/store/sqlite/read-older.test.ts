@@ -50,7 +50,7 @@ describe('a file of an older version', () => {
         left_run: null,
       });
       expect(await listed(side.pages({ changingMoreThan: 0 }))).toEqual([]);
-      expect(await side.history(1)).toEqual([]);
+      expect(await side.visits(1)).toEqual([]);
       expect(await listed(side.changes({ projectId: 1, fromRun: 1, toRun: 1 }))).toEqual([]);
       expect(await side.ledger(1)).toEqual([]);
       expect(await listed(side.visitsAfter(1, 0))).toEqual([]);

@@ -15,6 +15,7 @@ import { orderOfPages } from '../page-order.ts';
 import { NO_DEPTH, REQUEST_KINDS, type StoredRobots } from '../port.ts';
 import type {
   HostRow,
+  LoggedRequest,
   PageFilter,
   PageRow,
   ProjectRow,
@@ -22,7 +23,6 @@ import type {
   RequestRow,
   RunRow,
   StoredRun,
-  VisitRow,
 } from '../read-side.ts';
 import { openForReading, storeError } from './open-database.ts';
 import { readSettings } from './project-settings.ts';
@@ -108,7 +108,7 @@ export function openSqliteReadSide(path: string): ReadSide {
       const text = db.prepare('SELECT text FROM page_text WHERE page_id = ?').pluck().get(id);
       return text === undefined || text === null ? null : String(text);
     },
-    visits: async (pageId) => visitsOf(db, pageId),
+    requests: async (pageId) => requestsOf(db, pageId),
     ...createHistoryReader(db),
     ...createSitemapReader(db),
     ...createRevisitReader(db),
@@ -126,7 +126,7 @@ export function openSqliteReadSide(path: string): ReadSide {
     report: (runId) => readReport(db, runId),
     changeFigures: (projectId, runId) => readFigures(db, projectId, runId),
     mapErrors: (projectId, runId) => readErrors(db, projectId, runId),
-    requests: () => requestsOf(db),
+    requestLog: () => requestLogOf(db),
     repeatedUrls: () => repeatedUrlsOf(db),
     close: async () => void db.close(),
   };
@@ -253,19 +253,19 @@ async function* hostsOf(db: Database, filter: { project?: string; limit?: number
   }
 }
 
-function visitsOf(db: Database, pageId: number): VisitRow[] {
+function requestsOf(db: Database, pageId: number): LoggedRequest[] {
   const rows = db
     .prepare(
       `SELECT q.run_id AS run, q.kind, ${iso('q.sent_at')} AS sent_at, q.status_code,
          CAST(round(q.ended_at - q.sent_at) AS INTEGER) AS duration_ms, q.wire_bytes AS bytes, q.failure
        FROM request q WHERE q.page_id = ? ORDER BY q.id`,
     )
-    .all(pageId) as (Omit<VisitRow, 'kind'> & { kind: number })[];
+    .all(pageId) as (Omit<LoggedRequest, 'kind'> & { kind: number })[];
   return rows.map((row) => ({ ...row, kind: REQUEST_KINDS[row.kind] }));
 }
 
 /** One sorted pass; SQLite sorts on disk when it must. */
-async function* requestsOf(db: Database): AsyncGenerator<RequestRow> {
+async function* requestLogOf(db: Database): AsyncGenerator<RequestRow> {
   const rows = db
     .prepare(
       `SELECT q.id, q.run_id AS run, h.name AS host, q.kind, q.slot_at AS slotAt, q.sent_at AS sentAt,

@@ -26,10 +26,6 @@ const GROUPS: Record<string, Record<string, CommandEntry>> = {
       about: 'map the web around chosen domains (terrain file)',
       load: async () => (await import('./map.ts')).mapCommand(),
     },
-    watch: {
-      about: 'visit a site again and again, and tell what changed',
-      load: async () => (await import('./watch.ts')).watchCommand(),
-    },
     resume: {
       about: 'continue the last unfinished crawl',
       load: async () => (await import('./resume.ts')).resumeCommand(),
@@ -43,7 +39,7 @@ const GROUPS: Record<string, Record<string, CommandEntry>> = {
       load: async () => (await import('./demo.ts')).demoCommand(),
     },
   },
-  'Look at what was found': {
+  Look: {
     pages: {
       about: 'list known URLs: state, reason, status, title, …',
       load: async () => (await import('./pages.ts')).pagesCommand(),
@@ -51,14 +47,6 @@ const GROUPS: Record<string, Record<string, CommandEntry>> = {
     links: {
       about: 'list links; with --broken, links to broken pages',
       load: async () => (await import('./links.ts')).linksCommand(),
-    },
-    changes: {
-      about: 'show what changed: new, changed and gone pages',
-      load: async () => (await import('./changes.ts')).changesCommand(),
-    },
-    compare: {
-      about: 'compare two runs of a project: pages added, removed, changed',
-      load: async () => (await import('./compare.ts')).compareCommand(),
     },
     why: {
       about: 'explain what happened to a URL, and which rule decided',
@@ -88,12 +76,30 @@ const GROUPS: Record<string, Record<string, CommandEntry>> = {
       about: 'check that all requests kept the rules of politeness',
       load: async () => (await import('./audit.ts')).auditCommand(),
     },
+  },
+  Compare: {
+    changes: {
+      about: 'show what changed: new, changed and gone pages',
+      load: async () => (await import('./changes.ts')).changesCommand(),
+    },
+    compare: {
+      about: 'compare two runs of a project: pages added, removed, changed',
+      load: async () => (await import('./compare.ts')).compareCommand(),
+    },
+  },
+  Export: {
     export: {
       about: 'write the link graph of pages or domains for other programs',
       load: async () => (await import('./export.ts')).exportCommand(),
     },
   },
-  'Projects and databases': {
+  'Keep fresh': {
+    watch: {
+      about: 'visit a site again and again, and tell what changed',
+      load: async () => (await import('./watch.ts')).watchCommand(),
+    },
+  },
+  Operate: {
     project: {
       about: 'show or set the options that a project keeps',
       load: async () => (await import('./project.ts')).projectCommand(),
@@ -114,8 +120,6 @@ const GROUPS: Record<string, Record<string, CommandEntry>> = {
       about: 'delete old history: visits, changes, requests',
       load: async () => (await import('./forget.ts')).forgetCommand(),
     },
-  },
-  'Many machines': {
     worker: {
       about: 'help with the crawls of a shared database',
       load: async () => (await import('./worker.ts')).workerCommand(),
@@ -145,7 +149,7 @@ Exit codes: 0 done, 1 the crawl failed or the answer is no, 2 wrong usage,
 3 interrupted (the same command goes on), 4 the database failed.`;
 
 async function main(): Promise<void> {
-  // Who reads through `| head` has seen enough. A crawl has its own way to end (watch-crawl.ts).
+  // A reader such as `| head` has seen enough. A crawl ends itself then (crawl-view.ts).
   for (const stream of [process.stdout, process.stderr]) {
     stream.on('error', (error) => {
       if (stream.listenerCount('error') === 1 && isClosedPipe(error)) process.exit(EXIT_CODES.done);

@@ -173,9 +173,11 @@ describe('help for who is new', () => {
       .filter(([title]) => title !== 'Help');
     expect(groups.map(([title]) => title)).toEqual([
       'Crawl',
-      'Look at what was found',
-      'Projects and databases',
-      'Many machines',
+      'Look',
+      'Compare',
+      'Export',
+      'Keep fresh',
+      'Operate',
     ]);
     expect(groups.flatMap(([, names]) => names).sort()).toEqual([...COMMANDS].sort());
     const readme = readFileSync('README.md', 'utf8');

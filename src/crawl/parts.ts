@@ -1,6 +1,6 @@
 /** What the loop is made of. Composition is wire.ts's work; the stages only see what they are given here. */
 
-import type { Report } from '../events/event-hub.ts';
+import type { EventHub } from '../events/event-hub.ts';
 import type { Fetcher } from '../fetch/fetcher.ts';
 import type { PageParser } from '../parse/parsed-page.ts';
 import type { PaceOptions } from '../politeness/host-pace.ts';
@@ -14,7 +14,7 @@ import type { NormalizedUrl, Normalizer } from '../url/normalize.ts';
 import type { LinkDiscovery } from './discover/discover-links.ts';
 import type { ModeDesk } from './revisit/choose-run-mode.ts';
 import type { MapLists } from './run/compute-depths.ts';
-import type { RunRoom } from './run/host-allowance.ts';
+import type { HostAllowance } from './run/host-allowance.ts';
 import type { Slots } from './run/slots.ts';
 import type { PageFaults } from './visit/page-faults.ts';
 import type { RetryOptions } from './visit/retry-policy.ts';
@@ -114,7 +114,7 @@ export interface CrawlParts {
   isFetchOnly: boolean;
   limits: CrawlLimits;
   /** Null: all that the limits allow. */
-  room: RunRoom | null;
+  allowance: HostAllowance | null;
   slots: Slots;
   policy: CrawlPolicy;
   pace: PaceOptions;
@@ -137,7 +137,7 @@ export interface CrawlParts {
   sitemaps: SitemapParts | null;
   /** Null without quality domains, and where a program's own store is in the place of ours. */
   map: MapParts | null;
-  report: Report;
+  events: EventHub;
   /** Hears of what a stage throws on one page. */
   faults: PageFaults;
   agentToken: string;

@@ -22,10 +22,11 @@ import type { CrawlParts } from './parts.ts';
 import { awaitsDates, isDated, sparedBy } from './revisit/skip-unchanged.ts';
 import { createPutOff } from './revisit/wait-for-sitemap-dates.ts';
 import { createAlarm } from './run/alarm.ts';
-import { createHostRooms } from './run/host-allowance.ts';
+import { createHostPermits } from './run/host-allowance.ts';
+import type { LoopEnd } from './run/loop-end.ts';
 import { watchOthers } from './run/other-workers.ts';
 import { createBudget } from './run/page-allowance.ts';
-import { tellPage } from './visit/emit-page-event.ts';
+import { emitPageEvent } from './visit/emit-page-event.ts';
 import { settleFault, skipped, spareVisit, type VisitSurroundings, visitPage } from './visit/visit-page.ts';
 
 const CLAIMS_AT_ONCE = 16;
@@ -39,9 +40,6 @@ interface Refusal {
   /** It says nothing of the page itself: what is known of that stays. */
   isUnasked?: true;
 }
-
-/** `limit`: of all pages; `room`: what waits is of hosts that may not be asked for more. */
-export type LoopEnd = 'done' | 'limit' | 'room' | 'stopped';
 
 export interface CrawlLoop {
   run(): Promise<LoopEnd>;
@@ -69,8 +67,8 @@ export function createCrawlLoop(parts: CrawlParts, discoverer: { isResumed: bool
     onMore: () => placeAll(),
     onFailure: fail,
   });
-  const rooms = createHostRooms(parts.room);
-  const isOutOfBudget = (hostId: number) => budget.isDry || rooms.isSpent(hostId);
+  const hostPermits = createHostPermits(parts.allowance);
+  const isOutOfBudget = (hostId: number) => budget.isDry || hostPermits.isSpent(hostId);
   const schedule = new HostSchedule<ActiveHost>(clock, () => wake());
   const desk = createHostDesk(parts, {
     schedule,
@@ -87,11 +85,11 @@ export function createCrawlLoop(parts: CrawlParts, discoverer: { isResumed: bool
     budget: {
       take({ lease }) {
         budget.take();
-        rooms.take(lease.hostId);
+        hostPermits.take(lease.hostId);
       },
       giveBack({ lease }) {
         budget.giveBack();
-        rooms.giveBack(lease.hostId);
+        hostPermits.giveBack(lease.hostId);
       },
     },
     placed(host) {
@@ -107,7 +105,7 @@ export function createCrawlLoop(parts: CrawlParts, discoverer: { isResumed: bool
   const depths = createDepthPasser({ store, clock, wakeHost: (host) => desk.wake(host), onTime: wake });
   const others = watchOthers(store, clock, look);
   let [inFlight, lookupsInFlight, isStopped] = [0, 0, false];
-  let limit: Extract<LoopEnd, 'limit' | 'room'> | null = null;
+  let limit: Extract<LoopEnd, 'limit' | 'host-limit'> | null = null;
   let cancelDrain: () => void = () => {};
   let failure: { error: unknown } | null = null;
   async function run(): Promise<LoopEnd> {
@@ -193,21 +191,21 @@ export function createCrawlLoop(parts: CrawlParts, discoverer: { isResumed: bool
     }
     await budget.returnUnused();
     if (hasStarving()) {
-      limit = 'room';
+      limit = 'host-limit';
       return true;
     }
     return others.isRunOver(null);
   }
 
-  /** A run that waits for more room keeps what is named: once it has read all pages, that is all it has to know. */
+  /** A run that waits for a larger allowance keeps what is named: once it has read all pages, that is all it has to know. */
   function isOutOfPages(): boolean {
-    return budget.isSpent && (!parts.room?.pausesAt.includes('limit') || store.waiting() > 0);
+    return budget.isSpent && (!parts.allowance?.pausesAt.includes('limit') || store.waiting() > 0);
   }
 
   /** What waits here is of hosts that may not be asked for more. */
   function hasStarving(): boolean {
     for (const { isDrained, turns, lease } of desk.all())
-      if ((!isDrained || turns.length > 0) && rooms.isSpent(lease.hostId)) return true;
+      if ((!isDrained || turns.length > 0) && hostPermits.isSpent(lease.hostId)) return true;
     return false;
   }
 
@@ -280,9 +278,9 @@ export function createCrawlLoop(parts: CrawlParts, discoverer: { isResumed: bool
     else {
       // A refused page costs no slot: the host's next one may go at once.
       const settlement = skipped(turn.claim, refusal.state, refusal.reason);
-      if (refusal.isUnasked && parts.room === null) settlement.isUnasked = true;
+      if (refusal.isUnasked && parts.allowance === null) settlement.isUnasked = true;
       const settled = await store.settle(host.lease, settlement);
-      if (settled !== null) tellPage(settled, settlement, null, parts.report);
+      if (settled !== null) emitPageEvent(settled, settlement, null, parts.events);
     }
   }
 
@@ -355,7 +353,7 @@ export function createCrawlLoop(parts: CrawlParts, discoverer: { isResumed: bool
       }
       const { allowed, rule } = robots.rules.decide(claim.fetchUrl);
       // The site has answered, if only by its robots.txt.
-      if (!allowed) parts.report.counters.answers++;
+      if (!allowed) parts.events.counters.answers++;
       if (!allowed) return { state: policy.robots.deniedState, reason: `robots: ${rule}`, closesHost: false };
     }
     const refusal = mayAskHost(host);

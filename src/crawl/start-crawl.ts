@@ -5,7 +5,7 @@
 import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
 import { type Config, configHash } from '../config/load-config.ts';
-import { createReport, type Report } from '../events/event-hub.ts';
+import { createEventHub, type EventHub } from '../events/event-hub.ts';
 import type { CrawlEvent, EventListener, SummaryEvent } from '../events/events.ts';
 import type { LoopReading } from '../events/metrics.ts';
 import { attachSink, type OutputSink } from '../events/output-sink.ts';
@@ -17,7 +17,7 @@ import type { Store } from '../store/port.ts';
 import { pausesAtLimit } from '../store/unfinished-run.ts';
 import type { CrawlParts } from './parts.ts';
 import { extensionFailed, guardExtensions } from './run/guard-extensions.ts';
-import type { RunRoom } from './run/host-allowance.ts';
+import type { HostAllowance } from './run/host-allowance.ts';
 import {
   prepareRun,
   prepareToJoin,
@@ -37,7 +37,7 @@ export interface CrawlRequest {
   /** Known pages by id: a new run visits these and what it finds besides, and no other known page. */
   due?: readonly number[];
   /** Where not all of it may be done now. */
-  room?: RunRoom;
+  allowance?: HostAllowance;
   extensions?: Extensions;
   listeners?: readonly EventListener[];
   /** Hear of everything but pages, so that nothing is made to be told of them. */
@@ -69,7 +69,7 @@ export interface CrawlHandle {
   read(): LoopReading;
   /** The link graph of a map as the run left it, once it has ended; null where it must be read. */
   readonly mapGraph: LinkGraph | null;
-  /** Pages were left out, or wait for more room; known once it has ended. */
+  /** Pages were left out, or wait for a larger allowance; known once it has ended. */
   readonly isAtLimit: boolean;
   /** Commits what is settled, at once, for a process that must end now. */
   flush(): Promise<void>;
@@ -78,7 +78,7 @@ export interface CrawlHandle {
 
 /** What a crawl has before it knows its run. */
 interface Stage {
-  report: Report;
+  events: EventHub;
   extensions: Extensions;
   failures: unknown[];
   store: Store;
@@ -114,7 +114,7 @@ export async function startCrawl(request: CrawlRequest): Promise<CrawlHandle> {
   const parts = wire(stage, {
     ...{ config, startUrls, bodies, normalizer },
     slots: undefined,
-    room: request.room,
+    allowance: request.allowance,
   });
   const hasChanged = start.previousConfigHash !== null && start.previousConfigHash !== configHash(config);
   return begin(stage, parts, {
@@ -129,7 +129,7 @@ export async function startCrawl(request: CrawlRequest): Promise<CrawlHandle> {
 }
 
 /** Of a run that pauses, whoever takes part in it knows the limit of all pages. */
-const PAUSED: RunRoom = { hostPages: () => Number.POSITIVE_INFINITY, pausesAt: ['limit'] };
+const PAUSED: HostAllowance = { hostPages: () => Number.POSITIVE_INFINITY, pausesAt: ['limit'] };
 
 /** Null when the run is over, or not yet ready for others. */
 export async function joinCrawl(request: JoinRequest): Promise<CrawlHandle | null> {
@@ -145,8 +145,8 @@ export async function joinCrawl(request: JoinRequest): Promise<CrawlHandle | nul
     const normalizer = wireNormalizer(config);
     const startUrls = readStartUrls(config.startUrls, (text) => normalizer.normalize(text));
     const bodies = await bodiesOf(config, stage.extensions);
-    const room = pausesAtLimit(joined) ? PAUSED : undefined;
-    return wire(stage, { config, startUrls, bodies, normalizer, slots: request.slots, room });
+    const allowance = pausesAtLimit(joined) ? PAUSED : undefined;
+    return wire(stage, { config, startUrls, bodies, normalizer, slots: request.slots, allowance });
   });
   return begin(stage, parts, {
     start: joined,
@@ -169,7 +169,7 @@ async function openStage(
   { listeners = [], runListeners = [] }: Pick<CrawlRequest, 'listeners' | 'runListeners'>,
   { storeAddress, storePatience }: Pick<Config, 'storeAddress' | 'storePatience'>,
 ): Promise<Stage> {
-  const report = createReport();
+  const events = createEventHub();
   const failures: unknown[] = [];
   let loop: CrawlLoop | null = null;
   const fail = (error: unknown) => {
@@ -178,10 +178,10 @@ async function openStage(
   };
   const guarded = (listener: EventListener) => (event: CrawlEvent) =>
     attempt('event listener', () => listener(event), fail);
-  for (const listener of listeners) report.listen(guarded(listener));
-  for (const listener of runListeners) report.listen(guarded(listener), false);
+  for (const listener of listeners) events.listen(guarded(listener));
+  for (const listener of runListeners) events.listen(guarded(listener), false);
   for (const sink of extensions.sinks ?? [])
-    attachSink(report, sink, (call) => attempt('output sink', call, fail));
+    attachSink(events, sink, (call) => attempt('output sink', call, fail));
   const clock = extensions.clock ?? systemClock;
   const store =
     extensions.store ??
@@ -192,7 +192,7 @@ async function openStage(
       patienceMs: storePatience * 1000,
     }));
   return {
-    report,
+    events,
     extensions,
     failures,
     store,
@@ -217,12 +217,15 @@ async function orClose<T>({ store }: Stage, work: () => Promise<T>): Promise<T> 
 
 function wire(
   stage: Stage,
-  rest: Pick<Parameters<typeof wireParts>[0], 'config' | 'startUrls' | 'normalizer' | 'slots' | 'room'> & {
+  rest: Pick<
+    Parameters<typeof wireParts>[0],
+    'config' | 'startUrls' | 'normalizer' | 'slots' | 'allowance'
+  > & {
     bodies: BodyStore | null;
   },
 ): CrawlParts {
-  const { owner, extensions, store, storeAddress, report } = stage;
-  return wireParts({ ...rest, owner, extensions, store, storeAddress, report, clock: store.clock });
+  const { owner, extensions, store, storeAddress, events } = stage;
+  return wireParts({ ...rest, owner, extensions, store, storeAddress, events, clock: store.clock });
 }
 
 function begin(
@@ -233,11 +236,11 @@ function begin(
   },
 ): CrawlHandle {
   const { start, project } = run;
-  const { report, store, extensions, failures } = stage;
+  const { events, store, extensions, failures } = stage;
   const { clock } = parts;
   const loop = createCrawlLoop(parts, run.isJoined ? null : { isResumed: start.resumed });
   stage.watch(loop);
-  report.tell({
+  events.emit({
     type: 'run',
     run: start.runId,
     project,
@@ -276,9 +279,9 @@ function begin(
     read: () => ({
       run: start.runId,
       project,
-      pages: report.counters.pages - start.pagesDone,
-      states: report.counters.states,
-      outcomes: report.counters.outcomes,
+      pages: events.counters.pages - start.pagesDone,
+      states: events.counters.states,
+      outcomes: events.counters.outcomes,
       waiting: store.waiting(),
       ...loop.now,
       lagMs: parts.lag.lagMs,

@@ -3,7 +3,7 @@
 import { guessedPaths } from '../config/guessed-paths.ts';
 import type { Config } from '../config/load-config.ts';
 import { productToken } from '../config/user-agent.ts';
-import type { Report } from '../events/event-hub.ts';
+import type { EventHub } from '../events/event-hub.ts';
 import type { OutputSink } from '../events/output-sink.ts';
 import type { Fetcher } from '../fetch/fetcher.ts';
 import type { FetcherOptions } from '../fetch/fetcher-options.ts';
@@ -40,7 +40,7 @@ import type {
 } from './parts.ts';
 import { createModeDesk } from './revisit/choose-run-mode.ts';
 import { headersByOrigin } from './run/credentials.ts';
-import type { RunRoom } from './run/host-allowance.ts';
+import type { HostAllowance } from './run/host-allowance.ts';
 import { createSlots, type Slots } from './run/slots.ts';
 import { createPageFaults } from './visit/page-faults.ts';
 
@@ -69,19 +69,19 @@ export interface Wiring {
   /** Shared with other crawls of this process. */
   slots: Slots | undefined;
   startUrls: StartUrl[];
-  room?: RunRoom;
+  allowance?: HostAllowance;
   extensions: Extensions;
   clock: Clock;
   store: Store;
   /** Where its links are read from; null for a program's own store. */
   storeAddress: string | null;
   bodies: BodyStore | null;
-  report: Report;
+  events: EventHub;
   normalizer: Normalizer;
 }
 
 export function wireParts(wiring: Wiring): CrawlParts {
-  const { config, extensions, clock, store, bodies, report, normalizer, startUrls } = wiring;
+  const { config, extensions, clock, store, bodies, events, normalizer, startUrls } = wiring;
   const scope = wireScope(config, startUrls, extensions);
   const contentParsers = new Map(Object.entries(extensions.parsers ?? {}));
   const token = productToken(config.userAgent);
@@ -105,7 +105,7 @@ export function wireParts(wiring: Wiring): CrawlParts {
       maxRedirects: config.maxRedirects,
       keepHistoryMs: config.keepHistory === null ? null : config.keepHistory * 86_400_000,
     },
-    room: wiring.room ?? null,
+    allowance: wiring.allowance ?? null,
     slots: wiring.slots ?? createSlots(config.concurrency),
     policy: wirePolicy(config, token, [...contentParsers.keys()]),
     pace: wirePace(config, extensions.pacing, () => lag.lagMs),
@@ -115,7 +115,7 @@ export function wireParts(wiring: Wiring): CrawlParts {
       confidence: config.smartConfidence,
       sample: config.smartSample,
       store,
-      report,
+      events,
       random: Math.random,
     }),
     trust: wireTrust(config),
@@ -132,8 +132,8 @@ export function wireParts(wiring: Wiring): CrawlParts {
     discovery: wireDiscovery(config, scope, normalizer),
     sitemaps: wireSitemaps(config, normalizer),
     map: wireMap(config, scope, isStartUrl, wiring.storeAddress),
-    report,
-    faults: createPageFaults(report),
+    events,
+    faults: createPageFaults(events),
     agentToken: token,
     openSide: storeAddress === null ? null : () => openReadSide(storeAddress),
     carriesHeaders: (origin) => originHeaders.has(origin),

@@ -1,19 +1,19 @@
 import { expect, it } from 'vitest';
-import { createReport } from './event-hub.ts';
+import { createEventHub } from './event-hub.ts';
 import type { CrawlEvent, PageEvent } from './events.ts';
 
 const PAGE = { type: 'page', url: 'http://a.test/' } as PageEvent;
 const MODE: CrawlEvent = { type: 'mode', mode: 'full', reason: 'said so' };
 
 it('makes page events only for those who want them', () => {
-  const report = createReport();
+  const events = createEventHub();
   const told: Record<'all' | 'run', CrawlEvent[]> = { all: [], run: [] };
-  expect(report.wantsPages).toBe(false);
-  report.listen((event) => told.run.push(event), false);
-  expect(report.wantsPages).toBe(false);
-  report.listen((event) => told.all.push(event));
-  expect(report.wantsPages).toBe(true);
-  report.page(PAGE);
-  report.tell(MODE);
+  expect(events.wantsPages).toBe(false);
+  events.listen((event) => told.run.push(event), false);
+  expect(events.wantsPages).toBe(false);
+  events.listen((event) => told.all.push(event));
+  expect(events.wantsPages).toBe(true);
+  events.page(PAGE);
+  events.emit(MODE);
   expect(told).toEqual({ all: [PAGE, MODE], run: [MODE] });
 });

@@ -1,6 +1,6 @@
 /**
- * Step 10: counts what happens and tells whoever listens. Counting is always on and cheap; events are only made when
- * somebody wants them.
+ * Step 10: the event hub counts what happens in a run and emits typed events to its listeners. Counting is always on and
+ * cheap. A page event is made only while somebody listens to pages.
  */
 import { ERROR_STATES } from '../frontier/counting-words.ts';
 import type { PageState } from '../frontier/page-state.ts';
@@ -26,7 +26,7 @@ export interface OutcomeCount {
   bytes: number;
 }
 
-export interface Report {
+export interface EventHub {
   readonly counters: Counters;
   /** True when page events have a listener. */
   readonly wantsPages: boolean;
@@ -35,7 +35,7 @@ export interface Report {
   /** To everything, or to everything but pages. */
   listen(listener: EventListener, wantsPages?: boolean): void;
   listenToLinks(listener: LinkListener): void;
-  tell(event: CrawlEvent): void;
+  emit(event: CrawlEvent): void;
   links(from: string, links: readonly ToldLink[]): void;
   page(event: PageEvent): void;
   host(event: Omit<HostEvent, 'type'>): void;
@@ -48,7 +48,7 @@ const IS_ERROR: ReadonlySet<PageState> = new Set(ERROR_STATES);
 
 const STATUS_CLASSES = ['other', '1xx', '2xx', '3xx', '4xx', '5xx'];
 
-export function createReport(): Report {
+export function createEventHub(): EventHub {
   const listeners: EventListener[] = [];
   const pageListeners: EventListener[] = [];
   const linkListeners: LinkListener[] = [];
@@ -61,7 +61,7 @@ export function createReport(): Report {
     states: new Map(),
     outcomes: new Map(),
   };
-  const tell = (event: CrawlEvent) => {
+  const emit = (event: CrawlEvent) => {
     for (const listener of listeners) listener(event);
   };
   return {
@@ -77,14 +77,14 @@ export function createReport(): Report {
       if (wantsPages) pageListeners.push(listener);
     },
     listenToLinks: (listener) => void linkListeners.push(listener),
-    tell,
+    emit,
     links(from, links) {
       for (const listener of linkListeners) listener(from, links);
     },
     page(event) {
       for (const listener of pageListeners) listener(event);
     },
-    host: (event) => tell({ type: 'host', ...event }),
+    host: (event) => emit({ type: 'host', ...event }),
     count(state) {
       if (IS_ERROR.has(state)) counters.errors++;
       counters.states.set(state, (counters.states.get(state) ?? 0) + 1);

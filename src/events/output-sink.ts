@@ -4,7 +4,7 @@
  * of a page are only put into URLs when some sink has a verb for them. `finalize` is called once, last, and awaited.
  */
 import type { PageState } from '../frontier/page-state.ts';
-import type { Report } from './event-hub.ts';
+import type { EventHub } from './event-hub.ts';
 import type { CrawlEvent, RunStatus, SummaryEvent, ToldLink } from './events.ts';
 
 export interface OutputSink {
@@ -19,10 +19,10 @@ export interface OutputSink {
 }
 
 /** `guard` runs a piece of the sink's own code and sees to it that what it throws becomes an error of the run. */
-export function attachSink(report: Report, sink: OutputSink, guard: (call: () => void) => void): void {
-  report.listen((event) => guard(() => tellSink(sink, event)));
+export function attachSink(events: EventHub, sink: OutputSink, guard: (call: () => void) => void): void {
+  events.listen((event) => guard(() => tellSink(sink, event)));
   if (sink.recordLink ?? sink.recordBlacklisted ?? sink.recordStubbed) {
-    report.listenToLinks((from, links) => guard(() => tellLinks(sink, from, links)));
+    events.listenToLinks((from, links) => guard(() => tellLinks(sink, from, links)));
   }
 }
 

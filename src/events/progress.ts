@@ -1,13 +1,13 @@
 /** Tells how far a crawl is, once a second, to whoever listens. */
 import type { Clock } from '../primitives/clock.ts';
-import type { Report } from './event-hub.ts';
+import type { EventHub } from './event-hub.ts';
 import type { ProgressEvent, WaitingFor } from './events.ts';
 
 const EVERY_MS = 1000;
 
 export interface ProgressSource {
   clock: Clock;
-  report: Report;
+  events: EventHub;
   maxPages: number | null;
   /** Pages of the run so far, by all who work on it. */
   pages(): number;
@@ -18,20 +18,20 @@ export interface ProgressSource {
 }
 
 export function startProgress(source: ProgressSource): { stop(): void } {
-  const { clock, report } = source;
+  const { clock, events } = source;
   const startedAt = clock.monotonic();
   const pagesBefore = source.pages();
   let pagesTold = pagesBefore;
   let cancel = clock.after(EVERY_MS, tick);
 
   function tick(): void {
-    report.tell(progressNow());
+    events.emit(progressNow());
     cancel = clock.after(EVERY_MS, tick);
   }
 
   function progressNow(): ProgressEvent {
     const { waiting, inFlight, hosts, cooling } = source.look();
-    const { errors } = report.counters;
+    const { errors } = events.counters;
     const pages = source.pages();
     const seconds = (clock.monotonic() - startedAt) / 1000;
     const perSecond = seconds > 0 ? (pages - pagesBefore) / seconds : 0;

@@ -3,7 +3,7 @@
  * goes on at later looks until it is done. Nothing of it is news.
  */
 import type { Config } from '../config/load-config.ts';
-import type { RunRoom } from '../crawl/run/host-allowance.ts';
+import type { HostAllowance } from '../crawl/run/host-allowance.ts';
 import type { SummaryEvent } from '../events/events.ts';
 import type { ReadSide, StoredRun } from '../store/read-side.ts';
 import { isUnfinished } from '../store/unfinished-run.ts';
@@ -14,7 +14,7 @@ import { isRunAlive } from './watcher.ts';
 
 export interface FirstCrawl {
   config: Config;
-  room: RunRoom;
+  allowance: HostAllowance;
 }
 
 /** Somebody else crawls the project at this moment: what he visits is none of the watch's, and he ends it without help. */
@@ -49,8 +49,8 @@ export async function planFirstCrawl(
   // One that was cut off after its last page needs none.
   if (room < 1 && !(last !== null && (await isReadToEnd(side, project)))) return null;
   const hostPages = (id: number) => budget.hostVisits(id);
-  const pausesAt = maxPages < most ? (['limit', 'room'] as const) : (['room'] as const);
-  return { config: firstConfig(config, maxPages, isFresh), room: { hostPages, pausesAt } };
+  const pausesAt = maxPages < most ? (['limit', 'host-limit'] as const) : (['host-limit'] as const);
+  return { config: firstConfig(config, maxPages, isFresh), allowance: { hostPages, pausesAt } };
 }
 
 /** With the visits paid that were made; those of a crawl by hand that the watch goes on with are not its own. */

@@ -3,7 +3,7 @@
  * it ended, with what the history says that it visited: a crash cannot spend anything twice. The state of the watch
  * holds both the budget and the run that is not settled yet (`cutOff`); who keeps that state keeps the account.
  */
-import type { RunRoom } from '../crawl/run/host-allowance.ts';
+import type { HostAllowance } from '../crawl/run/host-allowance.ts';
 import type { ReadSide, StoredRun } from '../store/read-side.ts';
 import { countAsked, isFirstCrawl, isTick } from './tick-run.ts';
 import { VisitBudget } from './visit-budget.ts';
@@ -56,7 +56,12 @@ export class VisitAccount {
   }
 
   /** Before the run begins, which may ask each host for what it answers; `hostIds`: of the pages that are known to be visited, `others` of those whose host is not. */
-  payAhead(run: { afterRun: number; room: number; hostIds: number[]; others: number }): RunRoom['hostPages'] {
+  payAhead(run: {
+    afterRun: number;
+    room: number;
+    hostIds: number[];
+    others: number;
+  }): HostAllowance['hostPages'] {
     const { afterRun, room, hostIds, others } = run;
     const at = this.budget.lookedAt;
     const hosts: Record<string, number> = {};

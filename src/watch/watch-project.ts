@@ -7,7 +7,7 @@
  * again from the history of visits. One watch a project: a second one is refused while the first lives.
  */
 import type { Config } from '../config/load-config.ts';
-import type { RunRoom } from '../crawl/run/host-allowance.ts';
+import type { HostAllowance } from '../crawl/run/host-allowance.ts';
 import { type CrawlHandle, startCrawl } from '../crawl/start-crawl.ts';
 import type { EventListener, RefusedStart, SummaryEvent } from '../events/events.ts';
 import { type Clock, systemClock } from '../primitives/clock.ts';
@@ -70,7 +70,7 @@ export interface Watch {
 
 /** What a tick is about to visit. */
 interface Chosen extends Choice {
-  hostPages: RunRoom['hostPages'];
+  hostPages: HostAllowance['hostPages'];
 }
 
 interface Ended {
@@ -115,7 +115,7 @@ class ProjectWatch implements Watch {
     this.isPrepared = first === 'done';
     if (first === null || first === 'done') return null;
     this.#hasBegun = true;
-    const { summary } = await this.#run(first.config, undefined, first.room);
+    const { summary } = await this.#run(first.config, undefined, first.allowance);
     this.isPrepared = await kept.open((opened) => concludeFirstCrawl(kept, opened, summary));
     this.#isJustRead = this.isPrepared;
     return summary;
@@ -142,8 +142,8 @@ class ProjectWatch implements Watch {
     try {
       const { silentHosts } = this.#kept.state;
       const isSilent = (id: number) => silentHosts[id] !== undefined;
-      const room = { hostPages: chosen.hostPages, isSilent, patienceMs: PATIENCE_MS, pausesAt: [] };
-      const ended = await this.#run(config, due, room);
+      const allowance = { hostPages: chosen.hostPages, isSilent, patienceMs: PATIENCE_MS, pausesAt: [] };
+      const ended = await this.#run(config, due, allowance);
       const event = await this.#kept.open((opened) => this.#conclude(opened, chosen, ended));
       // A daily cron has no more than a day's visits the next time, either: what it left each day would be lost.
       if (event.status === 'completed' && !this.#isStopped)
@@ -285,13 +285,13 @@ class ProjectWatch implements Watch {
     return kept.book;
   }
 
-  async #run(config: Config, due: readonly number[] | undefined, room: RunRoom): Promise<Ended> {
+  async #run(config: Config, due: readonly number[] | undefined, allowance: HostAllowance): Promise<Ended> {
     const { startUrls, extensions, listeners, runListeners, project } = this.#request;
     const handle = await startCrawl({
       config: { ...config, project, isolated: false, keepHistory: null },
       startUrls,
       ...(due !== undefined && { due }),
-      room,
+      allowance,
       extensions,
       listeners,
       runListeners,

@@ -285,9 +285,14 @@ it('gives up the pages of a paused host that was leased to ask for its sitemaps'
       return lease;
     },
   };
-  const room = { hostPages: () => Number.POSITIVE_INFINITY, patienceMs: 60_000, pausesAt: [] };
+  const allowance = { hostPages: () => Number.POSITIVE_INFINITY, patienceMs: 60_000, pausesAt: [] };
   const before = web.log.length;
-  const handle = await startCrawl({ config, startUrls: [web.url('/')], room, extensions: { clock, store } });
+  const handle = await startCrawl({
+    config,
+    startUrls: [web.url('/')],
+    allowance,
+    extensions: { clock, store },
+  });
   expect(await handle.finished).toMatchObject({ status: 'completed', by_state: { RateLimited: 4 } });
   expect(web.log.length).toBe(before);
 });

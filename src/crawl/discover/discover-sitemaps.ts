@@ -123,7 +123,7 @@ export function createSitemapDiscovery(
   parts: CrawlParts,
   around: DiscoverySurroundings,
 ): SitemapDiscovery | null {
-  const { sitemaps, startUrls, store, clock, report } = parts;
+  const { sitemaps, startUrls, store, clock, events } = parts;
   if (!hasToDiscover(parts)) return null;
   const { desk } = around;
   /** Whoever gave them has them read: that one is there says nothing of the site's own. */
@@ -275,7 +275,7 @@ export function createSitemapDiscovery(
     const { known } = record;
     if (seen.isRemembered && isKnown(record, look)) {
       // What was answered then stands for an answer now.
-      if (depth === 'given') report.counters.answers++;
+      if (depth === 'given') events.counters.answers++;
       return 'sitemap';
     }
     let hits = 0;
@@ -386,9 +386,9 @@ export function createSitemapDiscovery(
     const { url, foundBy, kind, entries, problem, trouble } = found;
     if (isStopped || seen.isCut) return;
     if (!found.isMiss)
-      report.tell({ type: 'sitemap', url, found_by: foundBy, kind, entries, problem, trouble });
+      events.emit({ type: 'sitemap', url, found_by: foundBy, kind, entries, problem, trouble });
     seen.record.note(found);
-    if (kind !== null && foundBy === 'given') report.counters.answers++;
+    if (kind !== null && foundBy === 'given') events.counters.answers++;
   }
 
   async function remember(host: string, { isCut, depths, record }: Seen): Promise<void> {

@@ -45,7 +45,7 @@ function openHost() {
     });
   const around = {
     ...{ clock, fetcher: { fetch }, policy: { wantsType: () => true }, placed() {} },
-    report: { counters: { answers: 0 }, host() {} },
+    events: { counters: { answers: 0 }, host() {} },
   } as unknown as ExchangeSurroundings;
   const rows: RequestRow[] = [];
 

@@ -12,7 +12,7 @@ import { isHeadDoubted } from '../visit/head-first.ts';
 import type { ActiveHost } from './leased-host.ts';
 
 export interface ExchangeSurroundings
-  extends Pick<CrawlParts, 'clock' | 'fetcher' | 'limits' | 'policy' | 'report' | 'store'> {
+  extends Pick<CrawlParts, 'clock' | 'fetcher' | 'limits' | 'policy' | 'events' | 'store'> {
   /** The host's readiness may have changed. */
   placed: (host: ActiveHost) => void;
 }
@@ -82,7 +82,7 @@ export async function exchangeWith(
   });
   const outcome = withKnownName(answered, host);
   const { head, failure } = outcome;
-  if (head !== null && claim !== null) around.report.counters.answers++;
+  if (head !== null && claim !== null) around.events.counters.answers++;
   const wasSent = sentAt as number | null;
   const endedAt = wasSent === null ? null : wasSent + clock.monotonic() - sentMark;
   const isSilentHead =
@@ -100,7 +100,7 @@ export async function exchangeWith(
   });
   const { isPaceRefusal } = pace;
   const yieldMs = isPaceRefusal ? pace.yieldMs : 0;
-  if (blockedUntil !== null) tellBlock(host, around, outcome, blockedUntil);
+  if (blockedUntil !== null) emitBlock(host, around, outcome, blockedUntil);
   around.placed(host);
   return {
     outcome,
@@ -153,7 +153,7 @@ export function logRequest(
 ): void {
   const { outcome, sentAt, endedAt } = exchange;
   if (sentAt === null || endedAt === null) return;
-  around.report.request(outcome.head?.status ?? 0, outcome.failure, outcome.wireBytes);
+  around.events.request(outcome.head?.status ?? 0, outcome.failure, outcome.wireBytes);
   around.store.log({
     kind,
     hostId: host.lease.hostId,
@@ -171,9 +171,9 @@ export function logRequest(
   });
 }
 
-function tellBlock(host: ActiveHost, around: ExchangeSurroundings, outcome: Outcome, until: number): void {
+function emitBlock(host: ActiveHost, around: ExchangeSurroundings, outcome: Outcome, until: number): void {
   const status = outcome.head?.status;
-  around.report.host({
+  around.events.host({
     host: host.lease.host,
     what: status === undefined ? 'breaker' : 'blocked',
     detail: status === undefined ? `${outcome.failure}: ${outcome.message ?? ''}` : `http ${status}`,

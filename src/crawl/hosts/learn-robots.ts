@@ -1,6 +1,6 @@
 /** The robots.txt of a host's origins: asked for once by whoever wants to know first, and what becomes of the host by what it says. */
 
-import type { Report } from '../../events/event-hub.ts';
+import type { EventHub } from '../../events/event-hub.ts';
 import type { Outcome } from '../../fetch/fetcher.ts';
 import type { PageState } from '../../frontier/page-state.ts';
 import { openRobotsGate, type RobotsAnswer, type RobotsGateOptions } from '../../politeness/robots-gate.ts';
@@ -22,7 +22,7 @@ export interface LearnerSurroundings extends Pick<RobotsGateOptions, 'pause'> {
 }
 
 export function createRobotsLearner(
-  { store, clock, policy, report, startUrls, faults }: CrawlParts,
+  { store, clock, policy, events, startUrls, faults }: CrawlParts,
   { ask, pause, isPausedTooLong, close, onLearned }: LearnerSurroundings,
 ): LearnRobots {
   const isStartHost = ({ lease }: ActiveHost) => startUrls.some((start) => start.host === lease.host);
@@ -72,7 +72,7 @@ export function createRobotsLearner(
       const url = `${origin}/robots.txt`;
       const reason = faults.note(url, answer.thrown);
       // The site has answered: that we could not read it is our fault.
-      report.counters.answers++;
+      events.counters.answers++;
       host.robots.set(origin, { unreachable: `${reason} (reading ${url})`, state: 'Failed' });
     } else if ('unreachable' in answer && !isFirstTry) {
       // Only this origin: another port of the host may be well.
@@ -80,14 +80,14 @@ export function createRobotsLearner(
       const unreachable = isUnknown
         ? `network: unknown-host, ${answer.unreachable}`
         : `robots: unreachable ${answer.unreachable}`;
-      if (answer.failure === null) report.counters.answers++;
+      if (answer.failure === null) events.counters.answers++;
       host.robots.set(origin, {
         unreachable,
         state: isRefused || isSuspended ? 'RateLimited' : 'Unreachable',
       });
-      if (isUnknown && isStartHost(host)) tellUnknown(report, host, answer.unreachable);
+      if (isUnknown && isStartHost(host)) emitUnknownHost(events, host, answer.unreachable);
       else
-        report.host({
+        events.host({
           host: host.lease.host,
           what: 'robots',
           detail: `${origin} ${unreachable}`,
@@ -112,8 +112,8 @@ export function createRobotsLearner(
 }
 
 /** Told at once, in words that go on after the host's name and `unknown`. */
-export function tellUnknown(report: Report, { lease }: ActiveHost, why: string): void {
-  report.host({ host: lease.host, what: 'unknown', detail: `host name (${why})`, until: null });
+export function emitUnknownHost(events: EventHub, { lease }: ActiveHost, why: string): void {
+  events.host({ host: lease.host, what: 'unknown', detail: `host name (${why})`, until: null });
 }
 
 /** Ports of a host share its clock: the most patient robots.txt decides. */

@@ -75,7 +75,7 @@ const PAUSED: Refused = {
 
 export function createHostDesk(parts: CrawlParts, around: DeskSurroundings): HostDesk {
   const { schedule, isOutOfBudget, onChange, onFailure } = around;
-  const { store, clock, owner, report } = parts;
+  const { store, clock, owner, events } = parts;
   const { leaseMs, maxHosts } = parts.limits;
   const hosts = new Map<string, ActiveHost>();
   const pauses = new Set<() => void>();
@@ -100,7 +100,7 @@ export function createHostDesk(parts: CrawlParts, around: DeskSurroundings): Hos
   const questions = createHostQuestions(parts, { withHost, learnRobots, isHere, place });
 
   function activate(lease: HostLease): ActiveHost {
-    const isDoubted = parts.room?.isSilent?.(lease.hostId) === true;
+    const isDoubted = parts.allowance?.isSilent?.(lease.hostId) === true;
     const options = isDoubted ? { ...parts.pace, isDoubted } : parts.pace;
     const pace = new HostPace(lease.host, lease.state, options, clock, lease.takenOver);
     const host = new ActiveHost(lease, pace, () => isOutOfBudget(lease.hostId));
@@ -119,7 +119,7 @@ export function createHostDesk(parts: CrawlParts, around: DeskSurroundings): Hos
     host.takeClaims();
     for (const errand of host.errands.splice(0)) errand.done(unaskedOutcome('aborted', null));
     for (const lookup of host.lookups.splice(0)) lookup.done('moved');
-    report.host({
+    events.host({
       host: host.lease.host,
       what: 'lost',
       detail: 'the lease is another worker’s',
@@ -199,9 +199,9 @@ export function createHostDesk(parts: CrawlParts, around: DeskSurroundings): Hos
   async function close(host: ActiveHost, state: PageState, reason: string): Promise<void> {
     await unclaimAll(host);
     // Whoever spends a budget learns from the pages themselves which hosts were silent; a limit says nothing of that.
-    const marksKnown = parts.room !== null && state !== 'RequestLimitHit';
+    const marksKnown = parts.allowance !== null && state !== 'RequestLimitHit';
     const closed = await store.closeHost(host.lease, PAGE_STATES[state], reason, marksKnown);
-    report.host({
+    events.host({
       host: host.lease.host,
       what: 'closed',
       detail: `${reason} (${closed} pages)`,
@@ -215,8 +215,8 @@ export function createHostDesk(parts: CrawlParts, around: DeskSurroundings): Hos
   }
 
   function isPausedTooLong({ pace }: ActiveHost): boolean {
-    const { room } = parts;
-    return room?.patienceMs !== undefined && pace.blockedUntil - clock.now() > room.patienceMs;
+    const { allowance } = parts;
+    return allowance?.patienceMs !== undefined && pace.blockedUntil - clock.now() > allowance.patienceMs;
   }
 
   async function closePaused(host: ActiveHost): Promise<void> {
@@ -226,7 +226,7 @@ export function createHostDesk(parts: CrawlParts, around: DeskSurroundings): Hos
     if (host.pace.isBreakerOpen)
       return close(host, 'Unreachable', `network: no answer from ${host.lease.host}`);
     // To ask for a pause is to answer, though it may have been another day.
-    report.counters.answers++;
+    events.counters.answers++;
     await close(host, 'RateLimited', PAUSED.refused);
   }
 

@@ -39,7 +39,7 @@ describe('the sample of a smart run', () => {
         clock: { now: () => 0, monotonic: () => 0, after: () => () => {} },
         decideMode: async (decision) => decision,
       },
-      report: { tell() {} },
+      events: { emit() {} },
       random: () => 0.5,
     });
     return { desk, page: (pageId: number): Claim => ({ ...CLAIM, pageId }) };
@@ -96,7 +96,7 @@ describe('the mode of a run', () => {
             return kept;
           },
         },
-        report: { tell: (event) => void told.push(event) },
+        events: { emit: (event) => void told.push(event) },
         random: () => 0.5,
       });
     await desk('incremental').open(START);

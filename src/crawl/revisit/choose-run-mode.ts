@@ -12,7 +12,7 @@ import {
   type ModeTestOptions,
 } from '../../change/choose-mode.ts';
 import type { VisitOutcome } from '../../change/visit-record.ts';
-import type { Report } from '../../events/event-hub.ts';
+import type { EventHub } from '../../events/event-hub.ts';
 import { type Claim, SAMPLE_PRIORITY } from '../../frontier/candidate.ts';
 import { PAGE_STATES } from '../../frontier/page-state.ts';
 import type { CrawlMode, KnownPage, ModeDecision, Revision, RunStart, Store } from '../../store/port.ts';
@@ -28,7 +28,7 @@ export interface ModeDeskOptions extends ModeTestOptions {
   /** The most pages of the sample. */
   sample: number;
   store: Pick<Store, 'decideMode' | 'clock' | 'isShared'>;
-  report: Pick<Report, 'tell'>;
+  events: Pick<EventHub, 'emit'>;
   random: () => number;
 }
 
@@ -55,7 +55,7 @@ function isGoneForGood({ state, reason, depth }: KnownPage): boolean {
 }
 
 export function createModeDesk(options: ModeDeskOptions): ModeDesk {
-  const { wanted, store, report, random } = options;
+  const { wanted, store, events, random } = options;
   const test: ModeTest = createModeTest(options);
   let decision: ModeDecision | null = wanted === 'smart' ? null : { mode: wanted, reason: `mode ${wanted}` };
   /** Pages of the sample that were asked and not heard yet, and what is known of them; undefined while on their way. */
@@ -66,7 +66,7 @@ export function createModeDesk(options: ModeDeskOptions): ModeDesk {
 
   function take(found: ModeDecision): void {
     decision = found;
-    report.tell({ type: 'mode', mode: found.mode, reason: found.reason });
+    events.emit({ type: 'mode', mode: found.mode, reason: found.reason });
   }
 
   async function decide(mode: CrawlMode, reason: string): Promise<void> {

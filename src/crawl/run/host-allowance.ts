@@ -1,32 +1,33 @@
 /**
- * What of a run may be done now, where somebody spends a budget on it: so many pages of each host. The limit of all pages
- * is `max-pages`, as for any run.
+ * How much a run may do now where somebody spends a budget on it: how many pages it may ask of each host. The limit of
+ * all pages is `max-pages`, as for any run.
  */
-import type { LoopEnd } from '../run-crawl.ts';
+import type { LoopEnd } from './loop-end.ts';
 
-export interface RunRoom {
-  /** Pages that may be asked of a host from now on, by the store's id. */
+export interface HostAllowance {
+  /** How many pages the run may ask of a host from now on. Hosts are named by the store's id. */
   hostPages: (hostId: number) => number;
-  /** Hosts that did not answer the last time: they are not waited for. */
+  /** True for a host that did not answer the last time. The run does not wait for it. */
   isSilent?: (hostId: number) => boolean;
-  /** A host that is to be left alone for longer than this is given up for the run; else it is waited for. */
+  /** A host that asks for a longer pause than this is given up for the run. Without it the run waits for any pause. */
   patienceMs?: number;
-  /** A run that ends so waits for more room, as an interrupted one; else what waits is left out. */
+  /** A run that ends for one of these reasons is left as an interrupted one. Otherwise the pages that wait are left out. */
   pausesAt: readonly LoopEnd[];
 }
 
-export interface HostRooms {
+/** What is left of each host's allowance. */
+export interface HostPermits {
   isSpent(hostId: number): boolean;
   take(hostId: number): void;
   giveBack(hostId: number): void;
 }
 
-const UNLIMITED: HostRooms = { isSpent: () => false, take() {}, giveBack() {} };
+const UNLIMITED: HostPermits = { isSpent: () => false, take() {}, giveBack() {} };
 
-export function createHostRooms(room: RunRoom | null): HostRooms {
-  if (room === null) return UNLIMITED;
+export function createHostPermits(allowance: HostAllowance | null): HostPermits {
+  if (allowance === null) return UNLIMITED;
   const left = new Map<number, number>();
-  const leftOf = (hostId: number) => left.get(hostId) ?? room.hostPages(hostId);
+  const leftOf = (hostId: number) => left.get(hostId) ?? allowance.hostPages(hostId);
   return {
     isSpent(hostId) {
       if (!left.has(hostId)) left.set(hostId, leftOf(hostId));

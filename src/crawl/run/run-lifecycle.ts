@@ -4,7 +4,7 @@
  */
 import { SumiError } from '../../errors.ts';
 import { countChanges } from '../../events/change-counts.ts';
-import type { Report } from '../../events/event-hub.ts';
+import type { EventHub } from '../../events/event-hub.ts';
 import type { RefusedStart, RunStatus, SummaryEvent } from '../../events/events.ts';
 import { startProgress } from '../../events/progress.ts';
 import { countUrls } from '../../frontier/counting-words.ts';
@@ -13,14 +13,15 @@ import type { LinkGraph } from '../../graph/link-graph.ts';
 import type { RunCounts, RunStart, Store } from '../../store/port.ts';
 import type { NormalizedUrl } from '../../url/normalize.ts';
 import type { CrawlParts } from '../parts.ts';
-import type { CrawlLoop, LoopEnd } from '../run-crawl.ts';
+import type { CrawlLoop } from '../run-crawl.ts';
 import { readMapGraph, saveOriginDepths } from './compute-depths.ts';
 import { watchStore } from './heartbeat.ts';
+import type { LoopEnd } from './loop-end.ts';
 import { findRefusedStarts, summarizeRefused } from './refused-starts.ts';
 
 const DEPTHS_AT_ONCE = 1024;
 
-/** `paused`: it goes on when there is more room. */
+/** `paused`: it goes on when its allowance is larger. */
 type RunLeft = LoopEnd | 'paused';
 
 export interface RunWork {
@@ -53,10 +54,10 @@ type Summarize = (
 
 export async function workOnRun(work: RunWork): Promise<SummaryEvent> {
   const { parts, loop, start } = work;
-  const { store, clock, report, limits } = parts;
+  const { store, clock, events, limits } = parts;
   const startedAt = clock.monotonic();
   const begunAt = clock.now();
-  const { counters } = report;
+  const { counters } = events;
   counters.pages = start.pagesDone;
   counters.requests = start.requestsDone;
   counters.bytes = start.bytesDone;
@@ -64,7 +65,7 @@ export async function workOnRun(work: RunWork): Promise<SummaryEvent> {
     store,
     clock,
     // Only for who watches the run itself: counting costs.
-    wantsCounts: report.wantsPages && !work.isJoined,
+    wantsCounts: events.wantsPages && !work.isJoined,
     pagesHere: () => counters.pages,
     report: () => ({ hosts: loop.now.hosts, pages: counters.pages - start.pagesDone }),
     onAnswer: work.onAnswer,
@@ -93,7 +94,7 @@ export async function workOnRun(work: RunWork): Promise<SummaryEvent> {
   });
   const progress = startProgress({
     clock,
-    report,
+    events,
     maxPages: limits.maxPages,
     pages: () => counters.pages + watch.pagesOfOthers,
     look: () => ({ waiting: store.waiting(), ...loop.now }),
@@ -103,7 +104,7 @@ export async function workOnRun(work: RunWork): Promise<SummaryEvent> {
     await work.prepare();
     const end = await leftAt(await loop.run(), work);
     const summary = await finish(end, work, begunAt, summarize);
-    report.tell(summary);
+    events.emit(summary);
     return summary;
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error);
@@ -112,7 +113,7 @@ export async function workOnRun(work: RunWork): Promise<SummaryEvent> {
       await store.finish('interrupted', clock.now(), message);
     } else {
       // Who reads lines of events hears that no more come.
-      report.tell(summarize('interrupted', message, await countsIfAny(store)));
+      events.emit(summarize('interrupted', message, await countsIfAny(store)));
     }
     throw error;
   } finally {
@@ -130,10 +131,10 @@ function isOfTheProgram({ code }: SumiError): boolean {
   return code === 'extension-failed' || code === 'internal-failures';
 }
 
-/** Where more room is to come, a run that has none is left as an interrupted one, unless nothing can be left of it. */
+/** Where a larger allowance is to come, a run that has spent its own is left as an interrupted one, unless nothing can be left of it. */
 async function leftAt(end: LoopEnd, { parts, loop, isJoined, onLimit }: RunWork): Promise<RunLeft> {
-  if (end === 'limit' || end === 'room') onLimit();
-  if (!parts.room?.pausesAt.includes(end)) return end;
+  if (end === 'limit' || end === 'host-limit') onLimit();
+  if (!parts.allowance?.pausesAt.includes(end)) return end;
   // What others have still to find out, only they know.
   if (loop.hasMoreToFind() || isJoined) return 'paused';
   await parts.store.flush();
@@ -148,22 +149,22 @@ async function finish(
   begunAt: number,
   summarize: Summarize,
 ): Promise<SummaryEvent> {
-  const { store, clock, report, limits } = parts;
+  const { store, clock, events, limits } = parts;
   if (end === 'stopped' && isJoined) {
     // Time is short: what all have done is not counted for a goodbye.
     await store.flush();
-    return summarize('interrupted', null, ownCounts(report, start, store.waiting()));
+    return summarize('interrupted', null, ownCounts(events, start, store.waiting()));
   }
   let leftOut = 0;
-  if (end === 'limit' || end === 'room') {
+  if (end === 'limit' || end === 'host-limit') {
     while ((await store.lowerDepths(DEPTHS_AT_ONCE)) !== null);
     const reason = end === 'limit' ? `max-pages ${limits.maxPages}` : 'host-budget';
     leftOut = await store.closeWaiting(PAGE_STATES.Skipped, `limit: ${reason}`);
   }
   if (end === 'done') await parts.modes.close('all pages were visited');
-  else if (end === 'limit' || end === 'room') await parts.modes.close('the run had its pages');
+  else if (end === 'limit' || end === 'host-limit') await parts.modes.close('the run had its pages');
   // Of pages that were left out, one may lead to what looks lost.
-  const isAllKnown = end === 'done' || ((end === 'limit' || end === 'room') && leftOut === 0);
+  const isAllKnown = end === 'done' || ((end === 'limit' || end === 'host-limit') && leftOut === 0);
   // A first run has nothing to lose.
   if (isAllKnown && start.knownUrls > 0) await store.markOrphans(begunAt, clock.now());
   await saveDepths(parts, project, onGraph);
@@ -235,9 +236,9 @@ async function statusOf(
   end: RunLeft,
   { parts, start, isForFinds }: Pick<RunWork, 'parts' | 'start' | 'isForFinds'>,
 ): Promise<RunStatus> {
-  const { store, report, startUrls, discovery } = parts;
+  const { store, events, startUrls, discovery } = parts;
   if (end === 'stopped' || end === 'paused') return 'interrupted';
-  if (isForFinds || report.counters.answers > 0 || start.pagesDone > 0) return 'completed';
+  if (isForFinds || events.counters.answers > 0 || start.pagesDone > 0) return 'completed';
   // Nobody was to be asked: every start URL is in a list of those to leave alone.
   const isWelcome = (url: NormalizedUrl) =>
     discovery.judge(url, 0, 'link', false, true).state === PAGE_STATES.Queued;
@@ -250,7 +251,7 @@ async function statusOf(
   return isAnswered ? 'completed' : 'failed';
 }
 
-function ownCounts({ counters }: Report, start: RunStart, waiting: number): RunCounts {
+function ownCounts({ counters }: EventHub, start: RunStart, waiting: number): RunCounts {
   return {
     byState: Object.fromEntries(counters.states),
     known: start.knownUrls,

@@ -1,24 +1,24 @@
 /** Step 10 for a page: counts what was settled and tells whoever listens. */
 
-import type { Report } from '../../events/event-hub.ts';
+import type { EventHub } from '../../events/event-hub.ts';
 import type { PageEvent } from '../../events/events.ts';
 import type { Outcome } from '../../fetch/fetcher.ts';
 import { pageStateName } from '../../frontier/page-state.ts';
 import type { Settled, Settlement } from '../../store/port.ts';
 
 /** `outcome` is null when nothing was asked. */
-export function tellPage(
+export function emitPageEvent(
   settled: Settled,
   settlement: Settlement,
   outcome: Outcome | null,
-  report: Report,
+  events: EventHub,
 ): void {
   const state = pageStateName(settled.state);
-  report.count(state);
-  for (let i = 0; i < settled.failedSources.length; i++) report.count('Failed');
-  if (!report.wantsPages) return;
+  events.count(state);
+  for (let i = 0; i < settled.failedSources.length; i++) events.count('Failed');
+  if (!events.wantsPages) return;
   const { claim, facts, links, visit } = settlement;
-  report.page({
+  events.page({
     type: 'page',
     url: claim.url,
     state,
@@ -40,7 +40,7 @@ export function tellPage(
   });
   // They were told as Processed when they redirected; their chain has now come to nothing.
   for (const { url, depth, reason } of settled.failedSources) {
-    report.page({ ...NO_ANSWER, url, depth, reason });
+    events.page({ ...NO_ANSWER, url, depth, reason });
   }
 }
 

@@ -7,7 +7,7 @@
  * its own. `noteFault` throws such an error again.
  */
 import { SumiError, sumiError } from '../../errors.ts';
-import type { Report } from '../../events/event-hub.ts';
+import type { EventHub } from '../../events/event-hub.ts';
 import type { Claim } from '../../frontier/candidate.ts';
 import type { Exchange } from '../hosts/exchange.ts';
 import type { CrawlParts } from '../parts.ts';
@@ -25,7 +25,7 @@ export interface PageFaults {
   check(): void;
 }
 
-export function createPageFaults(report: Pick<Report, 'tell'>): PageFaults {
+export function createPageFaults(events: Pick<EventHub, 'emit'>): PageFaults {
   let count = 0;
   let first: { url: string; reason: string } | null = null;
   return {
@@ -34,7 +34,7 @@ export function createPageFaults(report: Pick<Report, 'tell'>): PageFaults {
       const reason = `internal: ${messageOf(error)}`;
       count++;
       first ??= { url, reason };
-      report.tell({ type: 'fault', url, reason, stack: stackOf(error) });
+      events.emit({ type: 'fault', url, reason, stack: stackOf(error) });
       return reason;
     },
     check() {

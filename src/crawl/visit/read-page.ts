@@ -109,7 +109,7 @@ function fillSettlement(
   bytes: Uint8Array,
   around: CrawlParts,
 ): void {
-  const { policy, discovery, report } = around;
+  const { policy, discovery, events } = around;
   const facts = settlement.facts!;
   const depth = settlement.claim.depth + 1;
   const hidesContent = page.robots.noindex && policy.respectNoindex;
@@ -121,7 +121,7 @@ function fillSettlement(
     settlement.misses = found.misses;
   }
   settlement.text = policy.storeText && !hidesContent ? page.storedText() : null;
-  if (report.wantsLinks)
+  if (events.wantsLinks)
     settlement.toldLinks = linksToTell(page.links, baseUrl, depth, page.robots.nofollow, around);
   compareHashes(settlement, (withLinks) => {
     const [text, foldedText] = [settlement.text, settlement.text && page.text].map((bytes) =>
@@ -139,10 +139,10 @@ function fillSettlement(
  * The links are those of the last visit, by the same rules: what is stored of them stays, as it does after a 304. Whoever is
  * told of pages is told of their links, and anchors may be others on the same links.
  */
-function keepsLinks(settlement: PageSettlement, { modes, discovery, report }: CrawlParts): boolean {
+function keepsLinks(settlement: PageSettlement, { modes, discovery, events }: CrawlParts): boolean {
   const { last } = settlement.claim;
   if (modes.mode === 'full' || last === null || !wasAnswered(last)) return false;
-  return !report.wantsPages && !discovery.keepsAnchors && hasKeptLinks(settlement);
+  return !events.wantsPages && !discovery.keepsAnchors && hasKeptLinks(settlement);
 }
 
 /** What was found, in the words of what is stored. */

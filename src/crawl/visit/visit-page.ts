@@ -11,12 +11,12 @@ import type { Settled, Settlement } from '../../store/port.ts';
 import type { SitemapDiscovery, StartAnswer } from '../discover/discover-sitemaps.ts';
 import { isFeedHead } from '../discover/start-feeds.ts';
 import { type Exchange, type ExchangeSurroundings, exchangeWith, logRequest } from '../hosts/exchange.ts';
-import { tellUnknown } from '../hosts/learn-robots.ts';
+import { emitUnknownHost } from '../hosts/learn-robots.ts';
 import type { ActiveHost, PageTurn } from '../hosts/leased-host.ts';
 import type { CrawlParts } from '../parts.ts';
 import { conditionsOf, sparedSettlement } from '../revisit/skip-unchanged.ts';
 import { compareWithPast, readPast } from './compare-visit.ts';
-import { tellPage } from './emit-page-event.ts';
+import { emitPageEvent } from './emit-page-event.ts';
 import { respelled } from './follow-redirect.ts';
 import { getAfterHead, isAskedByGet, learnOfHead, leavesItToGet } from './head-first.ts';
 import { type Answer, judgeAnswer } from './judge-answer.ts';
@@ -110,14 +110,14 @@ function tellSettled(
   around: VisitSurroundings,
 ): void {
   const { claim } = settlement;
-  if (settlement.countsAsPage) around.report.counters.pages++;
+  if (settlement.countsAsPage) around.events.counters.pages++;
   try {
     around.discovery.remember(settlement.misses, settled.candidateIds);
     wakeHosts(settlement.candidates, around);
     // The host is kept for it, with what its answers taught.
     if (settlement.requeue !== null) around.wakeHost(host.lease.host);
-    if (settlement.toldLinks !== null) around.report.links(claim.url, settlement.toldLinks);
-    if (settlement.requeue === null) tellPage(settled, settlement, outcome, around.report);
+    if (settlement.toldLinks !== null) around.events.links(claim.url, settlement.toldLinks);
+    if (settlement.requeue === null) emitPageEvent(settled, settlement, outcome, around.events);
   } catch (error) {
     around.faults.note(claim.fetchUrl, error);
   }
@@ -133,7 +133,7 @@ export async function settleFault(
   const settlement = faultSettlement(claim, error, null, around);
   if (claim.depth === 0) around.onStart?.(claim, 'other');
   const settled = await around.store.settle(lease, settlement);
-  if (settled !== null) tellPage(settled, settlement, null, around.report);
+  if (settled !== null) emitPageEvent(settled, settlement, null, around.events);
   around.faults.check();
 }
 
@@ -155,7 +155,7 @@ function readAnswer(
     });
     const lesson = learnOfHead(host, turn, exchange.outcome);
     if (lesson !== null)
-      around.report.host({ host: host.lease.host, what: 'head-differs', detail: lesson, until: null });
+      around.events.host({ host: host.lease.host, what: 'head-differs', detail: lesson, until: null });
     const next = nextTurn(host, turn, answer, exchange, around);
     if (next !== null) return { next };
     const isStart = claim.depth === 0;
@@ -268,7 +268,7 @@ function learnOfHost(
   const now = around.clock.now();
   if (check !== 'spot' || state.distrustedUntil > now) return;
   state.distrustedUntil = now + around.trust.distrustMs;
-  around.report.host({
+  around.events.host({
     host: lease.host,
     what: 'distrusted',
     detail: `${claim.url} was called not modified and had changed`,
@@ -284,7 +284,7 @@ async function closeUnknown(
 ): Promise<void> {
   const detail = reason ?? 'network: unknown-host';
   if (around.isStartUrl(claim.url))
-    tellUnknown(around.report, host, detail.replace(/^network: unknown-host(?:, )?/, ''));
+    emitUnknownHost(around.events, host, detail.replace(/^network: unknown-host(?:, )?/, ''));
   await around.closeHost(host, 'Unreachable', detail);
 }
 
@@ -302,12 +302,12 @@ export async function spareVisit(
   { lease }: ActiveHost,
   claim: Claim,
   knownBy: KnownBy,
-  { store, clock, report, onStart }: VisitSurroundings,
+  { store, clock, events, onStart }: VisitSurroundings,
 ): Promise<void> {
   if (claim.depth === 0) onStart?.(claim, 'unchanged');
   const settlement = sparedSettlement(claim, claim.last!, knownBy, clock.now());
   // Its site has answered, if not today.
-  report.counters.answers++;
+  events.counters.answers++;
   const settled = await store.settle(lease, settlement);
-  if (settled !== null) tellPage(settled, settlement, null, report);
+  if (settled !== null) emitPageEvent(settled, settlement, null, events);
 }

@@ -10,7 +10,7 @@ import type { Config } from '../../config/load-config.ts';
 import type { CrawlParts, StartUrl } from '../../crawl/parts.ts';
 import { readStartUrls } from '../../crawl/run/prepare-run.ts';
 import { wireNormalizer, wireParts } from '../../crawl/wire.ts';
-import { createReport } from '../../events/event-hub.ts';
+import { createEventHub } from '../../events/event-hub.ts';
 import { systemClock } from '../../primitives/clock.ts';
 import { openStore } from '../../store/open-store.ts';
 import type { Store } from '../../store/port.ts';
@@ -81,7 +81,7 @@ function wire(
     store,
     storeAddress: null,
     bodies: null,
-    report: createReport(),
+    events: createEventHub(),
     normalizer,
   });
 }

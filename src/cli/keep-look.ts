@@ -24,7 +24,7 @@ export async function keepLook({ config, project, reader, next }: SeenLook): Pro
       patienceMs: PATIENCE_MS,
     });
     try {
-      await store.saveLook(project, reader, next);
+      await store.projects.saveLook(project, reader, next);
     } finally {
       await store.close();
     }

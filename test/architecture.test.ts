@@ -80,6 +80,11 @@ const PARTS: Record<string, { uses: string[]; types?: string[] }> = {
     uses: ['primitives', 'frontier', 'change', 'events'],
     types: ['store', 'graph', 'watch', 'project'],
   },
+  // Lists and changes in the formats of programs and people, written to any stream or to files.
+  export: {
+    uses: ['primitives', 'change', 'render', 'pages/changes'],
+    types: ['store', 'project'],
+  },
   // Patterns and domains are checked before a crawl begins.
   config: { uses: ['primitives', 'url', 'scope'] },
   // The ports, and the one file that knows the adapters.
@@ -143,7 +148,7 @@ const PARTS: Record<string, { uses: string[]; types?: string[] }> = {
   },
   'pages/report/page': { uses: ['pages/report'] },
   // What changed as a page.
-  'pages/changes': { uses: ['primitives', 'render', 'pages'] },
+  'pages/changes': { uses: ['primitives', 'render', 'pages'], types: ['change'] },
   'pages/changes/page': { uses: ['pages/changes'] },
   // One sitemap, and which of them a site has: pure. Asking for them outside of a crawl is a part of its own.
   sitemap: { uses: ['primitives', 'url'], types: ['politeness'] },
@@ -175,11 +180,11 @@ const PARTS: Record<string, { uses: string[]; types?: string[] }> = {
       'project',
       'events',
       'render',
+      'export',
       'store',
       'graph',
       'pages/map',
       'pages/report',
-      'pages/changes',
       'sitemap/lookup',
       'watch',
       'demo',

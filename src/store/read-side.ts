@@ -13,6 +13,7 @@ import type { PageState } from '../frontier/page-state.ts';
 import type { ChangeFigures } from './change-figures.ts';
 import type { MapErrors } from './map-errors.ts';
 import type { LedgerRow, StoredRobots } from './port.ts';
+import type { ListReader } from './read-lists.ts';
 import type { ReaderLook } from './reader-look.ts';
 import type { RunReport } from './run-report.ts';
 
@@ -341,7 +342,7 @@ export interface StoreTotals extends UrlCounts {
   by_depth: Record<string, number>;
 }
 
-export interface ReadSide {
+export interface ReadSide extends ListReader {
   projects(): Promise<ProjectRow[]>;
   runs(filter: { project?: string; limit?: number }): AsyncIterable<RunRow>;
   run(id: number): Promise<StoredRun | null>;

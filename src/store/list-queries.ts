@@ -5,7 +5,7 @@
 import type { VisitRecord } from '../change/visit-record.ts';
 import type { UrlCounts } from '../frontier/counting-words.ts';
 import type { PageState } from '../frontier/page-state.ts';
-import type { RequestKind } from './port.ts';
+import type { RequestKind } from './host-port.ts';
 import type {
   ChangeRow,
   HostRow,

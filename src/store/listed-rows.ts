@@ -1,11 +1,11 @@
 /** The rows of lists by their keys, where both stores answer the same text: visits, changes, hosts, requests. */
 import { countUrls, type UrlCounts } from '../frontier/counting-words.ts';
 import { type PageStateCode, pageStateName } from '../frontier/page-state.ts';
+import { REQUEST_KINDS } from './host-port.ts';
 import type { Key } from './list-cursor.ts';
 import type { ListDatabase } from './list-database.ts';
 import { type ListedHost, type ListedRequest, type ListedVisit, MOST_LOOKED_AT } from './list-queries.ts';
 import { oneOf } from './page-conditions.ts';
-import { REQUEST_KINDS } from './port.ts';
 import type { ChangeRow } from './read-side.ts';
 import { inOrderOf } from './table-track.ts';
 import { changeRowOf, type StoredChange, visitRowOf } from './visit-rows.ts';

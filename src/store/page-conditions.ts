@@ -3,7 +3,7 @@ import { PAGE_STATES } from '../frontier/page-state.ts';
 import { readHosts } from './host-filter.ts';
 import type { ListDialect } from './list-database.ts';
 import type { PageListFilter } from './list-queries.ts';
-import { NO_DEPTH } from './port.ts';
+import { NO_DEPTH } from './settlement.ts';
 import { type Condition, condition } from './table-track.ts';
 
 export interface PageConditions {

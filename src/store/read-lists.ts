@@ -4,6 +4,7 @@
  * than MOST_LOOKED_AT rows; what is asked wrongly is refused before the database is asked.
  */
 import { sumiError } from '../errors.ts';
+import { REQUEST_KINDS } from './host-port.ts';
 import { createLinkTrack, readLinks } from './link-track.ts';
 import { type AskedList, type Key, readCursor, writeCursor } from './list-cursor.ts';
 import type { ListDatabase } from './list-database.ts';
@@ -24,7 +25,6 @@ import {
 } from './list-queries.ts';
 import { readChanges, readListedHosts, readRequests, readVisits } from './listed-rows.ts';
 import { oneOf, pageConditions } from './page-conditions.ts';
-import { REQUEST_KINDS } from './port.ts';
 import { type Condition, condition, createTableTrack, emptyTrack, inOrderOf } from './table-track.ts';
 import { TOLD_OUTCOMES } from './visit-rows.ts';
 import { createVisitTrack } from './visit-track.ts';

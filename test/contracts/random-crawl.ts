@@ -2,7 +2,9 @@
 import { VISIT_OUTCOMES } from '../../src/change/visit-record.ts';
 import type { Claim } from '../../src/frontier/candidate.ts';
 import { PAGE_STATES } from '../../src/frontier/page-state.ts';
-import type { HostLease, Settlement, Store } from '../../src/store/port.ts';
+import type { HostLease } from '../../src/store/host-port.ts';
+import type { Settlement } from '../../src/store/settlement.ts';
+import type { RunStore } from '../../src/store/store-port.ts';
 import { seededRandom } from '../seeded-random.ts';
 import { entry, type ReadHarness } from './little-crawl.ts';
 import { candidate, facts, LEASE_MS, links, processed, refused, touch, visited } from './store/harness.ts';
@@ -78,44 +80,44 @@ export async function crawlAtRandom(
 ): Promise<void> {
   const { clock } = harness;
   const random = seededRandom(seed).next;
-  const store = await harness.openStore();
-  await store.begin({
+  const opened = await harness.openStore();
+  const store = await opened.begin({
     ...{ owner: 'me', configHash: 'h', config: '{}', fresh: false, metadata: null },
     ...{ project, now: clock.now() },
   });
-  const ids = await store.offer(
+  const ids = await store.frontier.offer(
     Array.from({ length: urls }, (_, i) => randomCandidate(random, seed * 10_000 + i)),
   );
   const known = [...new Set(ids)];
-  await store.reconsider((row) =>
+  await store.frontier.reconsider((row) =>
     row.state === PAGE_STATES.Processed && random() < 0.5
       ? { state: PAGE_STATES.Queued, priority: row.depth, reason: null }
       : null,
   );
   for (const site of HOSTS) {
-    const lease = await store.leaseHost('me', site.replace(/:\d+$/, ''), clock.now(), LEASE_MS);
+    const lease = await store.frontier.leaseHost('me', site.replace(/:\d+$/, ''), clock.now(), LEASE_MS);
     if (lease === null) continue;
     await visitAll(store, lease, { random, known, harness });
-    await store.release(lease);
+    await store.frontier.release(lease);
   }
-  await store.finish('completed', clock.now(), null);
-  await store.close();
+  await store.run.finish('completed', clock.now(), null);
+  await opened.close();
   clock.advance(60_000);
 }
 
 async function visitAll(
-  store: Store,
+  store: RunStore,
   lease: HostLease,
   { random, known, harness: { clock } }: { random: Random; known: number[]; harness: ReadHarness },
 ): Promise<void> {
   for (;;) {
-    const [claim] = (await store.claim(lease, 1, clock.now())).claims;
+    const [claim] = (await store.frontier.claim(lease, 1, clock.now())).claims;
     if (claim === undefined) return;
     clock.advance(1 + Math.floor(random() * 3));
     const failure = random() < 0.2 ? 'connection reset' : null;
-    store.log(
+    store.hosts.log(
       entry(clock, lease.hostId, { pageId: claim.pageId, failure, statusCode: failure === null ? 200 : 0 }),
     );
-    await store.settle(lease, processed(claim, randomSettlement(random, claim, clock.now(), known)));
+    await store.frontier.settle(lease, processed(claim, randomSettlement(random, claim, clock.now(), known)));
   }
 }

@@ -4,8 +4,8 @@
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { PAGE_STATES, type PageState } from '../../src/frontier/page-state.ts';
+import { REQUEST_KINDS } from '../../src/store/host-port.ts';
 import type { ListName, ListQuery, ListRow, PageListFilter } from '../../src/store/list-queries.ts';
-import { REQUEST_KINDS } from '../../src/store/port.ts';
 import type { PageRow, ReadSide } from '../../src/store/read-side.ts';
 import { seededRandom } from '../seeded-random.ts';
 import {
@@ -340,8 +340,8 @@ export function describeLists(name: string, start: () => Promise<ReadHarness>): 
     });
 
     it('go on where they were while rows are added', async () => {
-      const store = await harness.openStore();
-      await store.begin({
+      const opened = await harness.openStore();
+      const store = await opened.begin({
         ...{ owner: 'me', configHash: 'h', config: '{}', fresh: false, metadata: null },
         ...{ project: 'shop', now: harness.clock.now() },
       });
@@ -349,7 +349,7 @@ export function describeLists(name: string, start: () => Promise<ReadHarness>): 
       let added = 0;
       const add = async () => {
         if (added++ > 5) return;
-        await store.offer([candidate(`added-${added}`), candidate(`added-too-${added}`)]);
+        await store.frontier.offer([candidate(`added-${added}`), candidate(`added-too-${added}`)]);
         await store.flush();
       };
       const filter = { project: 'shop' };
@@ -369,19 +369,19 @@ export function describeLists(name: string, start: () => Promise<ReadHarness>): 
           .map(({ id }) => id)
           .slice(-ids.length),
       ).toEqual(ids);
-      await store.finish('interrupted', harness.clock.now(), null);
-      await store.close();
+      await store.run.finish('interrupted', harness.clock.now(), null);
+      await opened.close();
     });
 
     it('look at no more than 20,000 rows a call, and go on from there', async () => {
-      const store = await harness.openStore();
-      await store.begin({
+      const opened = await harness.openStore();
+      const store = await opened.begin({
         ...{ owner: 'me', configHash: 'h', config: '{}', fresh: false, metadata: null },
         ...{ project: 'long', now: harness.clock.now() },
       });
       const count = 41_000;
       for (let from = 0; from < count; from += 1000)
-        await store.offer(
+        await store.frontier.offer(
           Array.from({ length: 1000 }, (_, i) =>
             refused(`long/${from + i}`, 'Skipped', 'robots: Disallow /long'),
           ),
@@ -396,8 +396,8 @@ export function describeLists(name: string, start: () => Promise<ReadHarness>): 
       expect(all).toEqual({ count: 20_000, isExact: false });
       const [host] = (await side.list('hosts', {})).rows.filter((row) => row.host === 'a.test');
       expect(host.urls).toBeNull();
-      await store.finish('interrupted', harness.clock.now(), null);
-      await store.close();
+      await store.run.finish('interrupted', harness.clock.now(), null);
+      await opened.close();
     });
   });
 }

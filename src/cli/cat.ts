@@ -7,7 +7,7 @@ import { openBodies } from '../store/open-store.ts';
 import type { PageRow, ReadSide } from '../store/read-side.ts';
 import { findPages } from './find-pages.ts';
 import { addReadFlags, withReadSide } from './read-command.ts';
-import { configOfRun } from './stored-config.ts';
+import { recordedConfig } from './stored-config.ts';
 
 /** Somebody waits at a terminal. */
 const PATIENCE_MS = 5000;
@@ -65,7 +65,7 @@ async function readBody(url: string, page: PageRow, address: string): Promise<Ui
 
 async function addressOf(side: ReadSide, page: PageRow): Promise<string> {
   const run = page.visited_run === null ? null : await side.run(page.visited_run);
-  return run === null ? 'none' : (await configOfRun(run)).bodies;
+  return run === null ? 'none' : (await recordedConfig(run)).bodies;
 }
 
 /** Several projects may have the page: the first text that is kept. */
@@ -81,7 +81,7 @@ async function whyNoText(side: ReadSide, page: PageRow): Promise<string> {
   const reason = whyNotRead(page);
   if (reason !== null) return reason;
   const run = page.visited_run === null ? null : await side.run(page.visited_run);
-  return run !== null && !(await configOfRun(run)).storeText
+  return run !== null && !(await recordedConfig(run)).storeText
     ? 'the crawl that visited it kept no texts'
     : 'it is a document without text, or asks not to be kept';
 }

@@ -2,7 +2,7 @@
 import { sumiError } from '../errors.ts';
 import type { PageRow, ReadSide } from '../store/read-side.ts';
 import { createNormalizer, type Normalizer } from '../url/normalize.ts';
-import { configOfRun } from './stored-config.ts';
+import { recordedConfig } from './stored-config.ts';
 
 /** One a project that knows it; without `project` all are asked. */
 export async function findPages(
@@ -29,7 +29,7 @@ export async function findPages(
 async function normalizerOf(side: ReadSide, projectId: number): Promise<Normalizer> {
   const run = await side.lastRun(projectId);
   if (run === null) return createNormalizer({ preset: 'standard' });
-  const { normalize, keepQuery, dropQuery } = await configOfRun(run);
+  const { normalize, keepQuery, dropQuery } = await recordedConfig(run);
   return createNormalizer({ preset: normalize, keepQuery, dropQuery });
 }
 

@@ -1,6 +1,7 @@
 /** `sumi resume`: goes on with the last unfinished run, with the start URLs and options that are stored with it. */
 import { Command } from 'commander';
 import { type Config, type ConfigSources, loadConfig } from '../config/load-config.ts';
+import { OPERATOR_CRAWL_OPTIONS } from '../config/who-may-set.ts';
 import { refuseWithoutCredentials } from '../crawl/run/credentials.ts';
 import { sumiError } from '../errors.ts';
 import { openSideToCrawl } from '../project/open-side-to-crawl.ts';
@@ -9,7 +10,7 @@ import { isUnfinished } from '../store/unfinished-run.ts';
 import { crawlToEnd } from './crawl-to-end.ts';
 import { addOptionFlags, flagsGiven } from './options-to-flags.ts';
 import { refuseUnknownProject } from './read-command.ts';
-import { configOfRun } from './stored-config.ts';
+import { configOfRun, operatorOptions } from './stored-config.ts';
 
 const SECRETS = ['auth', 'cookie', 'header'] as const;
 
@@ -18,6 +19,7 @@ Examples:
   sumi resume                       the last unfinished run of ./sumi.db
   sumi resume --project shop        that of one project
   sumi resume --auth USER:PASSWORD  of a run that was begun with a password, which the store does not keep
+  sumi resume --bodies files:pages  of a run that keeps bodies: where they go is said anew
 To go on with other options, give them to the same \`sumi crawl\` command instead.`;
 
 export function resumeCommand(): Command {
@@ -27,6 +29,7 @@ export function resumeCommand(): Command {
     'store',
     'project',
     'proxy',
+    ...OPERATOR_CRAWL_OPTIONS,
     ...SECRETS,
     'json',
     'quiet',
@@ -36,7 +39,11 @@ export function resumeCommand(): Command {
   return command.addHelpText('after', EXAMPLES).action(async () => {
     const asked = await loadConfig({ env: process.env, flags: flagsGiven(command) });
     const run = await unfinishedRun(asked);
-    const config = await configOfRun(run, { ...ownOptions(asked), project: run.project });
+    const config = await configOfRun(
+      run,
+      { ...ownOptions(asked), project: run.project },
+      operatorOptions(asked),
+    );
     refuseWithoutCredentials(config, run);
     await crawlToEnd(config, config.startUrls);
   });
@@ -45,11 +52,11 @@ export function resumeCommand(): Command {
 /** What the run does not keep: how to reach the store and the web, and how to work and talk. */
 function ownOptions(asked: Config): ConfigSources['options'] {
   const { json, quiet, verbose, proxy, auth, cookie, header } = asked;
-  const { leaseSeconds, drainSeconds, storePatience, metricsPort, metricsHost } = asked;
+  const { leaseSeconds, drainSeconds, storePatience, metricsPort, metricsHost, maxHosts } = asked;
   return {
     ...(asked.store === null ? { db: asked.db } : { store: asked.store }),
     ...{ json, quiet, verbose, proxy, auth, cookie, header },
-    ...{ leaseSeconds, drainSeconds, storePatience, metricsPort, metricsHost },
+    ...{ leaseSeconds, drainSeconds, storePatience, metricsPort, metricsHost, maxHosts },
   };
 }
 

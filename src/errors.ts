@@ -357,7 +357,7 @@ export const ERRORS = {
   },
   'store-address': {
     message: '{store} is not the address of a store; expected postgres://USER:PASSWORD@HOST:PORT/DATABASE.',
-    hint: 'Signs such as @ / : inside user or password are written %40 %2F %3A; docs/decisions/0016-postgresql.md lists what may follow a ?.',
+    hint: 'Signs such as @ / : inside user or password are written %40 %2F %3A; docs/postgresql.md lists what may follow a ?.',
     exitCode: 4,
     httpStatus: 400,
   },
@@ -381,7 +381,7 @@ export const ERRORS = {
   },
   'store-denied': {
     message: 'The role of the store {store} may not do this: {reason}.',
-    hint: 'Let its owner run a crawl once, then grant the rights that docs/decisions/0016-postgresql.md lists.',
+    hint: 'Let its owner run a crawl once, then grant the rights that docs/postgresql.md lists.',
     exitCode: 4,
     httpStatus: 503,
   },

@@ -76,7 +76,10 @@ const PARTS: Record<string, { uses: string[]; types?: string[] }> = {
   // Typed events, who hears them, and what is counted of them.
   events: { uses: ['primitives', 'frontier', 'change'], types: ['store', 'graph'] },
   // Plain text for terminals and files: tables, changes, progress, summaries.
-  render: { uses: ['primitives', 'frontier', 'change', 'events'], types: ['store', 'graph'] },
+  render: {
+    uses: ['primitives', 'frontier', 'change', 'events'],
+    types: ['store', 'graph', 'watch', 'project'],
+  },
   // Patterns and domains are checked before a crawl begins.
   config: { uses: ['primitives', 'url', 'scope'] },
   // The ports, and the one file that knows the adapters.
@@ -114,7 +117,20 @@ const PARTS: Record<string, { uses: string[]; types?: string[] }> = {
   },
   // Use cases that every door shares: no flags, no printing.
   project: {
-    uses: ['primitives', 'url', 'frontier', 'scope', 'change', 'config', 'crawl', 'store', 'graph'],
+    uses: [
+      'primitives',
+      'url',
+      'frontier',
+      'scope',
+      'politeness',
+      'change',
+      'config',
+      'crawl',
+      'store',
+      'graph',
+      'watch',
+      'pages/report',
+    ],
   },
   // The terrain as a page, read through the graph. What runs inside the page is a program of its own.
   pages: { uses: ['primitives'] },
@@ -278,6 +294,24 @@ describe('documents', () => {
     const page = read('docs/options.md');
     for (const name of OPTION_NAMES) expect(page, `docs/options.md: ${name}`).toContain(`| \`${name}\``);
     expect(OPTION_NAMES.length).toBeGreaterThan(30);
+  });
+});
+
+describe('the use cases in src/project', () => {
+  const USE_CASES = SOURCES.filter((path) => partOf(path) === 'project');
+  const TERMINAL =
+    /\bprocess\.(?!on\b|once\b|off\b)\w+|\bconsole\.|from 'commander'|from 'node:(?:process|readline)/;
+
+  it('know no flags, no terminal and no environment: every door can call them', () => {
+    expect(USE_CASES.length).toBeGreaterThan(10);
+    expect(USE_CASES.filter((path) => TERMINAL.test(read(path)))).toEqual([]);
+  });
+
+  it('import nothing of a door', () => {
+    const wrong = IMPORTS.filter(
+      ({ from, to }) => USE_CASES.includes(from) && FRONT_DOORS.includes(partOf(to)),
+    );
+    expect(wrong).toEqual([]);
   });
 });
 

@@ -4,8 +4,8 @@
  */
 import { Command } from 'commander';
 import { VISIT_OUTCOMES, type VisitOutcome } from '../change/visit-record.ts';
-import { withoutCredentials } from '../config/url-credentials.ts';
 import { sumiError } from '../errors.ts';
+import { requirePages } from '../project/find-pages.ts';
 import { describeChanges } from '../render/describe-changes.ts';
 import { showCount, showMany } from '../render/terminal-text.ts';
 import {
@@ -18,7 +18,6 @@ import {
 } from '../render/told-change.ts';
 import type { PageRow, ReadSide, RunRow } from '../store/read-side.ts';
 import { type ChosenRuns, chooseRuns, isRunNumber, projectOf, type RunFlags } from './choose-runs.ts';
-import { findPages } from './find-pages.ts';
 import { keepLook, type SeenLook, tell } from './keep-look.ts';
 import { CHANGE_OUTCOMES, type NetChanges, readNetChanges } from './net-changes.ts';
 import { addOptionFlags } from './options-to-flags.ts';
@@ -231,9 +230,7 @@ function describeRun({ run, status, started_at, mode, mode_reason }: RunRow): st
 /** Every project that knows the page tells its history. */
 async function historyOf(reading: Reading, url: string, flags: ChangesFlags): Promise<TellableChanges> {
   const { side, config, limit } = reading;
-  const pages = await findPages(side, url, reading.project);
-  if (pages.length === 0)
-    throw sumiError('unknown-url', { url: withoutCredentials(url), file: config.storeLabel });
+  const pages = await requirePages(reading, url);
   const chosen: { page: PageRow; runs: ChosenRuns }[] = [];
   for (const page of pages) {
     // A run belongs to one project; the others have nothing to say of it.

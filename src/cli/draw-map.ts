@@ -9,10 +9,10 @@ import type { LinkGraph } from '../graph/link-graph.ts';
 import type { TerrainSurvey } from '../graph/survey-terrain.ts';
 import { type ReadTerrain, readTerrainFigures } from '../graph/terrain-figures.ts';
 import type { MapSubject } from '../pages/map/terrain-map.ts';
+import { requireProject } from '../project/reading.ts';
 import { renderTerrainSummary } from '../render/terrain-summary.ts';
 import { openReadSide } from '../store/open-store.ts';
 import type { ReadSide } from '../store/read-side.ts';
-import { refuseUnknownProject } from './read-command.ts';
 import { type OutputFile, writeFiles } from './write-files.ts';
 
 export interface MapOutputs {
@@ -69,8 +69,7 @@ async function readTerrain(
   file: string,
   graph: LinkGraph | undefined,
 ): Promise<ReadTerrain> {
-  await refuseUnknownProject(side, project, file);
-  const row = (await side.projects()).find((known) => known.project === project)!;
+  const row = await requireProject(side, project, file);
   const read = await readTerrainFigures(side, row, Date.now(), graph);
   if (read === null) throw sumiError('no-map', { project, file });
   return read;

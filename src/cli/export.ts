@@ -9,12 +9,13 @@ import { describePages } from '../graph/describe-pages.ts';
 import { EXPORT_FORMATS, type ExportFormat, filesOf, type GraphFile } from '../graph/graph-files.ts';
 import { readStoredOrigins } from '../graph/stored-origins.ts';
 import { BYTE_ORDER_MARK } from '../primitives/csv-field.ts';
+import { requireProject } from '../project/reading.ts';
 import { printable, showMany } from '../render/terminal-text.ts';
 import { openReadSide } from '../store/open-store.ts';
 import type { ReadSide } from '../store/read-side.ts';
 import { drawPage, oneOf } from './draw-map.ts';
 import { addOptionFlags, flagsGiven } from './options-to-flags.ts';
-import { BOM_DOC, refuseUnknownProject, wantsBom } from './read-command.ts';
+import { BOM_DOC, wantsBom } from './read-command.ts';
 import { writeFiles } from './write-files.ts';
 
 const EXAMPLES = `
@@ -98,7 +99,7 @@ async function chooseProject(
   { project, storeLabel }: Pick<Config, 'project' | 'storeLabel'>,
 ): Promise<string | undefined> {
   if (project !== null) {
-    await refuseUnknownProject(side, project, storeLabel);
+    await requireProject(side, project, storeLabel);
     return project;
   }
   const projects = (await side.projects()).map((row) => row.project);

@@ -10,6 +10,7 @@ import { BROKEN_STATES } from '../frontier/counting-words.ts';
 import { PAGE_STATES, type PageState } from '../frontier/page-state.ts';
 import { showRate } from '../render/describe-changes.ts';
 import type { Column } from '../render/render-table.ts';
+import { stateColour } from '../render/state-colour.ts';
 import { printable, showMany } from '../render/terminal-text.ts';
 import type { PageRow } from '../store/read-side.ts';
 import { isRefusedRedirect } from '../store/redirect-end.ts';
@@ -122,12 +123,6 @@ function columnsFor(
 
 function arrowTo(row: PageRow): string | null {
   return row.final_url === null ? null : `→ ${row.final_url}`;
-}
-
-export function stateColour(state: PageState): 'green' | 'yellow' | 'dim' | null {
-  if (state === 'Processed') return 'green';
-  if (state === 'Skipped' || state === 'Queued' || state === 'Discovered') return 'dim';
-  return 'yellow';
 }
 
 export function pagesCommand(): Command {

@@ -12,10 +12,11 @@ import {
 import { splitSettings } from '../config/who-may-set.ts';
 import { sumiError } from '../errors.ts';
 import { systemClock } from '../primitives/clock.ts';
+import { requireProject } from '../project/reading.ts';
 import { printable } from '../render/terminal-text.ts';
 import { openReadSide, openStore } from '../store/open-store.ts';
 import { addOptionFlags, flagsGiven } from './options-to-flags.ts';
-import { ANSWER_FORMATS, refuseUnknownProject, wantsJson } from './read-command.ts';
+import { ANSWER_FORMATS, wantsJson } from './read-command.ts';
 
 const EXAMPLES = `
 Examples:
@@ -97,7 +98,7 @@ async function readKept(
 ): Promise<KeptSettings[]> {
   const side = await openReadSide(storeAddress);
   try {
-    if (project !== null) await refuseUnknownProject(side, project, storeLabel);
+    if (project !== null) await requireProject(side, project, storeLabel);
     const kept: KeptSettings[] = [];
     for (const row of await side.projects()) {
       if (project !== null && row.project !== project) continue;

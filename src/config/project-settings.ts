@@ -49,7 +49,8 @@ export async function changeSettings(
   const { sources, unusedSettings } = await loadConfig({ env: {}, settings: { project, values } });
   const kept = Object.keys(values).sort() as OptionName[];
   // What an older version kept stays as it is until somebody drops it.
-  const settingOf = (name: OptionName) => (unusedSettings.includes(name) ? values[name] : sources[name].value);
+  const settingOf = (name: OptionName) =>
+    unusedSettings.includes(name) ? values[name] : sources[name].value;
   return Object.fromEntries(kept.map((name) => [name, settingOf(name)]));
 }
 

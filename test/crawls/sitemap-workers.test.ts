@@ -1,10 +1,10 @@
 // Sitemaps where many work on a run, on a real PostgreSQL: who begins the run finds them, everybody crawls what they name,
 // and nobody ends the run while they are looked for.
 import { afterEach, describe, expect, it } from 'vitest';
-import { configOfRun } from '../../src/cli/stored-config.ts';
 import { loadConfig } from '../../src/config/load-config.ts';
 import { type CrawlHandle, joinCrawl, startCrawl } from '../../src/crawl/start-crawl.ts';
 import { systemClock } from '../../src/primitives/clock.ts';
+import { configOfRun } from '../../src/project/config-of-run.ts';
 import { openStore } from '../../src/store/open-store.ts';
 import type { Store } from '../../src/store/port.ts';
 import { connect, disconnect } from '../../src/store/postgres/connection.ts';
@@ -55,7 +55,8 @@ async function useStore(more: CrawlOptions = {}) {
       return handle;
     },
     async join(runId: number) {
-      const configOf = (run: { config: string }) => configOfRun(run, { store, leaseSeconds: 5 });
+      const configOf = (run: { config: string }) =>
+        configOfRun(run, { env: process.env, options: { store, leaseSeconds: 5 } });
       const handle = await joinCrawl({ runId, worker: config, configOf });
       if (handle !== null) open.push(handle);
       return handle;

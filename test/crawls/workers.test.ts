@@ -3,11 +3,11 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect as connectTo, createServer } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
-import { configOfRun } from '../../src/cli/stored-config.ts';
 import { loadConfig } from '../../src/config/load-config.ts';
 import { startWorker, type Worker } from '../../src/crawl/run/worker.ts';
 import { type CrawlHandle, joinCrawl, startCrawl } from '../../src/crawl/start-crawl.ts';
 import { systemClock } from '../../src/primitives/clock.ts';
+import { configOfRun } from '../../src/project/config-of-run.ts';
 import { openRunList, openStore } from '../../src/store/open-store.ts';
 import type { Store } from '../../src/store/port.ts';
 import { connect, disconnect } from '../../src/store/postgres/connection.ts';
@@ -55,7 +55,8 @@ async function useStore() {
     async join(runId: number, options: CrawlOptions = {}) {
       const worker = await configWith(options);
       const { leaseSeconds, drainSeconds } = worker;
-      const configOf = (run: { config: string }) => configOfRun(run, { store, leaseSeconds, drainSeconds });
+      const configOf = (run: { config: string }) =>
+        configOfRun(run, { env: process.env, options: { store, leaseSeconds, drainSeconds } });
       const handle = await joinCrawl({ runId, worker, configOf });
       if (handle === null) throw new Error(`run ${runId} cannot be joined`);
       open.push(handle);
@@ -69,7 +70,8 @@ async function useStore() {
         worker,
         runs: runs!,
         clock: systemClock,
-        configOf: (run) => configOfRun(run, { store, leaseSeconds: worker.leaseSeconds }),
+        configOf: (run) =>
+          configOfRun(run, { env: process.env, options: { store, leaseSeconds: worker.leaseSeconds } }),
         isOnce,
         listenTo: () => [],
         onJoined: ({ runId }) => heard.push(`joined ${runId}`),

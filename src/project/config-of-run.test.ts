@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { camelCase, type OptionSpec } from '../config/option-spec.ts';
 import { OPTION_NAMES, OPTIONS, type OptionName } from '../config/option-table.ts';
-import { configOfRun, recordedConfig } from './stored-config.ts';
+import { configOfRun, recordedConfig } from './config-of-run.ts';
 
 /** What somebody who may write to the store could put there. */
 const FORGED: Partial<Record<OptionName, unknown>> = {
@@ -50,7 +50,7 @@ const isNotPassedOn = (name: OptionName) =>
 
 describe('the stored options of a run', () => {
   it('pass on its start URLs and what a project may set', async () => {
-    const config = await configOfRun(runWith({ mode: 'smart', 'user-agent': 'Bot/1' }));
+    const config = await configOfRun(runWith({ mode: 'smart', 'user-agent': 'Bot/1' }), { env: {} });
     expect(config).toMatchObject({
       ...{ startUrls: ['https://example.com/'], delay: 3, mode: 'smart', userAgent: 'Bot/1' },
     });
@@ -64,7 +64,7 @@ describe('the stored options of a run', () => {
   it.each(Object.entries(FORGED))('pass on no %s to whoever goes on with it', async (name, value) => {
     const spec: OptionSpec = OPTIONS[name as OptionName];
     const isRefusal = spec.setBy === 'operator' && spec.hashed !== false;
-    const made = configOfRun(runWith({ [name]: value }));
+    const made = configOfRun(runWith({ [name]: value }), { env: {} });
     if (isRefusal) await expect(made).rejects.toMatchObject({ code: 'operator-options-missing' });
     else expect((await made).sources[name as OptionName].value).toEqual(spec.default);
   });
@@ -72,22 +72,22 @@ describe('the stored options of a run', () => {
   it('that shape the crawl have to be given again, and the error says how', async () => {
     const { robots, bodies, resolve } = FORGED;
     const run = runWith({ robots, bodies, resolve });
-    await expect(configOfRun(run, {}, { robots: false })).rejects.toMatchObject({
+    await expect(configOfRun(run, { env: {}, here: { robots: false } })).rejects.toMatchObject({
       code: 'operator-options-missing',
       message: expect.stringMatching(/^Run 7 was begun with --resolve, --bodies;/),
       hint: expect.stringContaining('--resolve "example.com=10.0.0.1" --bodies "files:/etc"'),
     });
     const here = { robots: false, bodies: 'files:mine', resolve: ['example.com=127.0.0.1'] };
-    expect(await configOfRun(run, {}, here)).toMatchObject(here);
-    expect(await configOfRun(run, here)).toMatchObject(here);
-    await expect(configOfRun(runWith({ robots }))).rejects.toMatchObject({
+    expect(await configOfRun(run, { env: {}, here })).toMatchObject(here);
+    expect(await configOfRun(run, { env: {}, options: here })).toMatchObject(here);
+    await expect(configOfRun(runWith({ robots }), { env: {} })).rejects.toMatchObject({
       hint: expect.stringContaining('--no-robots'),
     });
   });
 
   it('that were not used to begin it are not brought in by this machine: robots.txt stays obeyed', async () => {
     const here = { robots: false, robotsUnreachable: 'allow', resolve: ['a=127.0.0.1'] } as const;
-    expect(await configOfRun(runWith({}), {}, here)).toMatchObject({
+    expect(await configOfRun(runWith({}), { env: {}, here })).toMatchObject({
       ...{ robots: true, robotsUnreachable: 'disallow', resolve: [] },
     });
   });

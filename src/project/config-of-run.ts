@@ -13,15 +13,23 @@ type Options = NonNullable<ConfigSources['options']>;
 
 const START_URLS: OptionName = 'start-urls';
 
+/** What is not the run's own. */
+export interface OwnSources {
+  /** Names the proxies. */
+  env: ConfigSources['env'];
+  /** Options given now: they win over what is stored. */
+  options?: Options;
+  /** What this machine was given of the operator's options: used only where the run was begun with the same option. */
+  here?: Options;
+}
+
 /**
- * To go on with the run: what the store passes on, and `own`, which wins. Of the options that only the operator may set
- * the store is never believed: where the run was begun with one of them, it has to be in `own` or, for this run, in
- * `here` (what this machine was given); else the run is refused.
+ * To go on with the run. The store is never believed about options that only the operator may set: where the run was begun
+ * with one of them, it has to be given by `options` or `here`; else the run is refused.
  */
 export async function configOfRun(
   run: Pick<StoredRun, 'config'> & { run?: number },
-  own: Options = {},
-  here: Options = {},
+  { env, options = {}, here = {} }: OwnSources,
 ): Promise<Config> {
   const stored = JSON.parse(run.config) as Stored;
   const missing: OptionName[] = [];
@@ -29,7 +37,7 @@ export async function configOfRun(
   for (const name of OPERATOR_CRAWL_OPTIONS) {
     const key = camelCase(name);
     // A run that was begun without keeps to that: robots.txt is ignored only where both say so.
-    if (key in own || !isOtherThanDefault(name, stored)) continue;
+    if (key in options || !isOtherThanDefault(name, stored)) continue;
     if (key in here) given[key] = here[key];
     else missing.push(name);
   }
@@ -39,13 +47,13 @@ export async function configOfRun(
       options: missing.map((name) => `--${name}`).join(', '),
       how: missing.map((name) => flagFor(name, stored[name])).join(' '),
     });
-  return await makeConfig(stored, isPassedOn, { ...given, ...own });
+  return await makeConfig(stored, isPassedOn, { env, options: { ...given, ...options } });
 }
 
-/** To tell of the run: as it was, whoever set it. Nothing is crawled with it. */
+/** To tell of the run: its options as they were, whoever set them. Nothing is crawled with it. */
 export async function recordedConfig(run: Pick<StoredRun, 'config'>): Promise<Config> {
   const isRecorded = (name: OptionName) => isProjectOption(name) || OPERATOR_CRAWL_OPTIONS.includes(name);
-  return await makeConfig(JSON.parse(run.config) as Stored, isRecorded, {});
+  return await makeConfig(JSON.parse(run.config) as Stored, isRecorded, { env: {} });
 }
 
 /** What this machine was given of the options that no run passes on: by file, environment or flag. */
@@ -57,14 +65,14 @@ export function operatorOptions({ sources }: Config): Options {
 async function makeConfig(
   stored: Stored,
   isTaken: (name: OptionName) => boolean,
-  own: Options,
+  own: Pick<ConfigSources, 'env' | 'options'>,
 ): Promise<Config> {
   // The start URLs belong to the run, not to the command that began it.
   const names = OPTION_NAMES.filter((name) => name in stored && (isTaken(name) || name === START_URLS));
   const options = Object.fromEntries(names.map((name) => [camelCase(name), stored[name]]));
   // The environment still says how to reach the web (proxies), but no longer what the crawl is.
-  const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('SUMI_')));
-  const config = await loadConfig({ env, options: { ...options, ...own } });
+  const env = Object.fromEntries(Object.entries(own.env).filter(([name]) => !name.startsWith('SUMI_')));
+  const config = await loadConfig({ env, options: { ...options, ...own.options } });
   return Object.freeze({ ...config, terrain: stored.terrain ?? config.terrain });
 }
 

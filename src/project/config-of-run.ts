@@ -44,7 +44,7 @@ export async function configOfRun(
   if (missing.length > 0)
     throw sumiError('operator-options-missing', {
       run: run.run ?? 'of the store',
-      options: missing.map((name) => `--${name}`).join(', '),
+      options: missing.map((name) => flagFor(name, stored[name]).split(' ', 1)[0]).join(', '),
       how: missing.map((name) => flagFor(name, stored[name])).join(' '),
     });
   return await makeConfig(stored, isPassedOn, { env, options: { ...given, ...options } });

@@ -7,7 +7,7 @@ import type { LinkRow } from '../store/read-side.ts';
 import { isRefusedRedirect } from '../store/redirect-end.ts';
 import { addReadFlags, type Reading, wantsBom, withReadSide } from './read-command.ts';
 import { REFUSED_REDIRECTS } from './refused-redirects.ts';
-import { writeRows } from './write-rows.ts';
+import { printRows } from './write-output.ts';
 
 const EXAMPLES = `
 Examples:
@@ -50,7 +50,7 @@ export function linksCommand(): Command {
       withReadSide(command, (reading) =>
         flags.broken === true
           ? listBroken(url, reading, wantsBom(command, reading.config.format))
-          : writeRows({
+          : printRows({
               rows: url === undefined ? reading.side.links(reading) : linksOf(url, reading),
               format: reading.config.format,
               names: NAMES,
@@ -106,7 +106,7 @@ async function listBroken(url: string | undefined, reading: Reading, bom: boolea
       yield row;
     }
   }
-  await writeRows({
+  await printRows({
     rows: counted(),
     format: config.format,
     names: BROKEN_NAMES,

@@ -6,10 +6,9 @@ import { Command, Option } from 'commander';
 import { drawReport } from '../project/draw-report.ts';
 import { type FullReport, findReportedRun, reportOnRun } from '../project/report-on-run.ts';
 import { renderReport } from '../render/render-report.ts';
-import { painterFor, printable } from '../render/terminal-text.ts';
+import { printable } from '../render/terminal-text.ts';
 import { addReadFlags, type Reading, readWholeNumber, wantsJson, withReadSide } from './read-command.ts';
-import { writeFiles } from './write-files.ts';
-import { writePieces } from './write-rows.ts';
+import { printPieces, screenOf, writeOutputFiles } from './write-output.ts';
 
 const EXAMPLES = `
 Examples:
@@ -39,8 +38,8 @@ export function reportCommand(): Command {
 }
 
 function toText(report: FullReport): string {
-  const { stdout } = process;
-  return renderReport(report, painterFor(stdout, process.env), stdout.isTTY ? stdout.columns : null);
+  const { paint, width } = screenOf();
+  return renderReport(report, paint, width);
 }
 
 async function writePage(reading: Reading, id: number | undefined, path: string): Promise<void> {
@@ -49,7 +48,7 @@ async function writePage(reading: Reading, id: number | undefined, path: string)
   const draw = async function* () {
     yield await drawReport(reading, id, Date.now());
   };
-  if (path === '-') return writePieces(draw());
-  await writeFiles([{ path, pieces: draw() }]);
+  if (path === '-') return printPieces(draw());
+  await writeOutputFiles([{ path, pieces: draw() }]);
   if (!reading.config.quiet) process.stderr.write(`report written to ${printable(path)}\n`);
 }

@@ -1,5 +1,5 @@
-// A store adapter is an object with the verbs of the type `Store`; src/store/port.ts says what each promises.
-// The smallest useful one stands in front of the built-in store: this one measures where the store's time goes.
+// A store adapter is an object with the methods of the type `Store`; src/store/port.ts says what each guarantees.
+// The smallest useful adapter wraps the built-in store: this one measures how the store spends its time.
 // Run it: npx tsx examples/09-store-adapter.ts https://example.com/
 import { crawl, openStore, type Store } from 'sumi-ripple';
 
@@ -8,13 +8,13 @@ const start = process.argv[2] ?? 'https://example.com/';
 function measured(store: Store): { store: Store; print: () => void } {
   const spent = new Map<string, { calls: number; ms: number }>();
   const verbs = Object.entries(store).map(([name, call]) => {
-    // Its clock is not a verb.
+    // Its clock is not a method.
     if (typeof call !== 'function') return [name, call];
     const entry = { calls: 0, ms: 0 };
     spent.set(name, entry);
     const timed = (...args: unknown[]) => {
       const startedAt = performance.now();
-      // The built-in store does its work before it returns the promise, so this is where the time is.
+      // The built-in store does its work before it returns the promise, so this measures it.
       const answer = call(...args);
       entry.calls++;
       entry.ms += performance.now() - startedAt;

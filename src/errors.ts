@@ -475,6 +475,12 @@ export const ERRORS = {
     exitCode: 2,
     httpStatus: 404,
   },
+  'runs-not-comparable': {
+    message: 'These two runs cannot be compared: {reason}.',
+    hint: '`sumi runs` lists the runs of each project.',
+    exitCode: 2,
+    httpStatus: 400,
+  },
   'project-in-use': {
     message:
       'The project "{project}" is being crawled by worker {worker}; its pages must not be changed or taken away now.',

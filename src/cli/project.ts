@@ -3,6 +3,7 @@ import { Command } from 'commander';
 import { type Config, loadConfig } from '../config/load-config.ts';
 import { OPTIONS, type OptionName } from '../config/option-table.ts';
 import { showValue } from '../config/parse-value.ts';
+import { splitSettings } from '../config/who-may-set.ts';
 import { sumiError } from '../errors.ts';
 import { type KeptSettings, keepSettings, readKeptSettings } from '../project/keep-settings.ts';
 import { openReading } from '../project/reading.ts';
@@ -65,6 +66,11 @@ async function readKept(config: Config, project: string | null): Promise<KeptSet
   }
 }
 
+/** Kept by an older version. */
+const UNUSED = '   (not used: a project may not set it any more; --unset drops it)';
+
+const isUsed = (name: string) => splitSettings({ [name]: null }).unused.length === 0;
+
 function renderKept(kept: readonly KeptSettings[]): string {
   if (kept.length === 0) return 'There is no project yet.';
   return kept
@@ -80,7 +86,9 @@ function renderKept(kept: readonly KeptSettings[]): string {
       return [
         printable(project),
         ...(entries.length === 0 ? ['  nothing kept: defaults, files and flags decide'] : []),
-        ...entries.map(([name, value]) => `  ${name.padEnd(width)}  ${show(name, value)}`),
+        ...entries.map(
+          ([name, value]) => `  ${name.padEnd(width)}  ${show(name, value)}${isUsed(name) ? '' : UNUSED}`,
+        ),
       ];
     })
     .join('\n');

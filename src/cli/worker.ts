@@ -5,6 +5,7 @@
 import { Command } from 'commander';
 import { type Config, loadConfig } from '../config/load-config.ts';
 import { PROGRAM_VERSION } from '../config/program.ts';
+import { OPERATOR_CRAWL_OPTIONS } from '../config/who-may-set.ts';
 import { EXIT_CODES, formatError, sumiError } from '../errors.ts';
 import type { CrawlEvent, EventListener } from '../events/events.ts';
 import type { LoopReading } from '../events/metrics.ts';
@@ -27,8 +28,8 @@ Examples:
 
 \`sumi crawl --store …\` starts runs, and workers take their options from there.
 Passwords (proxies, S3, sites) come from the worker's own flags and variables.
-A worker leaves a run alone that was started with --auth, --cookie or --header
-if the worker was not given the same. It sends them to the start URLs of every
+A worker leaves a run alone that was started with --auth, --cookie, --header,
+--bodies, --resolve or --no-robots if the worker was not given the same. It sends them to the start URLs of every
 such run: give them only where you trust everybody who can write to the store.
 On SIGTERM a worker ends its running requests within --drain-seconds, gives its
 hosts to others and leaves with exit code 0.`;
@@ -38,7 +39,7 @@ export function workerCommand(): Command {
   addOptionFlags(command, [
     'store',
     'config',
-    'bodies',
+    ...OPERATOR_CRAWL_OPTIONS,
     'concurrency',
     'proxy',
     'auth',

@@ -5,7 +5,7 @@ import { startWorker, type Worker, type WorkerRequest } from '../crawl/run/worke
 import { systemClock } from '../primitives/clock.ts';
 import { openRunList } from '../store/open-store.ts';
 import type { RunList } from '../store/run-list.ts';
-import { configOfRun } from './config-of-run.ts';
+import { configOfRun, operatorOptions } from './config-of-run.ts';
 
 export type { Worker } from '../crawl/run/worker.ts';
 export type { RunList } from '../store/run-list.ts';
@@ -29,11 +29,12 @@ export interface JoinRequest extends Omit<WorkerRequest, 'clock' | 'configOf'> {
 
 export function joinRuns({ env, ...request }: JoinRequest): Worker {
   const options = ownOptions(request.worker);
+  const here = operatorOptions(request.worker);
   return startWorker({
     ...request,
     clock: systemClock,
     async configOf(run) {
-      const joined = await configOfRun(run, { env, options });
+      const joined = await configOfRun(run, { env, options, here });
       refuseWithoutCredentials(joined, run);
       // A run that was begun without any gets none.
       return { ...joined, requestHeaders: wantedHeaders(joined, run) };
@@ -43,11 +44,11 @@ export function joinRuns({ env, ...request }: JoinRequest): Worker {
 
 /** What a run does not keep: how to reach the store, the bodies and the web, and how to work. */
 function ownOptions(config: Config): ConfigSources['options'] {
-  const { store, proxy, leaseSeconds, drainSeconds, storePatience, bodies, sources } = config;
+  const { store, proxy, leaseSeconds, drainSeconds, storePatience, maxHosts, bodies, sources } = config;
   const { auth, cookie, header } = config;
   return {
     ...{ auth, cookie, header },
-    ...{ store, proxy, leaseSeconds, drainSeconds, storePatience },
+    ...{ store, proxy, leaseSeconds, drainSeconds, storePatience, maxHosts },
     ...(sources.bodies.from !== 'default' && { bodies }),
   };
 }

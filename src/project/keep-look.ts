@@ -19,7 +19,7 @@ export async function keepLook(
     patienceMs: PATIENCE_MS,
   });
   try {
-    await store.saveLook(project, reader, next);
+    await store.projects.saveLook(project, reader, next);
   } finally {
     await store.close();
   }

@@ -34,8 +34,8 @@ export async function keepSettings(
     },
   });
   try {
-    const stored = readSettings(await store.projectSettings(project));
-    await store.saveProjectSettings(project, writeSettings(await changeSettings(project, stored, changes)));
+    const stored = readSettings(await store.projects.settings(project));
+    await store.projects.saveSettings(project, writeSettings(await changeSettings(project, stored, changes)));
   } finally {
     await store.close();
   }

@@ -4,7 +4,7 @@ import { withoutCredentials } from '../config/url-credentials.ts';
 import { sumiError } from '../errors.ts';
 import { openBodies } from '../store/open-store.ts';
 import type { PageRow, ReadSide } from '../store/read-side.ts';
-import { configOfRun } from './config-of-run.ts';
+import { recordedConfig } from './config-of-run.ts';
 import { requirePages } from './find-pages.ts';
 import type { Reading } from './reading.ts';
 
@@ -53,14 +53,14 @@ async function readStored(url: string, page: PageRow, address: string): Promise<
 
 async function addressOf(side: ReadSide, page: PageRow): Promise<string> {
   const run = page.visited_run === null ? null : await side.run(page.visited_run);
-  return run === null ? 'none' : (await configOfRun(run)).bodies;
+  return run === null ? 'none' : (await recordedConfig(run)).bodies;
 }
 
 async function whyNoText(side: ReadSide, page: PageRow): Promise<string> {
   const reason = whyNotRead(page);
   if (reason !== null) return reason;
   const run = page.visited_run === null ? null : await side.run(page.visited_run);
-  return run !== null && !(await configOfRun(run)).storeText
+  return run !== null && !(await recordedConfig(run)).storeText
     ? 'the crawl that visited it kept no texts'
     : 'it is a document without text, or asks not to be kept';
 }

@@ -4,28 +4,25 @@ import { refuseWithoutCredentials } from '../crawl/run/credentials.ts';
 import { sumiError } from '../errors.ts';
 import type { ReadSide, StoredRun } from '../store/read-side.ts';
 import { isUnfinished } from '../store/unfinished-run.ts';
-import { configOfRun, type OwnSources } from './config-of-run.ts';
+import { configOfRun, type OwnSources, operatorOptions } from './config-of-run.ts';
 import { openSideToCrawl } from './open-side-to-crawl.ts';
 import { requireProject } from './reading.ts';
 
-export interface ResumeRequest {
-  /** The store, and the project where only that one is meant. */
-  asked: Pick<Config, 'storeAddress' | 'storeLabel' | 'storePatience' | 'project'>;
-  /** What no run keeps: how to reach the store and the web, credentials, and how to work. */
-  own: OwnSources;
-}
-
-/** A run that was begun with credentials needs them again. */
-export async function configToResume({ asked, own }: ResumeRequest): Promise<Config> {
+/**
+ * `asked` names the store, the project where only that one is meant, and the operator's options of this machine. `own` is what
+ * no run keeps: how to reach the store and the web, credentials, and how to work. A run that was begun with credentials
+ * needs them again.
+ */
+export async function configToResume(asked: Config, own: Omit<OwnSources, 'here'>): Promise<Config> {
   const run = await unfinishedRun(asked);
   const options = { ...own.options, project: run.project };
-  const config = await configOfRun(run, { env: own.env, options });
+  const config = await configOfRun(run, { env: own.env, options, here: operatorOptions(asked) });
   refuseWithoutCredentials(config, run);
   return config;
 }
 
 /** Read and closed before the crawl opens the file for writing. */
-async function unfinishedRun(asked: ResumeRequest['asked']): Promise<StoredRun> {
+async function unfinishedRun(asked: Config): Promise<StoredRun> {
   const { storeLabel: file, project } = asked;
   const side = await openSideToCrawl(asked);
   try {

@@ -9,11 +9,11 @@ import { type CrawlHandle, joinCrawl, startCrawl } from '../../src/crawl/start-c
 import { systemClock } from '../../src/primitives/clock.ts';
 import { configOfRun } from '../../src/project/config-of-run.ts';
 import { openRunList, openStore } from '../../src/store/open-store.ts';
-import type { Store } from '../../src/store/port.ts';
 import { connect, disconnect } from '../../src/store/postgres/connection.ts';
 import { sharedPostgres } from '../servers/shared-postgres.ts';
 import { answer, type FakeWeb } from '../web/fake-web.ts';
 import { asked, type CrawlOptions, page, seenAs, useBench } from './crawl-site.ts';
+import { withVerbs } from './with-verbs.ts';
 
 const bench = useBench();
 const QUICK: CrawlOptions = {
@@ -23,6 +23,9 @@ const QUICK: CrawlOptions = {
   leaseSeconds: 5,
   discover: ['links'],
 };
+
+/** A worker follows a run that ignores robots.txt only where its own operator allows that. */
+const HERE = { robots: false };
 
 const open: CrawlHandle[] = [];
 const workers: Worker[] = [];
@@ -56,7 +59,7 @@ async function useStore() {
       const worker = await configWith(options);
       const { leaseSeconds, drainSeconds } = worker;
       const configOf = (run: { config: string }) =>
-        configOfRun(run, { env: process.env, options: { store, leaseSeconds, drainSeconds } });
+        configOfRun(run, { env: process.env, options: { store, leaseSeconds, drainSeconds }, here: HERE });
       const handle = await joinCrawl({ runId, worker, configOf });
       if (handle === null) throw new Error(`run ${runId} cannot be joined`);
       open.push(handle);
@@ -71,7 +74,11 @@ async function useStore() {
         runs: runs!,
         clock: systemClock,
         configOf: (run) =>
-          configOfRun(run, { env: process.env, options: { store, leaseSeconds: worker.leaseSeconds } }),
+          configOfRun(run, {
+            env: process.env,
+            options: { store, leaseSeconds: worker.leaseSeconds },
+            here: HERE,
+          }),
         isOnce,
         listenTo: () => [],
         onJoined: ({ runId }) => heard.push(`joined ${runId}`),
@@ -151,15 +158,17 @@ describe('workers on one run', () => {
     const { address } = await useStore();
     const store = await openStore({ address, clock: systemClock, onFailure: () => {} });
     let asked = 0;
-    const lease: Store['lease'] = async (...request) => {
-      if (++asked > 1) await until(() => web.log.length === 30);
-      return store.lease(...request);
-    };
+    const slow = withVerbs(store, ({ frontier }) => ({
+      async lease(...request) {
+        if (++asked > 1) await until(() => web.log.length === 30);
+        return frontier.lease(...request);
+      },
+    }));
     const config = await loadConfig({ env: {}, options: { ...QUICK, delay: 0.01, robots: false } });
     const handle = await startCrawl({
       config,
       startUrls: starts(web),
-      extensions: { store: { ...store, lease } },
+      extensions: { store: slow },
     });
     open.push(handle);
     expect(await handle.finished).toMatchObject({ status: 'completed', pages: 30 });
@@ -173,22 +182,24 @@ describe('workers on one run', () => {
     let asked = 0;
     let hasLooked = false;
     let mayAnswer = false;
-    const lease: Store['lease'] = async (...request) => {
-      const isSecond = ++asked === 2;
-      const found = await store.lease(...request);
-      hasLooked = isSecond;
-      if (isSecond) await until(() => mayAnswer);
-      return found;
-    };
     let hearOfWork = () => {};
-    const onWork: Store['onWork'] = (listener) => {
-      hearOfWork = listener;
-    };
+    const slow = withVerbs(store, ({ frontier }) => ({
+      async lease(...request) {
+        const isSecond = ++asked === 2;
+        const found = await frontier.lease(...request);
+        hasLooked = isSecond;
+        if (isSecond) await until(() => mayAnswer);
+        return found;
+      },
+      onWork(listener) {
+        hearOfWork = listener;
+      },
+    }));
     const config = await loadConfig({ env: {}, options: { ...QUICK, delay: 60, robots: false } });
     const handle = await startCrawl({
       config,
       startUrls: starts(web),
-      extensions: { store: { ...store, lease, onWork } },
+      extensions: { store: slow },
     });
     open.push(handle);
     const passes = async () => {

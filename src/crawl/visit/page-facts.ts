@@ -6,7 +6,7 @@ import type { Outcome, ResponseHead } from '../../fetch/fetcher.ts';
 import { parseHttpDate } from '../../parse/http-date.ts';
 import type { ParsedPage, RobotsDirectives } from '../../parse/parsed-page.ts';
 import { addRobotsHeader } from '../../parse/robots-directives.ts';
-import type { PageFacts, PageTouch } from '../../store/port.ts';
+import type { PageFacts, PageTouch } from '../../store/settlement.ts';
 
 /** Our clock is preferred when the server's is further off than this. */
 const MAX_DATE_SKEW_MS = 15 * 60 * 1000;

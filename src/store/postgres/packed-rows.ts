@@ -1,6 +1,7 @@
 /** The rows that come with every page and request, as they are packed while a group is gathered. */
 import type { VisitRecord } from '../../change/visit-record.ts';
-import { type PageFacts, REQUEST_KINDS, type RequestEntry, type Settlement } from '../port.ts';
+import { REQUEST_KINDS, type RequestEntry } from '../host-port.ts';
+import type { PageFacts, Settlement } from '../settlement.ts';
 import { knownByNumber, outcomeNumber } from '../visit-rows.ts';
 import type { Columns } from './pack-columns.ts';
 

@@ -4,7 +4,7 @@
  */
 import type { VisitRecord } from '../../change/visit-record.ts';
 import { type PackedChange, packedChange } from '../change-parts.ts';
-import type { PageFacts, PageTouch, Settlement } from '../port.ts';
+import type { PageFacts, PageTouch, Settlement } from '../settlement.ts';
 import { changeWord, knownByNumber, outcomeNumber } from '../visit-rows.ts';
 import { type Session, writtenWithCommit } from './session.ts';
 

@@ -562,6 +562,13 @@ export const ERRORS = {
     exitCode: 2,
     httpStatus: 400,
   },
+  'copy-names-one': {
+    message:
+      '{file} holds several projects ({known}), and --as names one project; {name} cannot name them all.',
+    hint: 'Say which project to copy with --project.',
+    exitCode: 2,
+    httpStatus: 400,
+  },
   'copy-exists': {
     message: 'The project "{project}" exists already in {store}; a copy changes no project.',
     hint: 'Copy it under another name with --project NAME --as OTHER.',

@@ -52,6 +52,13 @@ export const ERRORS = {
     exitCode: 2,
     httpStatus: 400,
   },
+  'operator-options-missing': {
+    message:
+      'Run {run} was begun with {options}; only the operator of a machine may set that, and this command does not have it.',
+    hint: 'If the same should hold here, give it with the command: {how}.',
+    exitCode: 2,
+    httpStatus: 400,
+  },
   'url-scheme': {
     message: 'The URL "{url}" has the scheme {scheme}; expected http or https.',
     hint: 'Give the address under which a browser shows the site.',
@@ -78,7 +85,7 @@ export const ERRORS = {
   },
   'not-a-setting': {
     message: 'The option {option} cannot be kept with a project: {reason}.',
-    hint: 'Give it with the command, in a file (--config) or in the environment; a project keeps how it is crawled.',
+    hint: 'Give it with the command, in a file (--config) or in the environment; docs/options.md says who may set which option.',
     exitCode: 2,
     httpStatus: 400,
   },

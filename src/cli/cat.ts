@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { Command } from 'commander';
 import { withoutCredentials } from '../config/url-credentials.ts';
 import { sumiError } from '../errors.ts';
-import { configOfRun } from '../project/config-of-run.ts';
+import { recordedConfig } from '../project/config-of-run.ts';
 import { requirePages } from '../project/find-pages.ts';
 import { openBodies } from '../store/open-store.ts';
 import type { PageRow, ReadSide } from '../store/read-side.ts';
@@ -65,7 +65,7 @@ async function readBody(url: string, page: PageRow, address: string): Promise<Ui
 
 async function addressOf(side: ReadSide, page: PageRow): Promise<string> {
   const run = page.visited_run === null ? null : await side.run(page.visited_run);
-  return run === null ? 'none' : (await configOfRun(run)).bodies;
+  return run === null ? 'none' : (await recordedConfig(run)).bodies;
 }
 
 /** Several projects may have the page: the first text that is kept. */
@@ -81,7 +81,7 @@ async function whyNoText(side: ReadSide, page: PageRow): Promise<string> {
   const reason = whyNotRead(page);
   if (reason !== null) return reason;
   const run = page.visited_run === null ? null : await side.run(page.visited_run);
-  return run !== null && !(await configOfRun(run)).storeText
+  return run !== null && !(await recordedConfig(run)).storeText
     ? 'the crawl that visited it kept no texts'
     : 'it is a document without text, or asks not to be kept';
 }

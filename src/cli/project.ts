@@ -9,6 +9,7 @@ import {
   readSettings,
   writeSettings,
 } from '../config/project-settings.ts';
+import { splitSettings } from '../config/who-may-set.ts';
 import { sumiError } from '../errors.ts';
 import { systemClock } from '../primitives/clock.ts';
 import { requireProject } from '../project/reading.ts';
@@ -109,6 +110,11 @@ async function readKept(
   }
 }
 
+/** Kept by an older version. */
+const UNUSED = '   (not used: a project may not set it any more; --unset drops it)';
+
+const isUsed = (name: string) => splitSettings({ [name]: null }).unused.length === 0;
+
 function renderKept(kept: readonly KeptSettings[]): string {
   if (kept.length === 0) return 'There is no project yet.';
   return kept
@@ -124,7 +130,9 @@ function renderKept(kept: readonly KeptSettings[]): string {
       return [
         printable(project),
         ...(entries.length === 0 ? ['  nothing kept: defaults, files and flags decide'] : []),
-        ...entries.map(([name, value]) => `  ${name.padEnd(width)}  ${show(name, value)}`),
+        ...entries.map(
+          ([name, value]) => `  ${name.padEnd(width)}  ${show(name, value)}${isUsed(name) ? '' : UNUSED}`,
+        ),
       ];
     })
     .join('\n');

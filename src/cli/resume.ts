@@ -1,9 +1,10 @@
 /** `sumi resume`: goes on with the last unfinished run, with the start URLs and options that are stored with it. */
 import { Command } from 'commander';
 import { type Config, type ConfigSources, loadConfig } from '../config/load-config.ts';
+import { OPERATOR_CRAWL_OPTIONS } from '../config/who-may-set.ts';
 import { refuseWithoutCredentials } from '../crawl/run/credentials.ts';
 import { sumiError } from '../errors.ts';
-import { configOfRun } from '../project/config-of-run.ts';
+import { configOfRun, operatorOptions } from '../project/config-of-run.ts';
 import { openSideToCrawl } from '../project/open-side-to-crawl.ts';
 import { requireProject } from '../project/reading.ts';
 import type { ReadSide, StoredRun } from '../store/read-side.ts';
@@ -18,6 +19,7 @@ Examples:
   sumi resume                       the last unfinished run of ./sumi.db
   sumi resume --project shop        that of one project
   sumi resume --auth USER:PASSWORD  of a run that was begun with a password, which the store does not keep
+  sumi resume --bodies files:pages  of a run that keeps bodies: where they go is said anew
 To go on with other options, give them to the same \`sumi crawl\` command instead.`;
 
 export function resumeCommand(): Command {
@@ -27,6 +29,7 @@ export function resumeCommand(): Command {
     'store',
     'project',
     'proxy',
+    ...OPERATOR_CRAWL_OPTIONS,
     ...SECRETS,
     'json',
     'quiet',
@@ -39,6 +42,7 @@ export function resumeCommand(): Command {
     const config = await configOfRun(run, {
       env: process.env,
       options: { ...ownOptions(asked), project: run.project },
+      here: operatorOptions(asked),
     });
     refuseWithoutCredentials(config, run);
     await crawlToEnd(config, config.startUrls);
@@ -48,11 +52,11 @@ export function resumeCommand(): Command {
 /** What the run does not keep: how to reach the store and the web, and how to work and talk. */
 function ownOptions(asked: Config): ConfigSources['options'] {
   const { json, quiet, verbose, proxy, auth, cookie, header } = asked;
-  const { leaseSeconds, drainSeconds, storePatience, metricsPort, metricsHost } = asked;
+  const { leaseSeconds, drainSeconds, storePatience, metricsPort, metricsHost, maxHosts } = asked;
   return {
     ...(asked.store === null ? { db: asked.db } : { store: asked.store }),
     ...{ json, quiet, verbose, proxy, auth, cookie, header },
-    ...{ leaseSeconds, drainSeconds, storePatience, metricsPort, metricsHost },
+    ...{ leaseSeconds, drainSeconds, storePatience, metricsPort, metricsHost, maxHosts },
   };
 }
 

@@ -5,6 +5,7 @@
 import { Command } from 'commander';
 import { type Config, type ConfigSources, loadConfig } from '../config/load-config.ts';
 import { PROGRAM_VERSION } from '../config/program.ts';
+import { OPERATOR_CRAWL_OPTIONS } from '../config/who-may-set.ts';
 import { refuseWithoutCredentials, wantedHeaders } from '../crawl/run/credentials.ts';
 import { startWorker, type Worker } from '../crawl/run/worker.ts';
 import { EXIT_CODES, formatError, sumiError } from '../errors.ts';
@@ -12,7 +13,7 @@ import type { CrawlEvent, EventListener } from '../events/events.ts';
 import type { LoopReading } from '../events/metrics.ts';
 import { serveMetrics } from '../events/serve-metrics.ts';
 import { systemClock } from '../primitives/clock.ts';
-import { configOfRun } from '../project/config-of-run.ts';
+import { configOfRun, operatorOptions } from '../project/config-of-run.ts';
 import { renderFault, renderHost, renderPage } from '../render/render-progress.ts';
 import { painterFor, printable, showMany } from '../render/terminal-text.ts';
 import { openRunList } from '../store/open-store.ts';
@@ -32,8 +33,8 @@ Examples:
 
 \`sumi crawl --store …\` starts runs, and workers take their options from there.
 Passwords (proxies, S3, sites) come from the worker's own flags and variables.
-A worker leaves a run alone that was started with --auth, --cookie or --header
-if the worker was not given the same. It sends them to the start URLs of every
+A worker leaves a run alone that was started with --auth, --cookie, --header,
+--bodies, --resolve or --no-robots if the worker was not given the same. It sends them to the start URLs of every
 such run: give them only where you trust everybody who can write to the store.
 On SIGTERM a worker ends its running requests within --drain-seconds, gives its
 hosts to others and leaves with exit code 0.`;
@@ -43,7 +44,7 @@ export function workerCommand(): Command {
   addOptionFlags(command, [
     'store',
     'config',
-    'bodies',
+    ...OPERATOR_CRAWL_OPTIONS,
     'concurrency',
     'proxy',
     'auth',
@@ -85,7 +86,11 @@ async function work(config: Config, isOnce: boolean): Promise<void> {
     runs,
     clock: systemClock,
     async configOf(run) {
-      const joined = await configOfRun(run, { env: process.env, options: ownOptions(config) });
+      const joined = await configOfRun(run, {
+        env: process.env,
+        options: ownOptions(config),
+        here: operatorOptions(config),
+      });
       refuseWithoutCredentials(joined, run);
       // A run that was begun without any gets none.
       return { ...joined, requestHeaders: wantedHeaders(joined, run) };
@@ -129,11 +134,11 @@ function metricsFor(config: Config, runs: RunList, loops: () => readonly LoopRea
 
 /** What a run does not keep: how to reach the store, the bodies and the web, and how to work. */
 function ownOptions(config: Config): ConfigSources['options'] {
-  const { store, proxy, leaseSeconds, drainSeconds, storePatience, bodies, sources } = config;
+  const { store, proxy, leaseSeconds, drainSeconds, storePatience, maxHosts, bodies, sources } = config;
   const { auth, cookie, header } = config;
   return {
     ...{ auth, cookie, header },
-    ...{ store, proxy, leaseSeconds, drainSeconds, storePatience },
+    ...{ store, proxy, leaseSeconds, drainSeconds, storePatience, maxHosts },
     ...(sources.bodies.from !== 'default' && { bodies }),
   };
 }

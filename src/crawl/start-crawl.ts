@@ -6,7 +6,7 @@ import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
 import { type Config, configHash } from '../config/load-config.ts';
 import { createEventHub, type EventHub } from '../events/event-hub.ts';
-import type { CrawlEvent, EventListener, SummaryEvent } from '../events/events.ts';
+import { type CrawlEvent, type EventListener, type SummaryEvent, TOPICS } from '../events/events.ts';
 import type { LoopReading } from '../events/metrics.ts';
 import { attachSink, type OutputSink } from '../events/output-sink.ts';
 import type { LinkGraph } from '../graph/link-graph.ts';
@@ -160,6 +160,8 @@ export async function joinCrawl(request: JoinRequest): Promise<CrawlHandle | nul
   });
 }
 
+const WITHOUT_PAGES = TOPICS.filter((topic) => topic !== 'page');
+
 async function bodiesOf(config: Config, extensions: Extensions): Promise<BodyStore | null> {
   const options = { clock: extensions.clock, patienceMs: config.storePatience * 1000 };
   return extensions.bodies ?? (await openBodies(config.bodies, options));
@@ -170,7 +172,8 @@ async function openStage(
   { listeners = [], runListeners = [] }: Pick<CrawlRequest, 'listeners' | 'runListeners'>,
   { storeAddress, storePatience }: Pick<Config, 'storeAddress' | 'storePatience'>,
 ): Promise<Stage> {
-  const events = createEventHub();
+  const clock = extensions.clock ?? systemClock;
+  const events = createEventHub(clock);
   const failures: unknown[] = [];
   let loop: CrawlLoop | null = null;
   const fail = (error: unknown) => {
@@ -179,11 +182,10 @@ async function openStage(
   };
   const guarded = (listener: EventListener) => (event: CrawlEvent) =>
     attempt('event listener', () => listener(event), fail);
-  for (const listener of listeners) events.listen(guarded(listener));
-  for (const listener of runListeners) events.listen(guarded(listener), false);
+  for (const listener of listeners) events.subscribe(guarded(listener));
+  for (const listener of runListeners) events.subscribe(guarded(listener), WITHOUT_PAGES);
   for (const sink of extensions.sinks ?? [])
     attachSink(events, sink, (call) => attempt('output sink', call, fail));
-  const clock = extensions.clock ?? systemClock;
   const store =
     extensions.store ??
     (await openStore({
@@ -251,10 +253,9 @@ function begin(
   const { clock, store } = parts;
   const loop = createCrawlLoop(parts, run.isJoined ? null : { isResumed: start.resumed });
   stage.watch(loop);
+  events.ofRun(start.runId, project);
   events.emit({
     type: 'run',
-    run: start.runId,
-    project,
     resumed: start.resumed,
     config_changed: run.configChanged,
     known_urls: start.knownUrls,

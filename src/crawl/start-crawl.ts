@@ -6,9 +6,17 @@ import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
 import { type Config, configHash } from '../config/load-config.ts';
 import { createEventHub, type EventHub } from '../events/event-hub.ts';
-import { type CrawlEvent, type EventListener, type SummaryEvent, TOPICS } from '../events/events.ts';
+import {
+  type CrawlEvent,
+  type EventListener,
+  type RunEvent,
+  type SummaryEvent,
+  TOPICS,
+  type Topic,
+} from '../events/events.ts';
 import type { LoopReading } from '../events/metrics.ts';
 import { attachSink, type OutputSink } from '../events/output-sink.ts';
+import { type Subscription, subscribe } from '../events/subscribe.ts';
 import type { LinkGraph } from '../graph/link-graph.ts';
 import { systemClock } from '../primitives/clock.ts';
 import type { BodyStore } from '../store/bodies.ts';
@@ -61,6 +69,13 @@ export interface JoinRequest {
 export interface CrawlHandle {
   readonly runId: number;
   readonly project: string;
+  /** The event with which the run began, for who subscribes later. */
+  readonly opening: RunEvent;
+  /**
+   * To these topics, from now on; to all unless said. Page events are made only while somebody subscribes to them. A
+   * subscriber that throws is unsubscribed, and the crawl goes on.
+   */
+  subscribe(listener: EventListener, topics?: readonly Topic[]): Subscription;
   /** Finish what is in flight, commit, and end as interrupted. */
   stop(): void;
   /** Requests that are under way now. */
@@ -254,12 +269,13 @@ function begin(
   const loop = createCrawlLoop(parts, run.isJoined ? null : { isResumed: start.resumed });
   stage.watch(loop);
   events.ofRun(start.runId, project);
-  events.emit({
+  const opening = events.stamp({
     type: 'run',
     resumed: start.resumed,
     config_changed: run.configChanged,
     known_urls: start.knownUrls,
-  });
+  }) as RunEvent;
+  events.tell(opening);
   let answeredAt = clock.monotonic();
   let answerMs: number | null = null;
   const onAnswer = (tookMs: number) => {
@@ -278,6 +294,8 @@ function begin(
   return {
     runId: start.runId,
     project,
+    opening,
+    subscribe: (listener, topics) => subscribe(events, listener, topics),
     stop: () => loop.stop(),
     get inFlight() {
       return loop.now.inFlight;

@@ -74,9 +74,15 @@ export interface SitemapEvent extends EventStamp {
   trouble: 'passing' | 'lasting' | null;
 }
 
-/** A stage threw on a page, a robots.txt or a sitemap: a defect of the program, told with its stack. */
+/**
+ * A stage threw on a page, a robots.txt or a sitemap (a defect of the program), or a subscriber threw on an event. Told
+ * with its stack.
+ */
 export interface FaultEvent extends EventStamp {
   type: 'fault';
+  /** Null where it is no page's. */
+  page_id: number | null;
+  /** Empty where a subscriber threw. */
   url: string;
   /** As the page has it, from `internal:` on. */
   reason: string;

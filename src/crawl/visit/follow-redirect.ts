@@ -2,7 +2,8 @@
 import { redirectHash } from '../../change/fingerprint.ts';
 import { type Candidate, type Claim, REDIRECT_PRIORITY } from '../../frontier/candidate.ts';
 import { PAGE_STATES } from '../../frontier/page-state.ts';
-import type { LinkTargets, PageFacts } from '../../store/port.ts';
+import type { PageFacts } from '../../store/page-facts.ts';
+import type { LinkTargets } from '../../store/port.ts';
 import { refusalOf } from '../../store/redirect-end.ts';
 import type { PageTurn } from '../hosts/leased-host.ts';
 import type { CrawlParts } from '../parts.ts';

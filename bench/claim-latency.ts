@@ -35,21 +35,22 @@ async function fill({ sql, urls, hosts }: ClaimOptions, projectId: number, runId
 }
 
 export async function measureClaims(options: ClaimOptions): Promise<ClaimLatency> {
-  const store = await openStore(options.address, (error) => {
+  const opened = await openStore(options.address, (error) => {
     throw error;
   });
-  const { clock } = store;
+  const { clock } = opened;
   const took: number[] = [];
   try {
     const request = { project: 'claims', owner: OWNER, configHash: 'bench', config: '{}', fresh: false };
-    const { projectId, runId } = await store.begin({ ...request, metadata: null, now: clock.now() });
+    const store = await opened.begin({ ...request, metadata: null, now: clock.now() });
+    const { projectId, runId } = store.start;
     await fill(options, projectId, runId);
     for (let round = 0; round < options.rounds; round++) {
       const began = performance.now();
-      const [lease] = await store.lease(OWNER, 1, clock.now(), LEASE_MS);
-      const { claims } = await store.claim(lease, 1, clock.now());
+      const [lease] = await store.frontier.lease(OWNER, 1, clock.now(), LEASE_MS);
+      const { claims } = await store.frontier.claim(lease, 1, clock.now());
       took.push(performance.now() - began);
-      await store.settle(lease, {
+      await store.frontier.settle(lease, {
         claim: claims[0],
         state: PAGE_STATES.Processed,
         reason: null,
@@ -68,11 +69,11 @@ export async function measureClaims(options: ClaimOptions): Promise<ClaimLatency
       });
       // The next one is due in a second, as with a polite crawl: it goes behind all others.
       lease.state.notBefore = Math.round(clock.now() + 1000);
-      await store.release(lease);
+      await store.frontier.release(lease);
     }
-    await store.finish('interrupted', clock.now(), null);
+    await store.run.finish('interrupted', clock.now(), null);
   } finally {
-    await store.close();
+    await opened.close();
   }
   took.sort((a, b) => a - b);
   const at = (share: number) => took[Math.min(took.length - 1, Math.floor(share * took.length))];

@@ -6,7 +6,7 @@ import type { Candidate } from '../src/frontier/candidate.ts';
 import { PAGE_STATES } from '../src/frontier/page-state.ts';
 import { systemClock } from '../src/primitives/clock.ts';
 import { openStore } from '../src/store/open-store.ts';
-import type { Store } from '../src/store/port.ts';
+import type { RunStore } from '../src/store/store-port.ts';
 
 export interface Filled {
   urls: number;
@@ -64,14 +64,14 @@ async function cpuUs(work: () => unknown): Promise<number> {
 }
 
 async function openRun(file: string) {
-  const store = await openStore({
+  const opened = await openStore({
     address: file,
     clock: systemClock,
     onFailure: (error) => {
       throw error;
     },
   });
-  const start = await store.begin({
+  const store = await opened.begin({
     project: 'frontier',
     owner: OWNER,
     configHash: 'bench',
@@ -80,28 +80,28 @@ async function openRun(file: string) {
     metadata: null,
     now: Date.now(),
   });
-  return { store, start };
+  return { opened, store };
 }
 
-async function claimSome(store: Store, hosts: number, perHost: number): Promise<number> {
-  const leases = await store.lease(OWNER, hosts, Date.now(), LEASE_MS);
+async function claimSome(store: RunStore, hosts: number, perHost: number): Promise<number> {
+  const leases = await store.frontier.lease(OWNER, hosts, Date.now(), LEASE_MS);
   let claimed = 0;
   for (const lease of leases) {
-    const { claims } = await store.claim(lease, perHost, Date.now());
+    const { claims } = await store.frontier.claim(lease, perHost, Date.now());
     claimed += claims.length;
-    await store.unclaim(lease, claims);
-    await store.release(lease);
+    await store.frontier.unclaim(lease, claims);
+    await store.frontier.release(lease);
   }
   await store.flush();
   return claimed;
 }
 
 async function fill(file: string, urls: number): Promise<Filled> {
-  const { store } = await openRun(file);
+  const { opened, store } = await openRun(file);
   const batches = urls / BATCH;
   const offer = async (from: number, to: number) => {
     for (let batch = from; batch < to; batch++) {
-      await store.offer(makeBatch(batch));
+      await store.frontier.offer(makeBatch(batch));
       if (batch % COMMIT_EVERY === COMMIT_EVERY - 1) await store.flush();
     }
   };
@@ -128,8 +128,8 @@ async function fill(file: string, urls: number): Promise<Filled> {
     for (let round = 0; round < 10; round++) claimed += await claimSome(store, 100, 64);
   });
   const closing = performance.now();
-  await store.finish('interrupted', Date.now(), null);
-  await store.close();
+  await store.run.finish('interrupted', Date.now(), null);
+  await opened.close();
   return {
     urls,
     makingUs: makingUs / SEGMENT,
@@ -144,11 +144,11 @@ async function fill(file: string, urls: number): Promise<Filled> {
 
 async function reopen(file: string): Promise<Reopened> {
   const began = performance.now();
-  const { store, start } = await openRun(file);
+  const { opened, store } = await openRun(file);
   const claimed = await claimSome(store, 1, 1);
   const readyMs = performance.now() - began;
-  await store.close();
-  return { readyMs, knownUrls: start.knownUrls, claimed };
+  await opened.close();
+  return { readyMs, knownUrls: store.start.knownUrls, claimed };
 }
 
 const [mode, file, urls] = process.argv.slice(2);

@@ -5,7 +5,7 @@ import { renderErrorsDoc, renderOptionsDoc } from '../src/config/render-docs.ts'
 import { fillColumns, tablesOfNewDatabase } from './tables-doc.ts';
 import { fillWords } from './words-doc.ts';
 
-const docs = new URL('../docs', import.meta.url);
+const docs = new URL('../docs/', import.meta.url);
 writeFileSync(new URL('options.md', docs), renderOptionsDoc());
 writeFileSync(new URL('errors.md', docs), renderErrorsDoc());
 const tables = new URL('tables.md', docs);

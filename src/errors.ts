@@ -350,7 +350,7 @@ export const ERRORS = {
   },
   'store-address': {
     message: '{store} is not the address of a store; expected postgres://USER:PASSWORD@HOST:PORT/DATABASE.',
-    hint: 'Signs such as @ / : inside user or password are written %40 %2F %3A; docs/decisions/0016-postgresql.md lists what may follow a ?.',
+    hint: 'Signs such as @ / : inside user or password are written %40 %2F %3A; docs/postgresql.md lists what may follow a ?.',
     exitCode: 4,
     httpStatus: 400,
   },
@@ -374,7 +374,7 @@ export const ERRORS = {
   },
   'store-denied': {
     message: 'The role of the store {store} may not do this: {reason}.',
-    hint: 'Let its owner run a crawl once, then grant the rights that docs/decisions/0016-postgresql.md lists.',
+    hint: 'Let its owner run a crawl once, then grant the rights that docs/postgresql.md lists.',
     exitCode: 4,
     httpStatus: 503,
   },
@@ -474,6 +474,12 @@ export const ERRORS = {
     hint: '`sumi runs` lists them.',
     exitCode: 2,
     httpStatus: 404,
+  },
+  'runs-not-comparable': {
+    message: 'These two runs cannot be compared: {reason}.',
+    hint: '`sumi runs` lists the runs of each project.',
+    exitCode: 2,
+    httpStatus: 400,
   },
   'project-in-use': {
     message:

@@ -325,22 +325,30 @@ describe('extension points', () => {
     const inner = await openStore(database(), (error) => {
       throw error;
     });
-    const store = Object.fromEntries(
-      Object.entries(inner).map(([verb, part]) => [
-        verb,
-        typeof part !== 'function'
-          ? part
-          : (...args: never[]) => {
-              calls[verb] = (calls[verb] ?? 0) + 1;
-              const answer = part(...args);
-              if (!(answer instanceof Promise)) return answer;
-              return answer.finally(() => new Promise((resolve) => setImmediate(resolve)));
-            },
-      ]),
-    ) as unknown as Store;
+    const ports = new Set(['projects', 'frontier', 'run', 'hosts', 'sitemaps', 'history']);
+    const late = <Part extends object>(part: Part): Part =>
+      Object.fromEntries(
+        Object.entries(part).map(([name, value]) => [
+          name,
+          typeof value === 'function' ? lateVerb(name, value) : ports.has(name) ? late(value) : value,
+        ]),
+      ) as Part;
+    const lateVerb =
+      (verb: string, call: (...args: never[]) => unknown) =>
+      (...args: never[]) => {
+        calls[verb] = (calls[verb] ?? 0) + 1;
+        const answer = call(...args);
+        if (!(answer instanceof Promise)) return answer;
+        const after = answer.finally(() => new Promise((resolve) => setImmediate(resolve)));
+        return verb === 'begin' ? after.then(late) : after;
+      };
+    const store = late(inner);
     const run = await crawl(request({ store, db: join(folder, 'unused.db') }));
     expect(await run.finished).toMatchObject({ status: 'completed', pages: PAGES });
-    expect(calls).toMatchObject({ begin: 1, settle: PAGES, finish: 1, close: 1 });
+    expect(calls).toMatchObject({ begin: 1, settle: PAGES, finish: 1, leave: 1 });
+    // Whoever opened it closes it.
+    expect(calls.close).toBeUndefined();
+    await store.close();
     expect(ask('SELECT count(*) AS n FROM crawled_pages')).toEqual([{ n: PAGES }]);
   });
 });

@@ -14,7 +14,7 @@ import { systemClock } from './primitives/clock.ts';
 import { applyProjectSettings } from './project/apply-project-settings.ts';
 import type { BodyStore } from './store/bodies.ts';
 import { openStore as openStoreAt } from './store/open-store.ts';
-import type { Store } from './store/port.ts';
+import type { Store } from './store/store-port.ts';
 
 export type { ContentInput, ContentParser, ParsedContent } from './crawl/parts.ts';
 export { type ErrorCode, SumiError } from './errors.ts';
@@ -37,7 +37,6 @@ export type { AnswerForPace, PacingStrategy } from './politeness/host-pace.ts';
 export type { ScopeCandidate, ScopeRule, Verdict } from './scope/classify.ts';
 export type { BodyStore } from './store/bodies.ts';
 export { openBodies, openReadSide as openResults } from './store/open-store.ts';
-export type { Settlement, Store } from './store/port.ts';
 export type {
   ChangeFilter,
   ChangeRow,
@@ -51,6 +50,8 @@ export type {
   WorkerRow,
 } from './store/read-side.ts';
 export type { RunReport } from './store/run-report.ts';
+export type { Settlement } from './store/settlement.ts';
+export type { Store } from './store/store-port.ts';
 
 /** Options of the command line that mean nothing to a program. */
 type TerminalOption = 'urls' | 'json' | 'format' | 'quiet' | 'verbose' | 'config';
@@ -75,7 +76,7 @@ export interface CrawlRequest
   readonly config?: string;
   /** `none`, `files:DIR`, `s3://BUCKET/PREFIX`, or a body store of your own. */
   readonly bodies?: string | BodyStore;
-  /** `postgres://…` in place of `db`, or a store of your own. The crawl closes it at the end. */
+  /** `postgres://…` in place of `db`, or an opened store, which stays open after the crawl. */
   readonly store?: string | Store;
   /** Request headers by name, for the origins of the start URLs only. Never stored: give them again to go on with a run. */
   readonly headers?: Readonly<Record<string, string>>;

@@ -11,6 +11,8 @@ const PAGES = [
   'ARCHITECTURE.md',
   'CONTRIBUTING.md',
   'docs/changes.md',
+  'docs/figures.md',
+  'docs/postgresql.md',
   'docs/tables.md',
   'docs/scale.md',
   'docs/watch.md',

@@ -5,7 +5,7 @@
  * It promises that it names the wrong side of the threshold no more often than the confidence allows, wherever the true
  * share lies and whenever one looks. The price is that near the threshold it may never tell. Pure: no page, no store.
  */
-import type { CrawlMode } from '../store/port.ts';
+import type { CrawlMode } from '../store/run-port.ts';
 
 export interface ModeTestOptions {
   /** Where more than this share changed, a full run is the better one. */

@@ -3,11 +3,11 @@ import { existsSync } from 'node:fs';
 import { Command } from 'commander';
 import { withoutCredentials } from '../config/url-credentials.ts';
 import { sumiError } from '../errors.ts';
+import { configOfRun } from '../project/config-of-run.ts';
+import { requirePages } from '../project/find-pages.ts';
 import { openBodies } from '../store/open-store.ts';
 import type { PageRow, ReadSide } from '../store/read-side.ts';
-import { findPages } from './find-pages.ts';
 import { addReadFlags, withReadSide } from './read-command.ts';
-import { configOfRun } from './stored-config.ts';
 
 /** Somebody waits at a terminal. */
 const PATIENCE_MS = 5000;
@@ -27,10 +27,10 @@ export function catCommand(): Command {
   command.option('--raw', 'print the stored bytes (this also happens without the flag)');
   command.option('--text', 'print the stored main text instead of the body');
   return command.addHelpText('after', EXAMPLES).action((url: string) =>
-    withReadSide(command, async ({ config, side, project }) => {
-      const pages = await findPages(side, url, project);
+    withReadSide(command, async (reading) => {
+      const { config, side } = reading;
+      const pages = await requirePages(reading, url);
       const shown = withoutCredentials(url);
-      if (pages.length === 0) throw sumiError('unknown-url', { url: shown, file: config.storeLabel });
       if (command.getOptionValue('text') === true) {
         const text = await findText(side, pages);
         if (text === null)

@@ -6,9 +6,9 @@ import { type CrawlHandle, startCrawl } from '../crawl/start-crawl.ts';
 import { EXIT_CODES, sumiError } from '../errors.ts';
 import type { EventListener, SummaryEvent } from '../events/events.ts';
 import type { LoopReading } from '../events/metrics.ts';
+import { findPages } from '../project/find-pages.ts';
 import { openReadSide } from '../store/open-store.ts';
 import { watchCrawl } from './crawl-view.ts';
-import { findPages } from './find-pages.ts';
 import { storeFlag } from './store-flag.ts';
 import { refusalError, refusedLines } from './tell-refused.ts';
 
@@ -61,7 +61,7 @@ async function noAnswer(config: Config, text: string, project: string): Promise<
   const url = withoutCredentials(text);
   const side = await openReadSide(config.storeAddress);
   try {
-    const [page] = await findPages(side, url, project);
+    const [page] = await findPages({ side, project }, url);
     const reason = page?.error ?? page?.reason ?? 'no request was made';
     return sumiError('no-answer', { page: 'start URL', url, reason, at: storeFlag(config) });
   } finally {

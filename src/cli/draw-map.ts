@@ -5,15 +5,16 @@ import { dirname } from 'node:path';
 import type { Config } from '../config/load-config.ts';
 import { PROGRAM_VERSION } from '../config/program.ts';
 import { sumiError } from '../errors.ts';
+import type { OutputFile } from '../export/write-files.ts';
 import type { LinkGraph } from '../graph/link-graph.ts';
 import type { TerrainSurvey } from '../graph/survey-terrain.ts';
 import { type ReadTerrain, readTerrainFigures } from '../graph/terrain-figures.ts';
 import type { MapSubject } from '../pages/map/terrain-map.ts';
+import { requireProject } from '../project/reading.ts';
 import { renderTerrainSummary } from '../render/terrain-summary.ts';
 import { openReadSide } from '../store/open-store.ts';
 import type { ReadSide } from '../store/read-side.ts';
-import { refuseUnknownProject } from './read-command.ts';
-import { type OutputFile, writeFiles } from './write-files.ts';
+import { writeOutputFiles } from './write-output.ts';
 
 export interface MapOutputs {
   /** Null: not asked for. */
@@ -39,7 +40,7 @@ export async function drawMap(
       });
     if (outputs.htmlPath !== null)
       files.push({ path: outputs.htmlPath, pieces: oneOf((await drawPage(side, project, survey)).page) });
-    if (files.length > 0) await writeFiles(files);
+    if (files.length > 0) await writeOutputFiles(files);
     return figures;
   } finally {
     await side.close();
@@ -69,8 +70,7 @@ async function readTerrain(
   file: string,
   graph: LinkGraph | undefined,
 ): Promise<ReadTerrain> {
-  await refuseUnknownProject(side, project, file);
-  const row = (await side.projects()).find((known) => known.project === project)!;
+  const row = await requireProject(side, project, file);
   const read = await readTerrainFigures(side, row, Date.now(), graph);
   if (read === null) throw sumiError('no-map', { project, file });
   return read;

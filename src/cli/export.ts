@@ -1,5 +1,4 @@
 /** `sumi export`: the link graph of pages or domains, for Gephi, Graphviz, spreadsheets and data tools. */
-import { once } from 'node:events';
 import { parse } from 'node:path';
 import { Command, Option } from 'commander';
 import { type Config, loadConfig } from '../config/load-config.ts';
@@ -9,13 +8,14 @@ import { describePages } from '../graph/describe-pages.ts';
 import { EXPORT_FORMATS, type ExportFormat, filesOf, type GraphFile } from '../graph/graph-files.ts';
 import { readStoredOrigins } from '../graph/stored-origins.ts';
 import { BYTE_ORDER_MARK } from '../primitives/csv-field.ts';
+import { requireProject } from '../project/reading.ts';
 import { printable, showMany } from '../render/terminal-text.ts';
 import { openReadSide } from '../store/open-store.ts';
 import type { ReadSide } from '../store/read-side.ts';
 import { drawPage, oneOf } from './draw-map.ts';
 import { addOptionFlags, flagsGiven } from './options-to-flags.ts';
-import { BOM_DOC, refuseUnknownProject, wantsBom } from './read-command.ts';
-import { writeFiles } from './write-files.ts';
+import { BOM_DOC, wantsBom } from './read-command.ts';
+import { printPieces, writeOutputFiles } from './write-output.ts';
 
 const EXAMPLES = `
 Examples:
@@ -80,9 +80,9 @@ async function runExport(command: Command, flags: ExportFlags): Promise<void> {
         `depth by origin is left out: ${showMany(origins.names.length, 'origin')} and ${showMany(graph.nodeCount, 'node')} are too many; the view page_depths has it\n`,
       );
     const files = (await filesOf(format, graph)).map((file) => (bom ? withBom(file) : file));
-    if (out === null) return await print(files[0]);
+    if (out === null) return await printPieces(files[0].pieces);
     const named = files.map(({ holds, pieces }) => ({ path: pathOf(out, holds), pieces }));
-    await writeFiles(named);
+    await writeOutputFiles(named);
     const size = `${showMany(graph.nodeCount, 'node')} and ${showMany(graph.edgeCount, 'edge')}`;
     process.stdout.write(
       `${printable(`${size} written to ${named.map(({ path }) => path).join(' and ')}`)}\n`,
@@ -98,7 +98,7 @@ async function chooseProject(
   { project, storeLabel }: Pick<Config, 'project' | 'storeLabel'>,
 ): Promise<string | undefined> {
   if (project !== null) {
-    await refuseUnknownProject(side, project, storeLabel);
+    await requireProject(side, project, storeLabel);
     return project;
   }
   const projects = (await side.projects()).map((row) => row.project);
@@ -118,8 +118,8 @@ async function exportPage(
 ): Promise<void> {
   const { page, drawn, subject } = await drawPage(side, project, undefined, of);
   const pieces = oneOf(page);
-  if (out === null) return print({ holds: 'graph', pieces });
-  await writeFiles([{ path: out, pieces }]);
+  if (out === null) return printPieces(pieces);
+  await writeOutputFiles([{ path: out, pieces }]);
   process.stdout.write(`${printable(`${showMany(drawn, subject.slice(0, -1))} written to ${out}`)}\n`);
 }
 
@@ -147,10 +147,4 @@ function withBom({ holds, pieces }: GraphFile): GraphFile {
     yield* pieces;
   }
   return { holds, pieces: marked() };
-}
-
-async function print({ pieces }: GraphFile): Promise<void> {
-  for await (const piece of pieces) {
-    if (piece.length > 0 && !process.stdout.write(piece)) await once(process.stdout, 'drain');
-  }
 }

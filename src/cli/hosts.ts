@@ -4,7 +4,7 @@ import { COUNTING_WORD_NAMES } from '../frontier/counting-words.ts';
 import type { Column } from '../render/render-table.ts';
 import type { HostRow } from '../store/read-side.ts';
 import { addReadFlags, wantsBom, withReadSide } from './read-command.ts';
-import { writeRows } from './write-rows.ts';
+import { printRows } from './write-output.ts';
 
 const NAMES: readonly (keyof HostRow)[] = [
   'host',
@@ -48,7 +48,7 @@ export function hostsCommand(): Command {
       withReadSide(command, async ({ config, side, project, limit }) => {
         const rows = side.hosts({ project, limit });
         const { format } = config;
-        await writeRows({ rows, format, names: NAMES, columns: COLUMNS, bom: wantsBom(command, format) });
+        await printRows({ rows, format, names: NAMES, columns: COLUMNS, bom: wantsBom(command, format) });
       }),
     );
 }

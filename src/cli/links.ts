@@ -1,15 +1,13 @@
 /** `sumi links [URL]`: who links where; with a URL the links from it and to it; with --broken only to what is broken. */
 import { Command } from 'commander';
-import { withoutCredentials } from '../config/url-credentials.ts';
-import { sumiError } from '../errors.ts';
 import { type BrokenLink, findBrokenLinks } from '../graph/broken-links.ts';
+import { requirePages } from '../project/find-pages.ts';
 import type { Column } from '../render/render-table.ts';
-import type { LinkRow, PageRow } from '../store/read-side.ts';
+import type { LinkRow } from '../store/read-side.ts';
 import { isRefusedRedirect } from '../store/redirect-end.ts';
-import { findPages } from './find-pages.ts';
 import { addReadFlags, type Reading, wantsBom, withReadSide } from './read-command.ts';
 import { REFUSED_REDIRECTS } from './refused-redirects.ts';
-import { writeRows } from './write-rows.ts';
+import { printRows } from './write-output.ts';
 
 const EXAMPLES = `
 Examples:
@@ -52,7 +50,7 @@ export function linksCommand(): Command {
       withReadSide(command, (reading) =>
         flags.broken === true
           ? listBroken(url, reading, wantsBom(command, reading.config.format))
-          : writeRows({
+          : printRows({
               rows: url === undefined ? reading.side.links(reading) : linksOf(url, reading),
               format: reading.config.format,
               names: NAMES,
@@ -95,7 +93,7 @@ const PROJECT: Column<BrokenLink> = { title: 'project', value: (row) => row.proj
 
 async function listBroken(url: string | undefined, reading: Reading, bom: boolean): Promise<void> {
   const { side, project, limit, config } = reading;
-  const pageIds = url === undefined ? undefined : (await pagesOf(url, reading)).map(({ id }) => id);
+  const pageIds = url === undefined ? undefined : (await requirePages(reading, url)).map(({ id }) => id);
   const hasProjects = project === undefined && (await side.projects()).length > 1;
   let links = 0;
   let anchors = 0;
@@ -108,7 +106,7 @@ async function listBroken(url: string | undefined, reading: Reading, bom: boolea
       yield row;
     }
   }
-  await writeRows({
+  await printRows({
     rows: counted(),
     format: config.format,
     names: BROKEN_NAMES,
@@ -122,8 +120,9 @@ async function listBroken(url: string | undefined, reading: Reading, bom: boolea
   if (hasRefused) process.stdout.write(REFUSED_REDIRECTS);
 }
 
-async function* linksOf(url: string, { side, project, limit, config }: Reading): AsyncGenerator<LinkRow> {
-  const pages = await pagesOf(url, { side, project, config });
+async function* linksOf(url: string, reading: Reading): AsyncGenerator<LinkRow> {
+  const { side, limit } = reading;
+  const pages = await requirePages(reading, url);
   let left = limit ?? Number.POSITIVE_INFINITY;
   for (const page of pages) {
     for await (const row of side.linksOf(page.id, {})) {
@@ -131,14 +130,4 @@ async function* linksOf(url: string, { side, project, limit, config }: Reading):
       yield row;
     }
   }
-}
-
-async function pagesOf(
-  url: string,
-  { side, project, config }: Pick<Reading, 'side' | 'project' | 'config'>,
-): Promise<PageRow[]> {
-  const pages = await findPages(side, url, project);
-  if (pages.length === 0)
-    throw sumiError('unknown-url', { url: withoutCredentials(url), file: config.storeLabel });
-  return pages;
 }

@@ -6,19 +6,20 @@ import { nearestName } from '../config/nearest-name.ts';
 import { withoutCredentials } from '../config/url-credentials.ts';
 import { readRate } from '../config/watch-values.ts';
 import { sumiError } from '../errors.ts';
+import { parquetPieces, type RowColumn } from '../export/parquet-pieces.ts';
+import { type ListFormat, rowPieces } from '../export/row-pieces.ts';
 import { BROKEN_STATES } from '../frontier/counting-words.ts';
 import { PAGE_STATES, type PageState } from '../frontier/page-state.ts';
 import { showRate } from '../render/describe-changes.ts';
 import type { Column } from '../render/render-table.ts';
+import { stateColour } from '../render/state-colour.ts';
 import { printable, showMany } from '../render/terminal-text.ts';
 import type { PageRow } from '../store/read-side.ts';
 import { isRefusedRedirect } from '../store/redirect-end.ts';
 import { addReadFlags, collect, type Reading, wantsBom, withReadSide } from './read-command.ts';
 import { type OwnFlag, readLength } from './read-time.ts';
 import { REFUSED_REDIRECTS } from './refused-redirects.ts';
-import { writeFiles } from './write-files.ts';
-import { parquetPieces, type RowColumn } from './write-parquet.ts';
-import { type ListFormat, rowPieces, writeRows } from './write-rows.ts';
+import { printRows, writeOutputFiles } from './write-output.ts';
 
 const EXAMPLES = `
 Examples:
@@ -124,12 +125,6 @@ function arrowTo(row: PageRow): string | null {
   return row.final_url === null ? null : `→ ${row.final_url}`;
 }
 
-export function stateColour(state: PageState): 'green' | 'yellow' | 'dim' | null {
-  if (state === 'Processed') return 'green';
-  if (state === 'Skipped' || state === 'Queued' || state === 'Discovered') return 'dim';
-  return 'yellow';
-}
-
 export function pagesCommand(): Command {
   const command = new Command('pages').description('list known URLs: state, reason, status, title, …');
   addReadFlags(command, true, [], FORMATS)
@@ -221,21 +216,18 @@ async function writePages({ rows, columns, format, out }: PagesOutput, command: 
       const reason = 'parquet needs a file; expected --out FILE beside it';
       throw sumiError('usage', { reason, command: 'sumi pages' });
     }
-    await writeFiles([{ path: file, pieces: parquetPieces(rows, TYPED) }]);
+    await writeOutputFiles([{ path: file, pieces: parquetPieces(rows, TYPED) }]);
   } else {
     const list = { rows, format, names: NAMES, columns, bom };
     if (file === null) {
-      await writeRows(list);
+      await printRows(list);
       return false;
     }
-    await writeFiles([{ path: file, pieces: rowPieces(list, PLAIN) }]);
+    await writeOutputFiles([{ path: file, pieces: rowPieces(list) }]);
   }
   process.stdout.write(`${printable(`written to ${file}`)}\n`);
   return true;
 }
-
-/** A file is read by nobody's terminal: no colours, nothing cut. */
-const PLAIN = { isTTY: false } as NodeJS.WriteStream;
 
 /** Of the flag, else of the ending of --out; undefined where the configuration decides. */
 function formatOf(command: Command): PagesFormat | undefined {

@@ -11,10 +11,11 @@ import {
 } from '../config/project-settings.ts';
 import { sumiError } from '../errors.ts';
 import { systemClock } from '../primitives/clock.ts';
+import { requireProject } from '../project/reading.ts';
 import { printable } from '../render/terminal-text.ts';
 import { openReadSide, openStore } from '../store/open-store.ts';
 import { addOptionFlags, flagsGiven } from './options-to-flags.ts';
-import { ANSWER_FORMATS, refuseUnknownProject, wantsJson } from './read-command.ts';
+import { ANSWER_FORMATS, wantsJson } from './read-command.ts';
 
 const EXAMPLES = `
 Examples:
@@ -83,8 +84,8 @@ async function keep(
     },
   });
   try {
-    const stored = readSettings(await store.projectSettings(project));
-    await store.saveProjectSettings(project, writeSettings(await changeSettings(project, stored, changes)));
+    const stored = readSettings(await store.projects.settings(project));
+    await store.projects.saveSettings(project, writeSettings(await changeSettings(project, stored, changes)));
   } finally {
     await store.close();
   }
@@ -96,7 +97,7 @@ async function readKept(
 ): Promise<KeptSettings[]> {
   const side = await openReadSide(storeAddress);
   try {
-    if (project !== null) await refuseUnknownProject(side, project, storeLabel);
+    if (project !== null) await requireProject(side, project, storeLabel);
     const kept: KeptSettings[] = [];
     for (const row of await side.projects()) {
       if (project !== null && row.project !== project) continue;

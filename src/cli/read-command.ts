@@ -3,15 +3,11 @@ import type { Command } from 'commander';
 import { type Config, loadConfig } from '../config/load-config.ts';
 import type { OptionName } from '../config/option-table.ts';
 import { sumiError } from '../errors.ts';
-import { openReadSide } from '../store/open-store.ts';
-import type { ReadSide } from '../store/read-side.ts';
+import { type Reading as OpenStore, openReading } from '../project/reading.ts';
 import { addOptionFlags, flagsGiven } from './options-to-flags.ts';
 
-export interface Reading {
+export interface Reading extends OpenStore {
   config: Config;
-  side: ReadSide;
-  /** The project asked for, which exists; undefined for all. */
-  project: string | undefined;
   limit: number | undefined;
 }
 
@@ -55,21 +51,12 @@ export async function withReadSide(
   for (const name of ownFlags) delete flags[name];
   const config = await loadConfig({ env: process.env, flags });
   const limit = readWholeNumber(command, '--limit', command.getOptionValue('limit') as string | undefined);
-  const side = await openReadSide(config.storeAddress);
+  const reading = await openReading(config.storeAddress, config.project);
   try {
-    const project = config.project ?? undefined;
-    if (project !== undefined) await refuseUnknownProject(side, project, config.storeLabel);
-    await use({ config, side, project, limit });
+    await use({ ...reading, config, limit });
   } finally {
-    await side.close();
+    await reading.close();
   }
-}
-
-export async function refuseUnknownProject(side: ReadSide, project: string, file: string): Promise<void> {
-  const projects = await side.projects();
-  if (projects.some((row) => row.project === project)) return;
-  const known = projects.map((row) => `"${row.project}"`).join(', ') || 'none';
-  throw sumiError('unknown-project', { project, file, known });
 }
 
 /** Of a flag or an argument that this command has and no configuration file. */

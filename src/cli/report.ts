@@ -1,18 +1,14 @@
 /**
- * `sumi report`: one run as specification 001 wants it told: what it was, what it did, and whether it was polite. With
+ * `sumi report`: one run: what it was told, what it did, and whether it was polite. With
  * --html the history of a project, or of a run, as a page with pictures.
  */
 import { Command, Option } from 'commander';
-import { sumiError } from '../errors.ts';
+import { drawReport } from '../project/draw-report.ts';
+import { type FullReport, findReportedRun, reportOnRun } from '../project/report-on-run.ts';
+import { renderReport } from '../render/render-report.ts';
 import { printable } from '../render/terminal-text.ts';
-import type { StoredRun } from '../store/read-side.ts';
-import { isCrawl } from '../store/unfinished-run.ts';
-import { drawReport } from './draw-report.ts';
 import { addReadFlags, type Reading, readWholeNumber, wantsJson, withReadSide } from './read-command.ts';
-import { renderReport } from './render-report.ts';
-import { reportOnRun } from './report-on-run.ts';
-import { writeFiles } from './write-files.ts';
-import { writePieces } from './write-rows.ts';
+import { printPieces, screenOf, writeOutputFiles } from './write-output.ts';
 
 const EXAMPLES = `
 Examples:
@@ -34,43 +30,25 @@ export function reportCommand(): Command {
         const html = command.getOptionValue('html') as string | undefined;
         const isJson = command.getOptionValue('json') === true || wantsJson(reading.config);
         const id = readWholeNumber(command, '--run', command.getOptionValue('run') as string | undefined);
-        const run = id === undefined ? await lastRun(reading) : await reading.side.run(id);
-        const isMeant = run !== null && (reading.project ?? run.project) === run.project;
-        const unknown = () => sumiError('unknown-run', { run: id ?? 'yet', file: reading.config.storeLabel });
-        if (!isMeant) throw unknown();
-        if (html !== undefined) return await writePage(reading, run, id === undefined, html, unknown);
-        const report = await reportOnRun(reading.side, run);
-        if (report === null) throw unknown();
-        process.stdout.write(`${isJson ? JSON.stringify(report, null, 2) : renderReport(report)}\n`);
+        if (html !== undefined) return await writePage(reading, id, html);
+        const report = await reportOnRun(reading, id);
+        process.stdout.write(`${isJson ? JSON.stringify(report, null, 2) : toText(report)}\n`);
       }),
     );
 }
 
-async function writePage(
-  { side, config }: Reading,
-  run: StoredRun,
-  isWhole: boolean,
-  path: string,
-  unknown: () => Error,
-): Promise<void> {
-  // Drawn once the file is open: what cannot be written is known before the work is done.
-  const draw = async function* () {
-    const page = await drawReport(side, run, isWhole);
-    if (page === null) throw unknown();
-    yield page;
-  };
-  if (path === '-') return writePieces(draw());
-  await writeFiles([{ path, pieces: draw() }]);
-  if (!config.quiet) process.stderr.write(`report written to ${printable(path)}\n`);
+function toText(report: FullReport): string {
+  const { paint, width } = screenOf();
+  return renderReport(report, paint, width);
 }
 
-async function lastRun({ side, project }: Reading): Promise<StoredRun | null> {
-  let last: number | null = null;
-  let lastCrawl: number | null = null;
-  for await (const row of side.runs({ project })) {
-    if (row.run > (last ?? 0)) last = row.run;
-    if (row.run > (lastCrawl ?? 0) && isCrawl(row)) lastCrawl = row.run;
-  }
-  const wanted = lastCrawl ?? last;
-  return wanted === null ? null : side.run(wanted);
+async function writePage(reading: Reading, id: number | undefined, path: string): Promise<void> {
+  await findReportedRun(reading, id);
+  // Drawn once the file is open: what cannot be written is known before the work is done.
+  const draw = async function* () {
+    yield await drawReport(reading, id, Date.now());
+  };
+  if (path === '-') return printPieces(draw());
+  await writeOutputFiles([{ path, pieces: draw() }]);
+  if (!reading.config.quiet) process.stderr.write(`report written to ${printable(path)}\n`);
 }

@@ -3,13 +3,13 @@ import { Command } from 'commander';
 import { type Config, type ConfigSources, loadConfig } from '../config/load-config.ts';
 import { refuseWithoutCredentials } from '../crawl/run/credentials.ts';
 import { sumiError } from '../errors.ts';
+import { configOfRun } from '../project/config-of-run.ts';
 import { openSideToCrawl } from '../project/open-side-to-crawl.ts';
+import { requireProject } from '../project/reading.ts';
 import type { ReadSide, StoredRun } from '../store/read-side.ts';
 import { isUnfinished } from '../store/unfinished-run.ts';
 import { crawlToEnd } from './crawl-to-end.ts';
 import { addOptionFlags, flagsGiven } from './options-to-flags.ts';
-import { refuseUnknownProject } from './read-command.ts';
-import { configOfRun } from './stored-config.ts';
 
 const SECRETS = ['auth', 'cookie', 'header'] as const;
 
@@ -36,7 +36,10 @@ export function resumeCommand(): Command {
   return command.addHelpText('after', EXAMPLES).action(async () => {
     const asked = await loadConfig({ env: process.env, flags: flagsGiven(command) });
     const run = await unfinishedRun(asked);
-    const config = await configOfRun(run, { ...ownOptions(asked), project: run.project });
+    const config = await configOfRun(run, {
+      env: process.env,
+      options: { ...ownOptions(asked), project: run.project },
+    });
     refuseWithoutCredentials(config, run);
     await crawlToEnd(config, config.startUrls);
   });
@@ -58,7 +61,7 @@ async function unfinishedRun(config: Config): Promise<StoredRun> {
   const { storeLabel: file, project } = config;
   const side = await openSideToCrawl(config);
   try {
-    if (project !== null) await refuseUnknownProject(side, project, file);
+    if (project !== null) await requireProject(side, project, file);
     const run = await lastUnfinished(side, project);
     if (run !== null) return run;
   } finally {

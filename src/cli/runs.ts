@@ -4,7 +4,7 @@ import type { Column } from '../render/render-table.ts';
 import { showBytes } from '../render/terminal-text.ts';
 import type { RunRow } from '../store/read-side.ts';
 import { addReadFlags, wantsBom, withReadSide } from './read-command.ts';
-import { writeRows } from './write-rows.ts';
+import { printRows } from './write-output.ts';
 
 /** What was noted, as an object: programs need not parse text inside JSON. */
 type ListedRun = Omit<RunRow, 'metadata'> & { metadata: Record<string, string> | null };
@@ -60,7 +60,7 @@ export function runsCommand(): Command {
     withReadSide(command, async ({ config, side, project, limit }) => {
       const rows = listed(side.runs({ project, limit }));
       const { format } = config;
-      await writeRows({ rows, format, names: NAMES, columns: COLUMNS, bom: wantsBom(command, format) });
+      await printRows({ rows, format, names: NAMES, columns: COLUMNS, bom: wantsBom(command, format) });
     }),
   );
 }

@@ -11,7 +11,7 @@ import type { StoredListing } from '../sitemap/lookup/keep-entries.ts';
 import { listSitemap } from '../sitemap/lookup/list-sitemap.ts';
 import { addOptionFlags, flagsGiven } from './options-to-flags.ts';
 import { BOM_DOC, readWholeNumber, wantsBom } from './read-command.ts';
-import { writeRows } from './write-rows.ts';
+import { printRows } from './write-output.ts';
 
 const EXAMPLES = `
 Examples:
@@ -89,7 +89,7 @@ export function sitemapCommand(): Command {
     const signal = abortOnSignals();
     const found = listSitemap(config, url, reports, signal);
     const rows = rowsOf(found, limit ?? Number.POSITIVE_INFINITY);
-    await writeRows({ rows: rows.all, format: config.format, names: NAMES, columns: COLUMNS, bom });
+    await printRows({ rows: rows.all, format: config.format, names: NAMES, columns: COLUMNS, bom });
     if (signal.aborted) {
       process.exitCode = EXIT_CODES.interrupted;
       return;

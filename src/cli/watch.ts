@@ -15,7 +15,9 @@ import { EXIT_CODES, formatError, sumiError } from '../errors.ts';
 import type { SummaryEvent } from '../events/events.ts';
 import { systemClock } from '../primitives/clock.ts';
 import { applyProjectSettings } from '../project/apply-project-settings.ts';
+import { configOfRun } from '../project/config-of-run.ts';
 import { openSideToCrawl } from '../project/open-side-to-crawl.ts';
+import { requireProject } from '../project/reading.ts';
 import { renderFault } from '../render/render-progress.ts';
 import { painterFor, printable, showBytes, showMany } from '../render/terminal-text.ts';
 import type { StoredRun } from '../store/read-side.ts';
@@ -27,10 +29,8 @@ import { openWatch, type Watch } from '../watch/watch-project.ts';
 import { receiversOf, settingsOf } from '../watch/watch-settings.ts';
 import { onLostOutput } from './crawl-view.ts';
 import { addOptionFlags, flagsGiven } from './options-to-flags.ts';
-import { refuseUnknownProject } from './read-command.ts';
 import { readUrlList } from './read-url-list.ts';
 import { storeFlag } from './store-flag.ts';
-import { configOfRun } from './stored-config.ts';
 import { refusalError, refusedLines } from './tell-refused.ts';
 
 const EXAMPLES = `
@@ -93,7 +93,7 @@ async function withStored(told: Config, sources: ConfigSources): Promise<Target>
     ...Object.fromEntries(given.map((name) => [camelCase(name), asked.sources[name].value])),
     project: run.project,
   };
-  const found = await configOfRun(run, options);
+  const found = await configOfRun(run, { env: sources.env, options });
   refuseWithoutCredentials(found, run);
   // What is wrong with a value is told of the place where it was written.
   const places = Object.fromEntries(given.map((name) => [name, asked.sources[name]]));
@@ -113,7 +113,7 @@ async function runToWatch(config: Config): Promise<StoredRun> {
   const { storeLabel: file, project } = config;
   const side = await openSideToCrawl(config);
   try {
-    if (project !== null) await refuseUnknownProject(side, project, file);
+    if (project !== null) await requireProject(side, project, file);
     const projects = (await side.projects()).filter((row) => project === null || row.project === project);
     if (projects.length > 1) {
       const known = projects.map((row) => `"${row.project}"`).join(', ');

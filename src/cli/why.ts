@@ -3,14 +3,11 @@
  * known URL, 1 for an unknown one. It repeats the robots.txt decision from the stored file; it never asks the web.
  */
 import { Command } from 'commander';
-import { withoutCredentials } from '../config/url-credentials.ts';
-import { sumiError } from '../errors.ts';
-import type { PageRow } from '../store/read-side.ts';
+import { explainUrl } from '../project/explain-page.ts';
+import { renderExplanation } from '../render/render-explanation.ts';
+import { painterFor } from '../render/terminal-text.ts';
 import { settingsOf } from '../watch/watch-settings.ts';
-import { explainPage } from './explain-page.ts';
-import { findPages } from './find-pages.ts';
 import { addReadFlags, wantsJson, withReadSide } from './read-command.ts';
-import { renderExplanation } from './render-explanation.ts';
 
 const EXAMPLES = `
 Examples:
@@ -26,18 +23,17 @@ export function whyCommand(): Command {
   return addReadFlags(command, false, ['revisit', 'budget'])
     .addHelpText('after', EXAMPLES)
     .action((url: string) =>
-      withReadSide(command, async ({ config, side, project }) => {
+      withReadSide(command, async (reading) => {
+        const { config } = reading;
         const isJson = wantsJson(config);
-        const pages = await findPages(side, url, project);
-        if (pages.length === 0)
-          throw sumiError('unknown-url', { url: withoutCredentials(url), file: config.storeLabel });
+        const now = Date.now();
         const kind = config.sources.revisit.from === 'default' ? undefined : config.revisit;
-        const asked = { now: Date.now(), kind, visitsPerDay: settingsOf(config).all.perDay };
-        const explained = [];
-        for (const page of pages) explained.push(await explainPage(side, page as PageRow, asked));
+        const visitsPerDay = settingsOf(config).all.perDay;
+        const explained = await explainUrl(reading, url, { now, kind, visitsPerDay });
+        const paint = painterFor(process.stdout, process.env);
         const text = isJson
           ? JSON.stringify(explained.length === 1 ? explained[0] : explained, null, 2)
-          : explained.map((one) => renderExplanation(one, asked.now)).join('\n\n');
+          : explained.map((one) => renderExplanation(one, now, paint)).join('\n\n');
         process.stdout.write(`${text}\n`);
       }),
     );

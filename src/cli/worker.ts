@@ -12,12 +12,12 @@ import type { CrawlEvent, EventListener } from '../events/events.ts';
 import type { LoopReading } from '../events/metrics.ts';
 import { serveMetrics } from '../events/serve-metrics.ts';
 import { systemClock } from '../primitives/clock.ts';
+import { configOfRun } from '../project/config-of-run.ts';
 import { renderFault, renderHost, renderPage } from '../render/render-progress.ts';
 import { painterFor, printable, showMany } from '../render/terminal-text.ts';
 import { openRunList } from '../store/open-store.ts';
 import type { RunList } from '../store/run-list.ts';
 import { addOptionFlags, flagsGiven } from './options-to-flags.ts';
-import { configOfRun } from './stored-config.ts';
 import { refusedLines } from './tell-refused.ts';
 
 const LINE_EVERY_MS = 10_000;
@@ -85,7 +85,7 @@ async function work(config: Config, isOnce: boolean): Promise<void> {
     runs,
     clock: systemClock,
     async configOf(run) {
-      const joined = await configOfRun(run, ownOptions(config));
+      const joined = await configOfRun(run, { env: process.env, options: ownOptions(config) });
       refuseWithoutCredentials(joined, run);
       // A run that was begun without any gets none.
       return { ...joined, requestHeaders: wantedHeaders(joined, run) };

@@ -3,7 +3,7 @@ import { Command } from 'commander';
 import type { Column } from '../render/render-table.ts';
 import type { WorkerRow } from '../store/read-side.ts';
 import { addReadFlags, type Reading, wantsBom, withReadSide } from './read-command.ts';
-import { writeRows } from './write-rows.ts';
+import { printRows } from './write-output.ts';
 
 const EXAMPLES = `
 Examples:
@@ -48,7 +48,7 @@ export function workersCommand(): Command {
     .addHelpText('after', EXAMPLES)
     .action(() =>
       withReadSide(command, (reading) =>
-        writeRows({
+        printRows({
           rows: wanted(reading, command.getOptionValue('all') === true),
           format: reading.config.format,
           names: NAMES,

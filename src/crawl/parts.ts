@@ -8,8 +8,8 @@ import type { Clock } from '../primitives/clock.ts';
 import type { LoopLag } from '../primitives/loop-lag.ts';
 import type { Scope } from '../scope/classify.ts';
 import type { BodyStore } from '../store/bodies.ts';
-import type { Store } from '../store/port.ts';
 import type { ReadSide } from '../store/read-side.ts';
+import type { RunStore } from '../store/store-port.ts';
 import type { NormalizedUrl, Normalizer } from '../url/normalize.ts';
 import type { LinkDiscovery } from './discover/discover-links.ts';
 import type { ModeDesk } from './revisit/choose-run-mode.ts';
@@ -125,7 +125,7 @@ export interface CrawlParts {
   /** From 0 to 1, below 1. */
   random: () => number;
   clock: Clock;
-  store: Store;
+  store: RunStore;
   bodies: BodyStore | null;
   fetcher: Fetcher;
   parsePage: PageParser;
@@ -135,14 +135,14 @@ export interface CrawlParts {
   discovery: LinkDiscovery;
   /** Null when pages are not found by sitemaps. */
   sitemaps: SitemapParts | null;
-  /** Null without quality domains, and where a program's own store is in the place of ours. */
+  /** Null without quality domains. */
   map: MapParts | null;
   events: EventHub;
   /** Hears of what a stage throws on one page. */
   faults: PageFaults;
   agentToken: string;
-  /** The store, for questions beside the work; null for a program's own. */
-  openSide: (() => Promise<ReadSide>) | null;
+  /** The store, for questions beside the work. */
+  openSide: () => Promise<ReadSide>;
   /** Whether an origin (scheme, name, port) gets headers of the operator's. */
   carriesHeaders: (origin: string) => boolean;
   lag: LoopLag;

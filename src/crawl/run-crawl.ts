@@ -11,7 +11,7 @@ import type { WaitingFor } from '../events/events.ts';
 import type { Claim } from '../frontier/candidate.ts';
 import { HostSchedule } from '../frontier/host-schedule.ts';
 import { type PageState, pageStateName } from '../frontier/page-state.ts';
-import type { ClaimAnswer } from '../store/port.ts';
+import type { ClaimAnswer } from '../store/frontier-port.ts';
 import { createSitemapDiscovery } from './discover/discover-sitemaps.ts';
 import { createDepthPasser } from './discover/pass-on-depths.ts';
 import { type Exchange, exchangeWith, logRequest } from './hosts/exchange.ts';
@@ -61,7 +61,7 @@ export function createCrawlLoop(parts: CrawlParts, discoverer: { isResumed: bool
   const alarm = createAlarm(clock);
   const wake = alarm.ring;
   const budget = createBudget(limits.maxPages, {
-    store,
+    run: store.run,
     // Many at once spare the store; of few, no worker keeps more than it can use from the others.
     block: Math.min(PERMITS_AT_ONCE, Math.max(slots.total, Math.ceil((limits.maxPages ?? 0) / 50))),
     onMore: () => placeAll(),
@@ -102,7 +102,12 @@ export function createCrawlLoop(parts: CrawlParts, discoverer: { isResumed: bool
     onStart: sitemaps === null ? null : sitemaps.seeStart,
   };
   const putOff = createPutOff({ ...around, ...hears });
-  const depths = createDepthPasser({ store, clock, wakeHost: (host) => desk.wake(host), onTime: wake });
+  const depths = createDepthPasser({
+    frontier: store.frontier,
+    clock,
+    wakeHost: (host) => desk.wake(host),
+    onTime: wake,
+  });
   const others = watchOthers(store, clock, look);
   let [inFlight, lookupsInFlight, isStopped] = [0, 0, false];
   let limit: Extract<LoopEnd, 'limit' | 'host-limit'> | null = null;
@@ -113,7 +118,7 @@ export function createCrawlLoop(parts: CrawlParts, discoverer: { isResumed: bool
     sitemaps?.begin();
     // At once: another who looks, too, may wait for it. Cut off, it has not found all there is.
     const looked = sitemaps?.ended
-      .then(() => (isStopped || failure !== null ? undefined : store.knowsNoMore()))
+      .then(() => (isStopped || failure !== null ? undefined : store.run.knowsNoMore()))
       .catch(fail);
     try {
       await giveTurns();
@@ -186,7 +191,7 @@ export function createCrawlLoop(parts: CrawlParts, discoverer: { isResumed: bool
       const isAtLimit = await others.isRunOver(limits.maxPages);
       // Nothing is in flight: permits that the store still counts as ours were in an answer that got lost.
       if (isAtLimit) limit = 'limit';
-      else await store.returnPages(limits.maxPages!);
+      else await store.run.returnPages(limits.maxPages!);
       return isAtLimit;
     }
     await budget.returnUnused();
@@ -199,7 +204,7 @@ export function createCrawlLoop(parts: CrawlParts, discoverer: { isResumed: bool
 
   /** A run that waits for a larger allowance keeps what is named: once it has read all pages, that is all it has to know. */
   function isOutOfPages(): boolean {
-    return budget.isSpent && (!parts.allowance?.pausesAt.includes('limit') || store.waiting() > 0);
+    return budget.isSpent && (!parts.allowance?.pausesAt.includes('limit') || store.frontier.waiting() > 0);
   }
 
   /** What waits here is of hosts that may not be asked for more. */
@@ -279,7 +284,7 @@ export function createCrawlLoop(parts: CrawlParts, discoverer: { isResumed: bool
       // A refused page costs no slot: the host's next one may go at once.
       const settlement = skipped(turn.claim, refusal.state, refusal.reason);
       if (refusal.isUnasked && parts.allowance === null) settlement.isUnasked = true;
-      const settled = await store.settle(host.lease, settlement);
+      const settled = await store.frontier.settle(host.lease, settlement);
       if (settled !== null) emitPageEvent(settled, settlement, null, parts.events);
     }
   }
@@ -313,7 +318,7 @@ export function createCrawlLoop(parts: CrawlParts, discoverer: { isResumed: bool
       // Both before: a claim may be older than what sitemaps say while it is on its way.
       const readAt = parts.readSitemaps.get(host.lease.host);
       const dates = sitemaps?.datesOf(host.lease.host) ?? null;
-      const answer = await store.claim(host.lease, count, clock.now());
+      const answer = await store.frontier.claim(host.lease, count, clock.now());
       // Sitemaps that were being read may have more to say: whoever goes on with the run judges these pages.
       if (isStopped) return { ...answer, readAt };
       const claims: Claim[] = [];

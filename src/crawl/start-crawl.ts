@@ -13,7 +13,7 @@ import type { LinkGraph } from '../graph/link-graph.ts';
 import { systemClock } from '../primitives/clock.ts';
 import type { BodyStore } from '../store/bodies.ts';
 import { openBodies, openStore } from '../store/open-store.ts';
-import type { Store } from '../store/port.ts';
+import type { RunStore, Store } from '../store/store-port.ts';
 import { pausesAtLimit } from '../store/unfinished-run.ts';
 import type { CrawlParts } from './parts.ts';
 import { extensionFailed, guardExtensions } from './run/guard-extensions.ts';
@@ -82,8 +82,8 @@ interface Stage {
   extensions: Extensions;
   failures: unknown[];
   store: Store;
-  /** Null for a program's own store. */
-  storeAddress: string | null;
+  /** Closes a store that was opened for this crawl; that of a program stays open. */
+  closeStore(): Promise<void>;
   owner: string;
   /** From now on a failure that no call can answer for ends this loop. */
   watch(loop: CrawlLoop): void;
@@ -100,7 +100,7 @@ export async function startCrawl(request: CrawlRequest): Promise<CrawlHandle> {
   const { store, owner } = stage;
   const { clock } = store;
   const project = projectOf(config, startUrls, clock.now());
-  const start = await orClose(stage, () =>
+  const session = await orClose(stage, () =>
     store.begin({
       project,
       owner,
@@ -111,7 +111,8 @@ export async function startCrawl(request: CrawlRequest): Promise<CrawlHandle> {
       now: clock.now(),
     }),
   );
-  const parts = wire(stage, {
+  const { start } = session;
+  const parts = wire(stage, session, {
     ...{ config, startUrls, bodies, normalizer },
     slots: undefined,
     allowance: request.allowance,
@@ -137,7 +138,7 @@ export async function joinCrawl(request: JoinRequest): Promise<CrawlHandle | nul
   const { store, owner } = stage;
   const joined = await orClose(stage, () => store.join(request.runId, owner));
   if (joined === null) {
-    await store.close();
+    await stage.closeStore();
     return null;
   }
   const parts = await orClose(stage, async () => {
@@ -146,16 +147,16 @@ export async function joinCrawl(request: JoinRequest): Promise<CrawlHandle | nul
     const startUrls = readStartUrls(config.startUrls, (text) => normalizer.normalize(text));
     const bodies = await bodiesOf(config, stage.extensions);
     const allowance = pausesAtLimit(joined) ? PAUSED : undefined;
-    return wire(stage, { config, startUrls, bodies, normalizer, slots: request.slots, allowance });
+    return wire(stage, joined, { config, startUrls, bodies, normalizer, slots: request.slots, allowance });
   });
   return begin(stage, parts, {
-    start: joined,
+    start: joined.start,
     project: joined.project,
     configChanged: false,
     isJoined: true,
     isForFinds: false,
     isTick: false,
-    prepare: () => prepareToJoin(parts, joined),
+    prepare: () => prepareToJoin(parts, joined.start),
   });
 }
 
@@ -196,7 +197,9 @@ async function openStage(
     extensions,
     failures,
     store,
-    storeAddress: extensions.store === undefined ? storeAddress : null,
+    closeStore: async () => {
+      if (extensions.store === undefined) await store.close();
+    },
     owner: `${hostname()}:${process.pid}:${randomBytes(4).toString('hex')}`,
     watch(found) {
       loop = found;
@@ -206,17 +209,18 @@ async function openStage(
 }
 
 /** Whatever goes wrong before the loop runs must not leave the store open. */
-async function orClose<T>({ store }: Stage, work: () => Promise<T>): Promise<T> {
+async function orClose<T>({ closeStore }: Stage, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {
-    await store.close();
+    await closeStore();
     throw error;
   }
 }
 
 function wire(
   stage: Stage,
+  session: RunStore,
   rest: Pick<
     Parameters<typeof wireParts>[0],
     'config' | 'startUrls' | 'normalizer' | 'slots' | 'allowance'
@@ -224,8 +228,15 @@ function wire(
     bodies: BodyStore | null;
   },
 ): CrawlParts {
-  const { owner, extensions, store, storeAddress, events } = stage;
-  return wireParts({ ...rest, owner, extensions, store, storeAddress, events, clock: store.clock });
+  const { owner, extensions, events, closeStore } = stage;
+  const store: RunStore = {
+    ...session,
+    async leave() {
+      await session.leave();
+      await closeStore();
+    },
+  };
+  return wireParts({ ...rest, owner, extensions, store, events, clock: store.clock });
 }
 
 function begin(
@@ -236,8 +247,8 @@ function begin(
   },
 ): CrawlHandle {
   const { start, project } = run;
-  const { events, store, extensions, failures } = stage;
-  const { clock } = parts;
+  const { events, extensions, failures } = stage;
+  const { clock, store } = parts;
   const loop = createCrawlLoop(parts, run.isJoined ? null : { isResumed: start.resumed });
   stage.watch(loop);
   events.emit({
@@ -282,7 +293,7 @@ function begin(
       pages: events.counters.pages - start.pagesDone,
       states: events.counters.states,
       outcomes: events.counters.outcomes,
-      waiting: store.waiting(),
+      waiting: store.frontier.waiting(),
       ...loop.now,
       lagMs: parts.lag.lagMs,
       // One file, written by this very thread: there is nobody to wait for.

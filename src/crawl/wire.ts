@@ -23,8 +23,7 @@ import {
 import { PATTERN_PRESETS, type PatternPresetName } from '../scope/pattern-presets.ts';
 import { SKIPPED_EXTENSIONS } from '../scope/skipped-extensions.ts';
 import type { BodyStore } from '../store/bodies.ts';
-import { openReadSide } from '../store/open-store.ts';
-import type { Store } from '../store/port.ts';
+import type { RunStore, Store } from '../store/store-port.ts';
 import { HrefCache } from '../url/href-cache.ts';
 import { createNormalizer, type NormalizedUrl, type Normalizer } from '../url/normalize.ts';
 import { siteOf } from '../url/site-of.ts';
@@ -55,7 +54,7 @@ export interface Extensions {
   /** Asked after each answer for the host's delay; never goes below the configured one or robots.txt's. */
   pacing?: PacingStrategy;
   sinks?: readonly OutputSink[];
-  /** In place of the SQLite file. The crawl closes it at the end. */
+  /** In place of the SQLite file: opened by the caller, who closes it when no run is under way on it. */
   store?: Store;
   /** In place of `bodies`. The crawl closes it at the end. */
   bodies?: BodyStore;
@@ -72,9 +71,7 @@ export interface Wiring {
   allowance?: HostAllowance;
   extensions: Extensions;
   clock: Clock;
-  store: Store;
-  /** Where its links are read from; null for a program's own store. */
-  storeAddress: string | null;
+  store: RunStore;
   bodies: BodyStore | null;
   events: EventHub;
   normalizer: Normalizer;
@@ -88,7 +85,6 @@ export function wireParts(wiring: Wiring): CrawlParts {
   const starts = new Set(startUrls.flatMap((start) => identitiesOf(start, normalizer)));
   const lag = watchLoopLag(clock);
   const originHeaders = headersByOrigin(config, startUrls);
-  const { storeAddress } = wiring;
   const isStartUrl = (url: string) => starts.has(url);
   return {
     owner: wiring.owner,
@@ -131,11 +127,11 @@ export function wireParts(wiring: Wiring): CrawlParts {
     scope,
     discovery: wireDiscovery(config, scope, normalizer),
     sitemaps: wireSitemaps(config, normalizer),
-    map: wireMap(config, scope, isStartUrl, wiring.storeAddress),
+    map: wireMap(config, scope, isStartUrl, store.openSide),
     events,
     faults: createPageFaults(events),
     agentToken: token,
-    openSide: storeAddress === null ? null : () => openReadSide(storeAddress),
+    openSide: store.openSide,
     carriesHeaders: (origin) => originHeaders.has(origin),
     lag,
   };
@@ -184,11 +180,11 @@ function wireMap(
   config: Config,
   scope: Scope,
   isStartUrl: (url: string) => boolean,
-  address: string | null,
+  openSide: MapParts['openSide'],
 ): MapParts | null {
   const origins = [...new Set(config.terrain.quality.map(({ domain }) => domain))];
-  if (origins.length === 0 || address === null) return null;
-  return { origins, scope, isStartUrl, openSide: () => openReadSide(address) };
+  if (origins.length === 0) return null;
+  return { origins, scope, isStartUrl, openSide };
 }
 
 /** A crawl that had to drain closes them before its end. */

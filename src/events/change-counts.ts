@@ -1,6 +1,6 @@
 /** The ledger of a run as the summary tells it: how many visits found what, and what was spared at which level. Pure. */
 import { KNOWN_BY, type KnownBy } from '../change/visit-record.ts';
-import type { LedgerRow } from '../store/port.ts';
+import type { LedgerRow } from '../store/run-port.ts';
 import type { LedgerLine, SummaryEvent } from './events.ts';
 
 type ChangeCounts = Pick<

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { digraphOf } from '../../test/graph/random-digraph.ts';
 import { seededRandom } from '../../test/seeded-random.ts';
-import { UNFOLLOWED } from '../store/port.ts';
+import { UNFOLLOWED } from '../store/settlement.ts';
 import { type DepthGraph, type Origin, originDepths } from './origin-depths.ts';
 
 const NOFOLLOW = 1;

@@ -4,7 +4,7 @@
  * rules did not follow lend none. One search an origin, level by level, since steps cost 0 or 1.
  * Deterministic; 12 bytes a page, however many origins there are: whoever listens keeps what it needs.
  */
-import { UNFOLLOWED } from '../store/port.ts';
+import { UNFOLLOWED } from '../store/settlement.ts';
 import type { LinkGraph } from './link-graph.ts';
 
 export interface Origin {

@@ -8,7 +8,7 @@
  */
 import type { FetchFailure } from '../fetch/fetcher.ts';
 import type { Clock } from '../primitives/clock.ts';
-import type { HostState } from '../store/port.ts';
+import type { HostState } from '../store/host-port.ts';
 import { LearnedLimit } from './learned-limit.ts';
 
 export interface PaceOptions {

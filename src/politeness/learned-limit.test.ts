@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { FakeClock } from '../../test/fake-clock.ts';
 import { seededRandom } from '../../test/seeded-random.ts';
-import type { HostState } from '../store/port.ts';
+import type { HostState } from '../store/host-port.ts';
 import { HostPace, type PaceOptions } from './host-pace.ts';
 
 const OPTIONS: PaceOptions = {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { FakeClock } from '../../test/fake-clock.ts';
 import type { FetchFailure, Outcome } from '../fetch/fetcher.ts';
-import type { StoredRobots } from '../store/port.ts';
+import type { StoredRobots } from '../store/host-port.ts';
 import { openRobotsGate, type RobotsGateOptions } from './robots-gate.ts';
 
 const ORIGIN = 'https://a.test';

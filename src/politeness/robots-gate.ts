@@ -7,7 +7,7 @@
  */
 import type { FetchFailure, Outcome } from '../fetch/fetcher.ts';
 import type { Clock } from '../primitives/clock.ts';
-import type { StoredRobots } from '../store/port.ts';
+import type { StoredRobots } from '../store/host-port.ts';
 import { parseRobotsTxt, ROBOTS_BODY_LIMIT_BYTES, type RobotsRules, rulesFor } from './robots-txt.ts';
 
 const MAX_REDIRECTS = 5;

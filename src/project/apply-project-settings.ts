@@ -14,7 +14,7 @@ import { wireNormalizer } from '../crawl/wire.ts';
 import { SumiError } from '../errors.ts';
 import { isSharedStore } from '../primitives/store-address.ts';
 import { openReadSide } from '../store/open-store.ts';
-import type { Store } from '../store/port.ts';
+import type { ProjectPort } from '../store/project-port.ts';
 import type { ReadSide } from '../store/read-side.ts';
 import { isUnfinished } from '../store/unfinished-run.ts';
 import { openSideToCrawl } from './open-side-to-crawl.ts';
@@ -24,7 +24,7 @@ export interface SettingsRequest {
   sources: ConfigSources;
   startUrls: readonly string[];
   /** A program's own. */
-  store?: Pick<Store, 'projectSettings'>;
+  store?: { projects: Pick<ProjectPort, 'settings'> };
   /** No crawl follows: a store of an older version is refused. */
   isReadOnly?: true;
   /** A crawl goes on with the project's unfinished run: without the headers that it was begun with it would see another site. */
@@ -40,7 +40,7 @@ export async function applyProjectSettings(config: Config, request: SettingsRequ
   if (config.isolated || (config.project === null && startUrls.length === 0)) return config;
   const project = config.project ?? nameFrom(config, startUrls);
   const json =
-    store === undefined ? await readStored(config, project, request) : await store.projectSettings(project);
+    store === undefined ? await readStored(config, project, request) : await store.projects.settings(project);
   if (json === null) return config;
   return await loadConfig({ ...sources, settings: { project, values: readSettings(json) } });
 }

@@ -19,7 +19,7 @@ export async function forgetHistory(
     patienceMs: config.storePatience * 1000,
   });
   try {
-    const forgotten = await store.forget(project, before);
+    const forgotten = await store.projects.forget(project, before);
     if (failures.length > 0) throw failures[0];
     return forgotten;
   } finally {

@@ -11,8 +11,8 @@ import { sumiError } from '../errors.ts';
 import { type PageState, pageStateName } from '../frontier/page-state.ts';
 import { type Clock, systemClock } from '../primitives/clock.ts';
 import { openReadSide, openStore } from '../store/open-store.ts';
-import type { Store } from '../store/port.ts';
 import type { ReadSide } from '../store/read-side.ts';
+import type { Store } from '../store/store-port.ts';
 
 export interface Reclassified {
   project: string;
@@ -78,7 +78,7 @@ async function revise(config: Config, revising: Revising): Promise<Reclassified>
     return depth === -1 ? null : depth;
   };
   const now = store.clock.now();
-  const revised = await store.revise(
+  const revised = await store.projects.revise(
     {
       project,
       owner: '',
@@ -99,7 +99,7 @@ async function revise(config: Config, revising: Revising): Promise<Reclassified>
     const known = (await side.projects()).map(({ project: name }) => name).join(', ');
     throw sumiError('unknown-project', { project, file: config.storeLabel, known });
   }
-  await saveOriginDepths(store, graph, lists);
+  await saveOriginDepths(store.projects, revised.projectId, graph, lists);
   return {
     project,
     run: revised.runId,

@@ -2,9 +2,11 @@
  * Changes as Markdown for an issue or a message: headings, lists, and what changed as a `diff` block, which trackers
  * colour. Everything from the web stands in code, where neither markup nor @names nor #numbers mean anything.
  */
+
+import type { ToldChange } from '../change/told-change.ts';
 import type { DiffPiece } from '../change/visit-record.ts';
 import { printable } from './terminal-text.ts';
-import { type ChangesList, explainOutcome, showCounts, showStep, type ToldChange } from './told-change.ts';
+import { type ChangesList, explainOutcome, showCounts, showStep } from './told-words.ts';
 
 export async function* renderChangesMarkdown(list: ChangesList): AsyncGenerator<string> {
   const { title, note, counts } = list.heading;

@@ -1,10 +1,11 @@
 import { describe, expect, it } from 'vitest';
+import { type ToldChange, toldChange } from '../change/told-change.ts';
 import { renderChangesPage } from '../pages/changes/render-changes-page.ts';
 import type { ChangeRow } from '../store/read-side.ts';
 import { renderChanges } from './render-changes.ts';
 import { renderChangesMarkdown } from './render-changes-markdown.ts';
 import type { Paint } from './terminal-text.ts';
-import { type ChangesList, type ToldChange, toldChange } from './told-change.ts';
+import type { ChangesList } from './told-words.ts';
 
 const ROW: ChangeRow = {
   run: 3,

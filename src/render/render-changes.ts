@@ -3,16 +3,11 @@
  * colours say the same once more where a person looks. Pieces come while rows are read; all that is from the web passes
  * through `printable`.
  */
+
+import type { ToldChange, ToldOutcome } from '../change/told-change.ts';
 import type { DiffPiece } from '../change/visit-record.ts';
 import { type Paint, printable, widthOf } from './terminal-text.ts';
-import {
-  type ChangesList,
-  explainOutcome,
-  showCounts,
-  showStep,
-  type ToldChange,
-  type ToldOutcome,
-} from './told-change.ts';
+import { type ChangesList, explainOutcome, showCounts, showStep } from './told-words.ts';
 
 const OUTCOME_WIDTH = 10;
 const INDENT = '  ';

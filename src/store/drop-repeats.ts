@@ -1,5 +1,5 @@
 /** A page's links stand once a target: the one rule, for every adapter, without making an object a link. */
-import { type LinkTargets, UNFOLLOWED } from './port.ts';
+import { type LinkTargets, UNFOLLOWED } from './settlement.ts';
 
 const NOFOLLOW = 1;
 

@@ -1,6 +1,6 @@
 /** A host's row as both adapters read it, and the lease that is made of it. */
 import type { PageStateCode } from '../frontier/page-state.ts';
-import type { HostLease } from './port.ts';
+import type { HostLease } from './host-port.ts';
 
 export interface HostRow {
   id: number;

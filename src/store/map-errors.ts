@@ -4,7 +4,7 @@
  */
 import { ERROR_STATES, stateList } from '../frontier/counting-words.ts';
 import { PAGE_STATES } from '../frontier/page-state.ts';
-import { MARK_KINDS } from './port.ts';
+import { MARK_KINDS } from './host-port.ts';
 import type { AskRows } from './run-report.ts';
 
 export const MAP_ERROR_KINDS = ['dead', 'rate-limited', 'refused', 'timeout', 'robots', 'other'] as const;

@@ -3,9 +3,9 @@ import type { Clock } from '../primitives/clock.ts';
 import { isSharedStore } from '../primitives/store-address.ts';
 import type { BodyStore } from './bodies.ts';
 import type { CopyRole, CopySide } from './copy-port.ts';
-import type { Store } from './port.ts';
 import type { ReadSide } from './read-side.ts';
 import type { RunList } from './run-list.ts';
+import type { Store } from './store-port.ts';
 
 export interface OpenStoreOptions {
   /** `postgres://…` for PostgreSQL, else the path of an SQLite file. */

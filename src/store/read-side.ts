@@ -11,9 +11,10 @@ import type { ChangePart, PageChange, VisitRecord } from '../change/visit-record
 import type { UrlCounts } from '../frontier/counting-words.ts';
 import type { PageState } from '../frontier/page-state.ts';
 import type { ChangeFigures } from './change-figures.ts';
+import type { StoredRobots } from './host-port.ts';
 import type { MapErrors } from './map-errors.ts';
-import type { LedgerRow, StoredRobots } from './port.ts';
 import type { ReaderLook } from './reader-look.ts';
+import type { LedgerRow } from './run-port.ts';
 import type { RunReport } from './run-report.ts';
 
 export interface ProjectRow {

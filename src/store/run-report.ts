@@ -8,7 +8,7 @@
  */
 import { countUrls, ERROR_STATES, stateList, type UrlCounts } from '../frontier/counting-words.ts';
 import { PAGE_STATES, pageStateName } from '../frontier/page-state.ts';
-import { MARK_KINDS, REQUEST_KINDS } from './port.ts';
+import { MARK_KINDS, REQUEST_KINDS } from './host-port.ts';
 
 export interface DomainFigures {
   host: string;

@@ -1,7 +1,8 @@
 /** What a judge of known pages may say, and how many pages his word moved: the same for every adapter. */
 import { PAGE_STATES, type PageStateCode } from '../frontier/page-state.ts';
 import { checkTransition } from '../frontier/page-transitions.ts';
-import type { KnownPage, StateMove } from './port.ts';
+import type { KnownPage } from './frontier-port.ts';
+import type { StateMove } from './project-port.ts';
 
 /** Throws unless a page in this state may be given that one; what was never read is not given back as read. */
 export function checkRevision(

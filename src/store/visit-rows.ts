@@ -14,8 +14,10 @@ import {
 import { isGoneAs, type LastVisit } from '../frontier/candidate.ts';
 import { PAGE_STATES } from '../frontier/page-state.ts';
 import { type PackedChange, packedChange, partsOf } from './change-parts.ts';
-import type { HostDiscovery, LedgerRow, Settlement } from './port.ts';
 import type { ChangeRow, VisitRow, VisitRowBrief } from './read-side.ts';
+import type { LedgerRow } from './run-port.ts';
+import type { Settlement } from './settlement.ts';
+import type { HostDiscovery } from './sitemap-port.ts';
 
 export function outcomeNumber(outcome: VisitOutcome): number {
   return VISIT_OUTCOMES.indexOf(outcome);

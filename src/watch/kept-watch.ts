@@ -9,8 +9,8 @@ import type { Extensions } from '../crawl/wire.ts';
 import { sumiError } from '../errors.ts';
 import { systemClock } from '../primitives/clock.ts';
 import { openReadSide, openStore } from '../store/open-store.ts';
-import type { Store } from '../store/port.ts';
 import type { ReadSide } from '../store/read-side.ts';
+import type { Store } from '../store/store-port.ts';
 import type { Outboxes } from './outbox.ts';
 import { NO_REVISITS, type PlanBook } from './plan-book.ts';
 import type { FoundProject } from './tick-run.ts';
@@ -99,7 +99,7 @@ export class KeptWatch {
       this.#sign(state, now);
       // Another one that read the same may have been faster: what it wrote is judged then.
       const kept = { plan: writeState(state), learnedRun, before: plan };
-      const isWritten = await store.saveRevisits(project, NO_REVISITS, kept);
+      const isWritten = await store.projects.saveRevisits(project, NO_REVISITS, kept);
       if (!isWritten && tries === MOST_TRIES)
         throw sumiError('watch-in-use', { project, watcher: 'others', until: new Date(now).toISOString() });
       if (!isWritten) continue;
@@ -156,7 +156,7 @@ export class KeptWatch {
     state.learnedPart = book.learnedPart;
     const learned = { plan: writeState(state), learnedRun: this.learnedRun };
     // Pages before the run they learned from: after a crash between the two their visits are passed over, not counted twice.
-    for (const batch of book.takeUnsaved()) await store.saveRevisits(project, batch, learned);
+    for (const batch of book.takeUnsaved()) await store.projects.saveRevisits(project, batch, learned);
     const { learnedRun, hasLearnedAll } = book;
     const mayClear = hasLearnedAll && learnedRun > this.learnedRun;
     this.learnedRun = learnedRun;
@@ -167,14 +167,14 @@ export class KeptWatch {
   /** The runs of a watch leave this to it: first, what they found is told and learned from. */
   async #clearHistory(store: Store, now: number): Promise<void> {
     const { config, project } = this.#watched;
-    if (config.keepHistory !== null) await store.forget(project, now - config.keepHistory * DAY_MS);
+    if (config.keepHistory !== null) await store.projects.forget(project, now - config.keepHistory * DAY_MS);
   }
 
   async #keep(store: Store): Promise<void> {
     const { outboxes } = this.#watched;
     this.state.told = outboxes === undefined ? {} : (outboxes.save() ?? this.state.told);
     const kept = { plan: writeState(this.state), learnedRun: this.learnedRun };
-    await store.saveRevisits(this.#watched.project, NO_REVISITS, kept);
+    await store.projects.saveRevisits(this.#watched.project, NO_REVISITS, kept);
   }
 
   /** Another watch may begin at once. */

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { ToldChange } from '../../src/render/told-change.ts';
+import type { ToldChange } from '../../src/change/told-change.ts';
 import { makeFolder, sumi } from '../cli/run-sumi.ts';
 import { answer, type Exchange, type FakeWeb, type FixedAnswer, startFakeWeb } from '../web/fake-web.ts';
 
@@ -379,7 +379,7 @@ describe('history that is cleared', () => {
     expect(JSON.parse(stdout)).toMatchObject({ project: 'shop', visits, changes, requests: asked });
     // Nothing is left that tells when a page was asked for, but for the last time.
     const why = await run('why', `${web.origin}/a`);
-    expect(why.stdout).toMatch(/visits {6}none in the request log; the last was at \S+\n/);
+    expect(why.stdout).toMatch(/requests {4}none in the request log; the last was at \S+\n/);
     expect(why.stdout).not.toContain('history');
     const audit = JSON.parse((await run('audit', '--json')).stdout);
     expect(audit).toMatchObject({ requests: 0, violations: 0, cleared_until: JSON.parse(stdout).before });

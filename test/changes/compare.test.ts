@@ -1,6 +1,6 @@
 import { copyFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { ToldChange } from '../../src/render/told-change.ts';
+import type { ToldChange } from '../../src/change/told-change.ts';
 import { makeFolder, sumi } from '../cli/run-sumi.ts';
 import { answer, type FakeWeb, type FixedAnswer, startFakeWeb } from '../web/fake-web.ts';
 

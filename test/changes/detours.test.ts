@@ -1,6 +1,6 @@
 /** Pages that were something else for a run: `sumi compare` tells what differs as if nothing had been in between. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { ToldChange } from '../../src/render/told-change.ts';
+import type { ToldChange } from '../../src/change/told-change.ts';
 import { makeFolder, sumi } from '../cli/run-sumi.ts';
 import { sharedPostgres } from '../servers/shared-postgres.ts';
 import { answer, type FakeWeb, type FixedAnswer, startFakeWeb } from '../web/fake-web.ts';

@@ -1,7 +1,7 @@
 // `sumi changes` over several runs: since a time, and since a reader last looked.
 import Sqlite from 'better-sqlite3';
 import { afterEach, describe, expect, it } from 'vitest';
-import type { ToldChange } from '../../src/render/told-change.ts';
+import type { ToldChange } from '../../src/change/told-change.ts';
 import { makeFolder, startSumi, sumi } from '../cli/run-sumi.ts';
 import { page } from '../crawls/crawl-site.ts';
 import { sharedPostgres } from '../servers/shared-postgres.ts';

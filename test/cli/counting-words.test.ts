@@ -2,13 +2,13 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import Sqlite from 'better-sqlite3';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { FullReport } from '../../src/cli/report-on-run.ts';
 import type { SummaryEvent } from '../../src/events/events.ts';
 import { PAGE_STATES, type PageState } from '../../src/frontier/page-state.ts';
 import type { TerrainFigures } from '../../src/graph/terrain-figures.ts';
 import { crawl } from '../../src/index.ts';
 import type { PageData } from '../../src/pages/map/page-data.ts';
 import type { ReportFacts } from '../../src/pages/report/report-facts.ts';
+import type { FullReport } from '../../src/project/report-on-run.ts';
 import { connect, disconnect } from '../../src/store/postgres/connection.ts';
 import type { HostRow, RunRow, StoreTotals } from '../../src/store/read-side.ts';
 import { sharedPostgres } from '../servers/shared-postgres.ts';

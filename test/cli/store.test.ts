@@ -1,6 +1,6 @@
 import { readdirSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { FullReport } from '../../src/cli/report-on-run.ts';
+import type { FullReport } from '../../src/project/report-on-run.ts';
 import { sharedPostgres } from '../servers/shared-postgres.ts';
 import { answer, type FakeWeb, startFakeWeb } from '../web/fake-web.ts';
 import { makeFolder, startSumi, sumi } from './run-sumi.ts';

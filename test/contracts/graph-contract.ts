@@ -4,8 +4,9 @@ import { describeDomains } from '../../src/graph/describe-domains.ts';
 import { describePages } from '../../src/graph/describe-pages.ts';
 import type { Cell, ExportGraph } from '../../src/graph/export-graph.ts';
 import { readStoredOrigins } from '../../src/graph/stored-origins.ts';
-import { type Store, UNFOLLOWED } from '../../src/store/port.ts';
 import type { GraphLinks, GraphPage, ReadSide } from '../../src/store/read-side.ts';
+import { UNFOLLOWED } from '../../src/store/settlement.ts';
+import type { RunStore } from '../../src/store/store-port.ts';
 import type { FakeClock } from '../fake-clock.ts';
 import type { ReadHarness } from './little-crawl.ts';
 import {
@@ -30,9 +31,9 @@ const MANY = 5100;
 const NOFOLLOW = 1;
 
 export async function drawALittle({ clock, openStore }: ReadHarness): Promise<void> {
-  const store = await openStore();
+  const opened = await openStore();
   const begin = (project: string, config: object) =>
-    store.begin({
+    opened.begin({
       project,
       owner: 'me',
       configHash: 'h',
@@ -41,12 +42,12 @@ export async function drawALittle({ clock, openStore }: ReadHarness): Promise<vo
       metadata: null,
       now: clock.now(),
     });
-  await begin('map', { terrain: TERRAIN });
+  const store = await begin('map', { terrain: TERRAIN });
   await drawMap(store, clock);
-  await store.finish('completed', clock.now(), null);
-  await store.close();
-  const other = await openStore();
-  await other.begin({
+  await store.run.finish('completed', clock.now(), null);
+  await opened.close();
+  const next = await openStore();
+  const other = await next.begin({
     project: 'many',
     owner: 'me',
     configHash: 'h',
@@ -55,24 +56,26 @@ export async function drawALittle({ clock, openStore }: ReadHarness): Promise<vo
     metadata: null,
     now: clock.now(),
   });
-  await other.offer(Array.from({ length: MANY }, (_, i) => candidate(`many-${i}`, { host: 'many.test' })));
-  const lease = (await other.leaseHost('me', 'many.test', clock.now(), LEASE_MS))!;
+  await other.frontier.offer(
+    Array.from({ length: MANY }, (_, i) => candidate(`many-${i}`, { host: 'many.test' })),
+  );
+  const lease = (await other.frontier.leaseHost('me', 'many.test', clock.now(), LEASE_MS))!;
   for (let left = MANY; left > 0; ) {
-    const { claims } = await other.claim(lease, 500, clock.now());
+    const { claims } = await other.frontier.claim(lease, 500, clock.now());
     for (const claim of claims) {
       const next = candidate(`many-${(Number(claim.url.split('-')[1]) + 1) % MANY}`, { host: 'many.test' });
-      await other.settle(lease, processed(claim, linksTo([next])));
+      await other.frontier.settle(lease, processed(claim, linksTo([next])));
     }
     left -= claims.length;
   }
-  await other.finish('completed', clock.now(), null);
-  await other.close();
+  await other.run.finish('completed', clock.now(), null);
+  await next.close();
 }
 
-async function drawMap(store: Store, clock: FakeClock): Promise<void> {
-  await store.offer([candidate('', { depth: 0, priority: 0 })]);
-  const a = (await store.leaseHost('me', 'a.test', clock.now(), LEASE_MS))!;
-  const claimOne = async () => (await store.claim(a, 1, clock.now())).claims[0];
+async function drawMap(store: RunStore, clock: FakeClock): Promise<void> {
+  await store.frontier.offer([candidate('', { depth: 0, priority: 0 })]);
+  const a = (await store.frontier.leaseHost('me', 'a.test', clock.now(), LEASE_MS))!;
+  const claimOne = async () => (await store.frontier.claim(a, 1, clock.now())).claims[0];
   const found = [
     candidate('moved', { depth: 0 }),
     candidate('far', { host: 'd.test' }),
@@ -83,8 +86,14 @@ async function drawMap(store: Store, clock: FakeClock): Promise<void> {
   ];
   const flags = [0, NOFOLLOW, 0, 0, NOFOLLOW | UNFOLLOWED, 0];
   const title = 'Home & "more" <b> \u0007 ü';
-  await store.settle(a, processed(await claimOne(), { facts: facts({ title }), ...linksTo(found, flags) }));
-  await store.settle(a, redirecting(await claimOne(), candidate('target', { host: 'd.test', depth: 0 })));
+  await store.frontier.settle(
+    a,
+    processed(await claimOne(), { facts: facts({ title }), ...linksTo(found, flags) }),
+  );
+  await store.frontier.settle(
+    a,
+    redirecting(await claimOne(), candidate('target', { host: 'd.test', depth: 0 })),
+  );
 }
 
 async function pagesOf(side: ReadSide, project?: string): Promise<(readonly GraphPage[])[]> {

@@ -1,9 +1,11 @@
 /** A little crawl written through the store port, for the read side to be asked about. */
 import type { PageChange } from '../../src/change/visit-record.ts';
 import { PAGE_STATES } from '../../src/frontier/page-state.ts';
-import type { RequestEntry, RunEnd, Store } from '../../src/store/port.ts';
-import { UNFOLLOWED } from '../../src/store/port.ts';
+import type { RequestEntry } from '../../src/store/host-port.ts';
 import type { ReadSide } from '../../src/store/read-side.ts';
+import type { RunEnd } from '../../src/store/run-port.ts';
+import { UNFOLLOWED } from '../../src/store/settlement.ts';
+import type { RunStore, Store } from '../../src/store/store-port.ts';
 import type { FakeClock } from '../fake-clock.ts';
 import {
   candidate,
@@ -41,11 +43,11 @@ export const CHANGE: PageChange = {
 export async function crawlALittle({ clock, openStore }: ReadHarness): Promise<void> {
   const crawl = async (
     begun: { project: string; configHash?: string; metadata?: string },
-    work: (store: Store, clock: FakeClock) => Promise<void>,
+    work: (store: RunStore, clock: FakeClock) => Promise<void>,
     end: { status: RunEnd; error?: string },
   ) => {
-    const store = await openStore();
-    await store.begin({
+    const opened = await openStore();
+    const store = await opened.begin({
       owner: 'me',
       configHash: 'h1',
       config: '{"depth":3}',
@@ -55,8 +57,8 @@ export async function crawlALittle({ clock, openStore }: ReadHarness): Promise<v
       ...begun,
     });
     await work(store, clock);
-    await store.finish(end.status, clock.now(), end.error ?? null);
-    await store.close();
+    await store.run.finish(end.status, clock.now(), end.error ?? null);
+    await opened.close();
     clock.advance(60 * SECOND);
   };
   await crawl({ project: 'shop', metadata: '{"for":"tests"}' }, firstRun, { status: 'completed' });
@@ -85,12 +87,12 @@ export function entry(clock: FakeClock, hostId: number, more: Partial<RequestEnt
   };
 }
 
-async function firstRun(store: Store, clock: FakeClock): Promise<void> {
-  await store.offer([candidate('', { depth: 0, priority: 0 })]);
-  const a = (await store.leaseHost('me', 'a.test', clock.now(), LEASE_MS))!;
-  const claimOne = async () => (await store.claim(a, 1, clock.now())).claims[0];
-  store.log(entry(clock, a.hostId, { kind: 'robots' }));
-  await store.saveRobots(a.hostId, {
+async function firstRun(store: RunStore, clock: FakeClock): Promise<void> {
+  await store.frontier.offer([candidate('', { depth: 0, priority: 0 })]);
+  const a = (await store.frontier.leaseHost('me', 'a.test', clock.now(), LEASE_MS))!;
+  const claimOne = async () => (await store.frontier.claim(a, 1, clock.now())).claims[0];
+  store.hosts.log(entry(clock, a.hostId, { kind: 'robots' }));
+  await store.hosts.saveRobots(a.hostId, {
     origin: 'https://a.test',
     status: 200,
     body: Buffer.from('User-agent: *\nDisallow: /no\n'),
@@ -109,8 +111,8 @@ async function firstRun(store: Store, clock: FakeClock): Promise<void> {
     refused('followed-not', 'Skipped', 'nofollow', { onlyNofollow: true }),
   ];
   const root = await claimOne();
-  store.log(entry(clock, a.hostId, { pageId: root.pageId, contentHash: HASH }));
-  await store.settle(
+  store.hosts.log(entry(clock, a.hostId, { pageId: root.pageId, contentHash: HASH }));
+  await store.frontier.settle(
     a,
     processed(root, {
       text: Buffer.from('Words, words\nand words'),
@@ -144,8 +146,8 @@ async function firstRun(store: Store, clock: FakeClock): Promise<void> {
   await store.flush();
   clock.advance(SECOND);
   const dead = await claimOne();
-  store.log(entry(clock, a.hostId, { pageId: dead.pageId, statusCode: 404, wireBytes: 9 }));
-  await store.settle(
+  store.hosts.log(entry(clock, a.hostId, { pageId: dead.pageId, statusCode: 404, wireBytes: 9 }));
+  await store.frontier.settle(
     a,
     processed(dead, {
       state: PAGE_STATES.DeadLink,
@@ -154,11 +156,11 @@ async function firstRun(store: Store, clock: FakeClock): Promise<void> {
     }),
   );
   const moved = await claimOne();
-  store.log(entry(clock, a.hostId, { kind: 'HEAD', pageId: moved.pageId, statusCode: 301 }));
-  await store.settle(a, redirecting(moved, candidate('target', { depth: 1 })));
+  store.hosts.log(entry(clock, a.hostId, { kind: 'HEAD', pageId: moved.pageId, statusCode: 301 }));
+  await store.frontier.settle(a, redirecting(moved, candidate('target', { depth: 1 })));
   const target = await claimOne();
   const unvisited = found.filter(({ host }) => host === 'bad.test' || host === 'stub.test');
-  await store.settle(
+  await store.frontier.settle(
     a,
     processed(target, {
       facts: facts({ nofollow: true, visitedAt: clock.now() }),
@@ -167,7 +169,7 @@ async function firstRun(store: Store, clock: FakeClock): Promise<void> {
     }),
   );
   const later = await claimOne();
-  store.log(
+  store.hosts.log(
     entry(clock, a.hostId, {
       pageId: later?.pageId ?? null,
       statusCode: 0,
@@ -177,7 +179,7 @@ async function firstRun(store: Store, clock: FakeClock): Promise<void> {
     }),
   );
   if (later !== undefined) {
-    await store.settle(
+    await store.frontier.settle(
       a,
       processed(later, {
         state: PAGE_STATES.Queued,
@@ -198,9 +200,9 @@ async function firstRun(store: Store, clock: FakeClock): Promise<void> {
     failures: 1,
     requests: 5,
   });
-  await store.release(a);
-  const b = (await store.leaseHost('me', 'b.test', clock.now(), LEASE_MS))!;
-  await store.saveRobots(b.hostId, {
+  await store.frontier.release(a);
+  const b = (await store.frontier.leaseHost('me', 'b.test', clock.now(), LEASE_MS))!;
+  await store.hosts.saveRobots(b.hostId, {
     origin: 'http://www.b.test',
     status: 404,
     body: null,
@@ -208,23 +210,23 @@ async function firstRun(store: Store, clock: FakeClock): Promise<void> {
     expiresAt: clock.now() + 3600 * SECOND,
     delaySeconds: null,
   });
-  await store.closeHost(b, PAGE_STATES.RateLimited, 'http: 429');
-  await store.release(b);
+  await store.frontier.closeHost(b, PAGE_STATES.RateLimited, 'http: 429');
+  await store.frontier.release(b);
 }
 
-async function secondRun(store: Store, clock: FakeClock): Promise<void> {
-  await store.reconsider((row) =>
+async function secondRun(store: RunStore, clock: FakeClock): Promise<void> {
+  await store.frontier.reconsider((row) =>
     row.url === url('') || row.url === url('moved')
       ? { state: PAGE_STATES.Queued, priority: row.depth, reason: null }
       : null,
   );
-  await store.decideMode({ mode: 'incremental', reason: '2 of 80 changed' });
-  const a = (await store.leaseHost('me', 'a.test', clock.now(), LEASE_MS))!;
-  const [root, moved] = (await store.claim(a, 2, clock.now())).claims;
+  await store.run.decideMode({ mode: 'incremental', reason: '2 of 80 changed' });
+  const a = (await store.frontier.leaseHost('me', 'a.test', clock.now(), LEASE_MS))!;
+  const [root, moved] = (await store.frontier.claim(a, 2, clock.now())).claims;
   const found = [candidate('dead', { depth: 1 }), candidate('fresh', { depth: 1, priority: 2 })];
-  store.log(entry(clock, a.hostId, { kind: 'gap', statusCode: 0, wireBytes: 0 }));
-  store.log(entry(clock, a.hostId, { pageId: root.pageId, contentHash: HASH }));
-  await store.settle(
+  store.hosts.log(entry(clock, a.hostId, { kind: 'gap', statusCode: 0, wireBytes: 0 }));
+  store.hosts.log(entry(clock, a.hostId, { pageId: root.pageId, contentHash: HASH }));
+  await store.frontier.settle(
     a,
     processed(root, {
       facts: facts({ simhash: -2n, contentHash: HASH, visitedAt: clock.now() }),
@@ -246,7 +248,7 @@ async function secondRun(store: Store, clock: FakeClock): Promise<void> {
     }),
   );
   const spared = { visitedAt: clock.now() - 1, statusCode: 301, wireBytes: 9, bytesSaved: 300 };
-  await store.settle(
+  await store.frontier.settle(
     a,
     processed(moved, {
       facts: null,
@@ -257,12 +259,12 @@ async function secondRun(store: Store, clock: FakeClock): Promise<void> {
   );
   // Ids are given by adapters when they commit.
   await store.flush();
-  await store.release(a);
+  await store.frontier.release(a);
   await keepMore(store, clock, [root.pageId, moved.pageId]);
 }
 
 /** What is kept beside pages: sitemaps, a plan, settings. */
-async function keepMore(store: Store, clock: FakeClock, pageIds: number[]): Promise<void> {
+async function keepMore(store: RunStore, clock: FakeClock, pageIds: number[]): Promise<void> {
   const named = (path: string, lastmod: number | null) => ({
     candidate: candidate(path),
     lastmod,
@@ -272,10 +274,13 @@ async function keepMore(store: Store, clock: FakeClock, pageIds: number[]): Prom
     lastmodText: lastmod === null ? null : '2025-12-31',
     details: lastmod === null ? '{}' : '{"kind":"atom"}',
   });
-  await store.saveEntries([named('dead', Date.UTC(2025, 11, 31)), named('listed', null)], clock.now());
+  await store.sitemaps.saveEntries(
+    [named('dead', Date.UTC(2025, 11, 31)), named('listed', null)],
+    clock.now(),
+  );
   const sitemaps = [url('sitemap.xml'), url('news.xml')];
   const checkedAt = clock.now();
-  await store.saveDiscovery('a.test', {
+  await store.sitemaps.saveDiscovery('a.test', {
     method: 'sitemap',
     checkedAt,
     entries: 2,
@@ -285,7 +290,7 @@ async function keepMore(store: Store, clock: FakeClock, pageIds: number[]): Prom
     searched: ['a.test'],
     guessed: ['/sitemap.xml'],
   });
-  await store.saveDiscovery('b.test', {
+  await store.sitemaps.saveDiscovery('b.test', {
     method: 'not_found',
     checkedAt: 1,
     entries: 0,
@@ -294,7 +299,7 @@ async function keepMore(store: Store, clock: FakeClock, pageIds: number[]): Prom
     searched: null,
     guessed: null,
   });
-  await store.saveRevisits(
+  await store.projects.saveRevisits(
     'shop',
     {
       pageIds,
@@ -307,17 +312,17 @@ async function keepMore(store: Store, clock: FakeClock, pageIds: number[]): Prom
     },
     { plan: '{"price":0.5}', learnedRun: 1 },
   );
-  await store.saveProjectSettings('shop', '{"mode":"smart"}');
-  await store.saveLook('shop', 'ada', { run: 2, at: 1_767_225_600_000 });
+  await store.projects.saveSettings('shop', '{"mode":"smart"}');
+  await store.projects.saveLook('shop', 'ada', { run: 2, at: 1_767_225_600_000 });
 }
 
-async function otherProject(store: Store, clock: FakeClock): Promise<void> {
-  await store.offer([candidate('', { depth: 0 }), candidate('x', { host: 'c.test', depth: 0 })]);
-  const a = (await store.leaseHost('me', 'a.test', clock.now(), LEASE_MS))!;
-  const [root] = (await store.claim(a, 1, clock.now())).claims;
-  store.log(entry(clock, a.hostId, { pageId: root.pageId }));
-  await store.settle(a, processed(root, { facts: facts({ visitedAt: clock.now() }) }));
-  await store.release(a);
+async function otherProject(store: RunStore, clock: FakeClock): Promise<void> {
+  await store.frontier.offer([candidate('', { depth: 0 }), candidate('x', { host: 'c.test', depth: 0 })]);
+  const a = (await store.frontier.leaseHost('me', 'a.test', clock.now(), LEASE_MS))!;
+  const [root] = (await store.frontier.claim(a, 1, clock.now())).claims;
+  store.hosts.log(entry(clock, a.hostId, { pageId: root.pageId }));
+  await store.frontier.settle(a, processed(root, { facts: facts({ visitedAt: clock.now() }) }));
+  await store.frontier.release(a);
 }
 
 export async function listed<Row>(rows: AsyncIterable<Row>): Promise<Row[]> {

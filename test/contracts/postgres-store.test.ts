@@ -5,9 +5,9 @@
 
 import type { AddressInfo } from 'node:net';
 import { connect as connectSocket, createServer, type Socket } from 'node:net';
-import type { Store } from '../../src/store/port.ts';
 import { connect } from '../../src/store/postgres/connection.ts';
 import { openPostgresStore, type PostgresStore } from '../../src/store/postgres/postgres-store.ts';
+import type { Store } from '../../src/store/store-port.ts';
 import { FakeClock } from '../fake-clock.ts';
 import { sharedPostgres } from '../servers/shared-postgres.ts';
 import type { Row, StoreHarness } from './store/harness.ts';

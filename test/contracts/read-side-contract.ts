@@ -274,21 +274,21 @@ export function describeReadSide(name: string, start: () => Promise<ReadHarness>
 
     it('streams a list of any length whole and in order', async () => {
       const count = 2345;
-      const store = await harness.openStore();
-      await store.begin({ ...REQUEST, project: 'long', now: harness.clock.now() });
+      const opened = await harness.openStore();
+      const store = await opened.begin({ ...REQUEST, project: 'long', now: harness.clock.now() });
       const some = (from: number) =>
         Array.from({ length: Math.min(335, count - from) }, (_, i) => candidate(`${from + i}`));
-      for (let from = 0; from < count; from += 335) await store.offer(some(from));
-      const lease = (await store.leaseHost('me', 'a.test', harness.clock.now(), LEASE_MS))!;
+      for (let from = 0; from < count; from += 335) await store.frontier.offer(some(from));
+      const lease = (await store.frontier.leaseHost('me', 'a.test', harness.clock.now(), LEASE_MS))!;
       for (let left = 130; left > 0; left--) {
-        const [claim] = (await store.claim(lease, 1, harness.clock.now())).claims;
-        await store.settle(lease, processed(claim, { links: links([claim.pageId]) }));
+        const [claim] = (await store.frontier.claim(lease, 1, harness.clock.now())).claims;
+        await store.frontier.settle(lease, processed(claim, { links: links([claim.pageId]) }));
       }
-      for (let i = 0; i < count; i++) store.log(entry(harness.clock, lease.hostId, { slotAt: i }));
+      for (let i = 0; i < count; i++) store.hosts.log(entry(harness.clock, lease.hostId, { slotAt: i }));
       await store.flush();
-      await store.release(lease);
-      await store.finish('interrupted', harness.clock.now(), null);
-      await store.close();
+      await store.frontier.release(lease);
+      await store.run.finish('interrupted', harness.clock.now(), null);
+      await opened.close();
       const pages = await listed(side.pages({ project: 'long' }));
       expect(pages.map((page) => page.url)).toEqual(Array.from({ length: count }, (_, i) => url(String(i))));
       expect(await listed(side.pages({ project: 'long', limit: 1500 }))).toEqual(pages.slice(0, 1500));
@@ -301,13 +301,13 @@ export function describeReadSide(name: string, start: () => Promise<ReadHarness>
     });
 
     it('tells ports of a host apart, which share its clock', async () => {
-      const store = await harness.openStore();
-      await store.begin({ ...REQUEST, project: 'ports', now: harness.clock.now() });
+      const opened = await harness.openStore();
+      const store = await opened.begin({ ...REQUEST, project: 'ports', now: harness.clock.now() });
       const at = (site: string, path: string, host = 'port.test') => {
         const found = `http://${site}/${path}`;
         return candidate(path, { url: found, fetchUrl: found, host });
       };
-      await store.offer([
+      await store.frontier.offer([
         at('port.test', 'plain'),
         at('port.test:8080', 'a?b=//x:1/'),
         at('port.test:8080', 'c'),
@@ -315,16 +315,16 @@ export function describeReadSide(name: string, start: () => Promise<ReadHarness>
         at('port.test:443', 'odd'),
         at('[::1]:8080', 'six', '[::1]'),
       ]);
-      const lease = (await store.leaseHost('me', 'port.test', harness.clock.now(), LEASE_MS))!;
-      const claimed = await store.claim(lease, 3, harness.clock.now());
-      for (const claim of claimed.claims) await store.settle(lease, processed(claim));
+      const lease = (await store.frontier.leaseHost('me', 'port.test', harness.clock.now(), LEASE_MS))!;
+      const claimed = await store.frontier.claim(lease, 3, harness.clock.now());
+      for (const claim of claimed.claims) await store.frontier.settle(lease, processed(claim));
       const robots = { body: null, fetchedAt: harness.clock.now(), expiresAt: 2e12, delaySeconds: null };
-      await store.saveRobots(lease.hostId, { ...robots, origin: 'http://port.test:8080', status: 200 });
-      await store.saveRobots(lease.hostId, { ...robots, origin: 'http://port.test:9090', status: 503 });
+      await store.hosts.saveRobots(lease.hostId, { ...robots, origin: 'http://port.test:8080', status: 200 });
+      await store.hosts.saveRobots(lease.hostId, { ...robots, origin: 'http://port.test:9090', status: 503 });
       lease.state.blockedUntil = harness.clock.now() + 5000;
-      await store.release(lease);
-      await store.finish('interrupted', harness.clock.now(), null);
-      await store.close();
+      await store.frontier.release(lease);
+      await store.run.finish('interrupted', harness.clock.now(), null);
+      await opened.close();
       const found = await listed(side.hosts({ project: 'ports' }));
       const rows = found.map(({ host, known_urls, read, robots_status }) => [
         host,
@@ -356,30 +356,30 @@ export function describeReadSide(name: string, start: () => Promise<ReadHarness>
     });
 
     it('are sorted where it is asked how often they change, or how long ago they were visited', async () => {
-      const store = await harness.openStore();
-      await store.begin({ ...REQUEST, project: 'sorted', now: harness.clock.now() });
+      const opened = await harness.openStore();
+      const store = await opened.begin({ ...REQUEST, project: 'sorted', now: harness.clock.now() });
       // More than a batch, with the same numbers again and again.
       const count = 10_100;
       const names = Array.from({ length: count }, (_, i) => `${i}${i % 2 === 0 ? 'b' : 'A'}`);
-      await store.offer(names.map((name) => candidate(name)));
-      const lease = (await store.leaseHost('me', 'a.test', harness.clock.now(), LEASE_MS))!;
+      await store.frontier.offer(names.map((name) => candidate(name)));
+      const lease = (await store.frontier.leaseHost('me', 'a.test', harness.clock.now(), LEASE_MS))!;
       const known: { url: string; frequency: number; visitedAt: number }[] = [];
       for (let i = 0; i < count; i++) {
-        const [claim] = (await store.claim(lease, 1, harness.clock.now())).claims;
+        const [claim] = (await store.frontier.claim(lease, 1, harness.clock.now())).claims;
         const [frequency, visitedAt] = [
           (i * 7) % 13 === 0 ? 0.1 + 0.2 : (i * 7) % 13,
           1e12 + ((i * 11) % 17) * 1000,
         ];
         const read = facts({ visitedAt });
-        await store.settle(
+        await store.frontier.settle(
           lease,
           processed(claim, { facts: read, changeFrequency: frequency, changesDetected: 1 }),
         );
         known.push({ url: claim.url, frequency, visitedAt });
       }
-      await store.release(lease);
-      await store.finish('completed', harness.clock.now(), null);
-      await store.close();
+      await store.frontier.release(lease);
+      await store.run.finish('completed', harness.clock.now(), null);
+      await opened.close();
       const urls = async (filter: PageFilter) =>
         (await listed(side.pages({ project: 'sorted', ...filter }))).map(({ url }) => url);
       const sorted = (key: (page: (typeof known)[number]) => number, pages = known) =>

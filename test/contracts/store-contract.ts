@@ -1,5 +1,5 @@
 /**
- * The contract of the store port: every adapter runs it whole. Each promise of src/store/port.ts stands here as tests
+ * The contract of the store port: every adapter runs it whole. Each promise of the files src/store/*-port.ts stands here as tests
  * that can fail; nothing looks behind the port except through the documented views.
  */
 import { afterEach, beforeEach, describe } from 'vitest';

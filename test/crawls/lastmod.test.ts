@@ -1,10 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { openStore } from '../../src/store/open-store.ts';
-import type { Store } from '../../src/store/port.ts';
+import type { RunStore } from '../../src/store/store-port.ts';
 import { createChangingPages, type PageLife } from '../web/changing-pages.ts';
 import { answer, type Handler } from '../web/fake-web.ts';
 import { type Begun, type CrawlOptions, fastClock, useBench } from './crawl-site.ts';
 import { outcomes, visitsOf } from './history-rows.ts';
+import { type ChangedVerbs, withVerbs } from './with-verbs.ts';
 
 const bench = useBench();
 const PAGES = 60;
@@ -52,7 +53,7 @@ async function datedSite(
     file,
     async run(
       options: CrawlOptions = {},
-      verbs?: (own: Store) => Partial<Store>,
+      verbs?: (own: RunStore) => ChangedVerbs,
       seeHandle: (handle: Begun) => void = () => {},
     ) {
       const shift = runs++ * HOUR;
@@ -65,7 +66,7 @@ async function datedSite(
         file,
         web.url('/'),
         { ...given, mode: 'incremental', ...options },
-        { clock, ...(own && { store: { ...own, ...verbs?.(own) } }) },
+        { clock, ...(own && verbs && { store: withVerbs(own, verbs) }) },
       );
       seeHandle(handle);
       const summary = await handle.finished;
@@ -198,13 +199,13 @@ describe('the dates of a sitemap', () => {
       const { promise: isLooked, resolve: onLooked } = newPromise();
       await run({ trustLastmod: 'always', perHost: 8, concurrency: 8 }, (own) => ({
         async saveDiscovery(...found) {
-          await own.saveDiscovery(...found);
+          await own.sitemaps.saveDiscovery(...found);
           // Once whoever looks has heard of it, too.
           setImmediate(onLooked);
         },
         // As a store on another machine does, it takes its time.
         async claim(...request) {
-          const claimed = await own.claim(...request);
+          const claimed = await own.frontier.claim(...request);
           if (claimed.claims.some(({ url }) => url.includes('/p'))) await isLooked;
           return claimed;
         },
@@ -275,9 +276,9 @@ describe('the dates of a sitemap', () => {
     await run();
     for (const path of paths) change(path, true);
     let stop = () => {};
-    const verbs = (own: Store): Partial<Store> => ({
+    const verbs = (own: RunStore): ChangedVerbs => ({
       async claim(...request) {
-        const claimed = await own.claim(...request);
+        const claimed = await own.frontier.claim(...request);
         if (claimed.claims.some(({ depth }) => depth > 0)) stop();
         return claimed;
       },

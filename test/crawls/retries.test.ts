@@ -5,11 +5,11 @@ import type { Fetcher } from '../../src/fetch/fetcher.ts';
 import { createHttpFetcher } from '../../src/fetch/http-fetcher.ts';
 import { systemClock } from '../../src/primitives/clock.ts';
 import { openStore } from '../../src/store/open-store.ts';
-import type { Store } from '../../src/store/port.ts';
 import { FakeClock } from '../fake-clock.ts';
 import { answer, type FakeWebOptions } from '../web/fake-web.ts';
 import { misbehaviours } from '../web/misbehaviours.ts';
 import { asked, fastClock, page, seenAs, useBench } from './crawl-site.ts';
+import { withVerbs } from './with-verbs.ts';
 
 const bench = useBench();
 
@@ -105,20 +105,19 @@ describe('retries', () => {
     const isFound = new Promise<void>((resolve) => {
       tell = resolve;
     });
-    const store: Store = {
-      ...own,
+    const store = withVerbs(own, ({ frontier }) => ({
       async claim(...request) {
-        const claimed = await own.claim(...request);
+        const claimed = await frontier.claim(...request);
         // Nothing waits but the page that failed; then another is found, before the answer is here.
         if (claimed.nextRetryAt !== null) await isFound;
         return claimed;
       },
       async settle(lease, settlement) {
-        const settled = await own.settle(lease, settlement);
+        const settled = await frontier.settle(lease, settlement);
         if (lease.host === '127.0.0.2') setImmediate(tell);
         return settled;
       },
-    };
+    }));
     const options = { allowedHosts: ['any'], retryDelay: 600, perHost: 1 };
     const handle = await bench.begin(file, web.url('/'), options, { clock, store });
     // The clock stands still: nobody waits for the retry.

@@ -1,8 +1,8 @@
 // A run ends when nothing is left to ask, however long a host wants to be left alone.
 import { afterEach, expect, it } from 'vitest';
-import { configOfRun } from '../../src/cli/stored-config.ts';
 import { loadConfig } from '../../src/config/load-config.ts';
 import { joinCrawl, startCrawl } from '../../src/crawl/start-crawl.ts';
+import { configOfRun } from '../../src/project/config-of-run.ts';
 import { sharedPostgres } from '../servers/shared-postgres.ts';
 import { answer, type Exchange, type Handler } from '../web/fake-web.ts';
 import { misbehaviours } from '../web/misbehaviours.ts';
@@ -119,7 +119,7 @@ it('two workers do not wait for a host either that is done with', async () => {
   };
   const config = await loadConfig({ env: {}, options });
   const first = await startCrawl({ config, startUrls: [web.url('/')] });
-  const configOf = (run: { config: string }) => configOfRun(run, { store });
+  const configOf = (run: { config: string }) => configOfRun(run, { env: process.env, options: { store } });
   const second = await joinCrawl({ runId: first.runId, worker: config, configOf });
   const [{ by_state }] = await Promise.all([first.finished, second?.finished]);
   expect(by_state).toMatchObject({ RateLimited: 2, Processed: 1 });

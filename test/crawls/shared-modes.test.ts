@@ -1,8 +1,8 @@
 // Modes on a run that several workers share, on a real PostgreSQL: one decision for all of them, one line of history a page.
 import { afterEach, describe, expect, it } from 'vitest';
-import { configOfRun } from '../../src/cli/stored-config.ts';
 import { loadConfig } from '../../src/config/load-config.ts';
 import { type CrawlHandle, joinCrawl, startCrawl } from '../../src/crawl/start-crawl.ts';
+import { configOfRun } from '../../src/project/config-of-run.ts';
 import { connect, disconnect } from '../../src/store/postgres/connection.ts';
 import { sharedPostgres } from '../servers/shared-postgres.ts';
 import { createChangingPages } from '../web/changing-pages.ts';
@@ -36,7 +36,8 @@ async function useStore() {
       const first = await startCrawl({ config, startUrls });
       open.push(first);
       for (let n = 0; n < others; n++) {
-        const configOf = (run: { config: string }) => configOfRun(run, { store });
+        const configOf = (run: { config: string }) =>
+          configOfRun(run, { env: process.env, options: { store } });
         const joined = await joinCrawl({ runId: first.runId, worker: config, configOf });
         if (joined !== null) open.push(joined);
       }

@@ -3,10 +3,10 @@ import { describe, expect, it } from 'vitest';
 import type { SitemapEvent } from '../../src/events/events.ts';
 import { systemClock } from '../../src/primitives/clock.ts';
 import { openStore } from '../../src/store/open-store.ts';
-import type { Store } from '../../src/store/port.ts';
 import { answer, type Exchange, type Handler } from '../web/fake-web.ts';
 import { robotsNaming, sitemapOf } from '../web/sitemap-pages.ts';
 import { asked, fastClock, page, useBench } from './crawl-site.ts';
+import { withVerbs } from './with-verbs.ts';
 
 const bench = useBench();
 const BOTH = { discover: ['sitemap', 'links'] };
@@ -181,11 +181,12 @@ describe('a feed that is asked for as a page', () => {
     const web = await bench.web({ pages: { '/feed': rss('/news'), ...news } });
     const file = bench.file();
     const own = await openStore({ address: file.path, clock: systemClock, onFailure: () => {} });
-    const offer: Store['offer'] = async (candidates) => {
-      for (let turn = 0; turn < 50; turn++) await new Promise((resolve) => setImmediate(resolve));
-      return own.offer(candidates);
-    };
-    const store = { ...own, offer };
+    const store = withVerbs(own, ({ frontier }) => ({
+      async offer(candidates) {
+        for (let turn = 0; turn < 50; turn++) await new Promise((resolve) => setImmediate(resolve));
+        return frontier.offer(candidates);
+      },
+    }));
     await bench.crawl(file, `127.0.0.1:${web.port}/feed`, { ...BOTH, retries: 0 }, { store });
     expect(file.page('/news').state).toBe('Processed');
   });

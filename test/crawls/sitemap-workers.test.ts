@@ -1,17 +1,18 @@
 // Sitemaps where many work on a run, on a real PostgreSQL: who begins the run finds them, everybody crawls what they name,
 // and nobody ends the run while they are looked for.
 import { afterEach, describe, expect, it } from 'vitest';
-import { configOfRun } from '../../src/cli/stored-config.ts';
 import { loadConfig } from '../../src/config/load-config.ts';
 import { type CrawlHandle, joinCrawl, startCrawl } from '../../src/crawl/start-crawl.ts';
 import { systemClock } from '../../src/primitives/clock.ts';
+import { configOfRun } from '../../src/project/config-of-run.ts';
 import { openStore } from '../../src/store/open-store.ts';
-import type { Store } from '../../src/store/port.ts';
 import { connect, disconnect } from '../../src/store/postgres/connection.ts';
+import type { RunStore } from '../../src/store/store-port.ts';
 import { sharedPostgres } from '../servers/shared-postgres.ts';
 import { answer, type Exchange } from '../web/fake-web.ts';
 import { indexOf, robotsNaming, sitemapOf } from '../web/sitemap-pages.ts';
 import { asked, type CrawlOptions, page, useBench } from './crawl-site.ts';
+import { type ChangedVerbs, withVerbs } from './with-verbs.ts';
 
 const bench = useBench();
 const open: CrawlHandle[] = [];
@@ -42,20 +43,21 @@ async function useStore(more: CrawlOptions = {}) {
     /** As above, with some verbs of the store in other words. */
     async beginWith(
       url: string | string[],
-      verbs: (own: Store) => Partial<Store>,
+      verbs: (own: RunStore) => ChangedVerbs,
       maxPages = config.maxPages,
     ) {
       const own = await openStore({ address: store, clock: systemClock, onFailure: () => {} });
       const handle = await startCrawl({
         config: { ...config, maxPages },
         startUrls: typeof url === 'string' ? [url] : url,
-        extensions: { store: { ...own, ...verbs(own) } },
+        extensions: { store: withVerbs(own, verbs) },
       });
       open.push(handle);
       return handle;
     },
     async join(runId: number) {
-      const configOf = (run: { config: string }) => configOfRun(run, { store, leaseSeconds: 5 });
+      const configOf = (run: { config: string }) =>
+        configOfRun(run, { env: process.env, options: { store, leaseSeconds: 5 } });
       const handle = await joinCrawl({ runId, worker: config, configOf });
       if (handle !== null) open.push(handle);
       return handle;
@@ -72,18 +74,19 @@ describe('a store that takes its time', () => {
     const robotsCame = new Promise<void>((resolve) => {
       robots.came = resolve;
     });
-    const saveRobots: Store['saveRobots'] = async (...values) => {
-      await store.saveRobots(...values);
-      robots.came!();
-    };
-    const claim: Store['claim'] = async (...request) => {
-      const claimed = await store.claim(...request);
-      await robotsCame;
-      // A guess would come by now.
-      await Promise.race([web.asked('/sitemap.xml'), turns(500)]);
-      return claimed;
-    };
-    const own = { ...store, claim, saveRobots };
+    const own = withVerbs(store, ({ frontier, hosts }) => ({
+      async saveRobots(...values) {
+        await hosts.saveRobots(...values);
+        robots.came!();
+      },
+      async claim(...request) {
+        const claimed = await frontier.claim(...request);
+        await robotsCame;
+        // A guess would come by now.
+        await Promise.race([web.asked('/sitemap.xml'), turns(500)]);
+        return claimed;
+      },
+    }));
     await bench.crawl(file, web.origin, { discover: ['sitemap', 'links'] }, { store: own });
     expect(asked(web)).toEqual(['/', '/sitemap.xml']);
   });
@@ -101,9 +104,9 @@ describe('a start page on a shared store', () => {
       held.now = resolve;
     });
     const first = await store.beginWith(web.url('/start'), (own) => ({
-      lease: async (...request) => isHeld.then(() => own.lease(...request)),
+      lease: async (...request) => isHeld.then(() => own.frontier.lease(...request)),
       async leaseHost(...request) {
-        const lease = await own.leaseHost(...request);
+        const lease = await own.frontier.leaseHost(...request);
         held.now!();
         // The loop looks for hosts, and finds that there are none.
         await turns(5_000);
@@ -130,8 +133,8 @@ describe('a start page on a shared store', () => {
       const store = await useStore({ retries: 0 });
       const isAsked = isAlone ? Promise.resolve() : web.asked('/start');
       const first = await store.beginWith(web.url('/start'), (own) => ({
-        lease: async (...request) => isAsked.then(() => own.lease(...request)),
-        leaseHost: async (...request) => isAsked.then(() => own.leaseHost(...request)),
+        lease: async (...request) => isAsked.then(() => own.frontier.lease(...request)),
+        leaseHost: async (...request) => isAsked.then(() => own.frontier.leaseHost(...request)),
       }));
       const second = isAlone ? null : await store.join(first.runId);
       await Promise.all([first.finished, second?.finished]);
@@ -208,8 +211,8 @@ describe('sitemaps with two workers on one run', () => {
     const store = await useStore();
     const isRead = web.asked(start);
     const first = await store.beginWith(web.url(start), (own) => ({
-      lease: async (...request) => isRead.then(() => own.lease(...request)),
-      leaseHost: async (...request) => isRead.then(() => own.leaseHost(...request)),
+      lease: async (...request) => isRead.then(() => own.frontier.lease(...request)),
+      leaseHost: async (...request) => isRead.then(() => own.frontier.leaseHost(...request)),
     }));
     const second = await store.join(first.runId);
     expect(second).not.toBeNull();
@@ -227,8 +230,8 @@ describe('sitemaps with two workers on one run', () => {
     const store = await useStore();
     const isRead = Promise.all([web.asked('/f1'), web.asked('/f2')]);
     const first = await store.beginWith([web.url('/f1'), web.url('/f2')], (own) => ({
-      lease: async (...request) => isRead.then(() => own.lease(...request)),
-      leaseHost: async (...request) => isRead.then(() => own.leaseHost(...request)),
+      lease: async (...request) => isRead.then(() => own.frontier.lease(...request)),
+      leaseHost: async (...request) => isRead.then(() => own.frontier.leaseHost(...request)),
     }));
     const second = await store.join(first.runId);
     await Promise.all([first.finished, second?.finished]);
@@ -244,26 +247,26 @@ describe('sitemaps with two workers on one run', () => {
       `127.0.0.1:${web.port}/a`,
       (own) => ({
         async lease(...request) {
-          const leases = isTaken ? [] : await own.lease(...request);
+          const leases = isTaken ? [] : await own.frontier.lease(...request);
           held += leases.length;
           return leases;
         },
         async leaseHost(...request) {
-          const lease = isTaken ? null : await own.leaseHost(...request);
+          const lease = isTaken ? null : await own.frontier.leaseHost(...request);
           if (lease !== null) held++;
           return lease;
         },
         async release(lease) {
-          await own.release(lease);
+          await own.frontier.release(lease);
           held--;
         },
         async offer(candidates) {
           while (held > 0) await turns(1);
           isTaken = candidates.length > 0;
-          return own.offer(candidates);
+          return own.frontier.offer(candidates);
         },
         async returnPages(count) {
-          await own.returnPages(count);
+          await own.run.returnPages(count);
           isTaken = false;
         },
       }),

@@ -3,17 +3,17 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect as connectTo, createServer } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
-import { configOfRun } from '../../src/cli/stored-config.ts';
 import { loadConfig } from '../../src/config/load-config.ts';
 import { startWorker, type Worker } from '../../src/crawl/run/worker.ts';
 import { type CrawlHandle, joinCrawl, startCrawl } from '../../src/crawl/start-crawl.ts';
 import { systemClock } from '../../src/primitives/clock.ts';
+import { configOfRun } from '../../src/project/config-of-run.ts';
 import { openRunList, openStore } from '../../src/store/open-store.ts';
-import type { Store } from '../../src/store/port.ts';
 import { connect, disconnect } from '../../src/store/postgres/connection.ts';
 import { sharedPostgres } from '../servers/shared-postgres.ts';
 import { answer, type FakeWeb } from '../web/fake-web.ts';
 import { asked, type CrawlOptions, page, seenAs, useBench } from './crawl-site.ts';
+import { withVerbs } from './with-verbs.ts';
 
 const bench = useBench();
 const QUICK: CrawlOptions = {
@@ -55,7 +55,8 @@ async function useStore() {
     async join(runId: number, options: CrawlOptions = {}) {
       const worker = await configWith(options);
       const { leaseSeconds, drainSeconds } = worker;
-      const configOf = (run: { config: string }) => configOfRun(run, { store, leaseSeconds, drainSeconds });
+      const configOf = (run: { config: string }) =>
+        configOfRun(run, { env: process.env, options: { store, leaseSeconds, drainSeconds } });
       const handle = await joinCrawl({ runId, worker, configOf });
       if (handle === null) throw new Error(`run ${runId} cannot be joined`);
       open.push(handle);
@@ -69,7 +70,8 @@ async function useStore() {
         worker,
         runs: runs!,
         clock: systemClock,
-        configOf: (run) => configOfRun(run, { store, leaseSeconds: worker.leaseSeconds }),
+        configOf: (run) =>
+          configOfRun(run, { env: process.env, options: { store, leaseSeconds: worker.leaseSeconds } }),
         isOnce,
         listenTo: () => [],
         onJoined: ({ runId }) => heard.push(`joined ${runId}`),
@@ -149,15 +151,17 @@ describe('workers on one run', () => {
     const { address } = await useStore();
     const store = await openStore({ address, clock: systemClock, onFailure: () => {} });
     let asked = 0;
-    const lease: Store['lease'] = async (...request) => {
-      if (++asked > 1) await until(() => web.log.length === 30);
-      return store.lease(...request);
-    };
+    const slow = withVerbs(store, ({ frontier }) => ({
+      async lease(...request) {
+        if (++asked > 1) await until(() => web.log.length === 30);
+        return frontier.lease(...request);
+      },
+    }));
     const config = await loadConfig({ env: {}, options: { ...QUICK, delay: 0.01, robots: false } });
     const handle = await startCrawl({
       config,
       startUrls: starts(web),
-      extensions: { store: { ...store, lease } },
+      extensions: { store: slow },
     });
     open.push(handle);
     expect(await handle.finished).toMatchObject({ status: 'completed', pages: 30 });
@@ -171,22 +175,24 @@ describe('workers on one run', () => {
     let asked = 0;
     let hasLooked = false;
     let mayAnswer = false;
-    const lease: Store['lease'] = async (...request) => {
-      const isSecond = ++asked === 2;
-      const found = await store.lease(...request);
-      hasLooked = isSecond;
-      if (isSecond) await until(() => mayAnswer);
-      return found;
-    };
     let hearOfWork = () => {};
-    const onWork: Store['onWork'] = (listener) => {
-      hearOfWork = listener;
-    };
+    const slow = withVerbs(store, ({ frontier }) => ({
+      async lease(...request) {
+        const isSecond = ++asked === 2;
+        const found = await frontier.lease(...request);
+        hasLooked = isSecond;
+        if (isSecond) await until(() => mayAnswer);
+        return found;
+      },
+      onWork(listener) {
+        hearOfWork = listener;
+      },
+    }));
     const config = await loadConfig({ env: {}, options: { ...QUICK, delay: 60, robots: false } });
     const handle = await startCrawl({
       config,
       startUrls: starts(web),
-      extensions: { store: { ...store, lease, onWork } },
+      extensions: { store: slow },
     });
     open.push(handle);
     const passes = async () => {

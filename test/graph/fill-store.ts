@@ -18,7 +18,7 @@ export async function fillStore(
   { pages, linksAPage, hosts, quality }: LargeMap,
 ): Promise<void> {
   const clock = new FakeClock();
-  const store = await openSqliteStore({
+  const opened = await openSqliteStore({
     path,
     clock,
     onFailure: (error) => {
@@ -29,7 +29,7 @@ export async function fillStore(
   const lists = {
     quality: Array.from({ length: quality }, (_, i) => ({ domain: hostName(i + 1), seeds: [] })),
   };
-  const { projectId, runId } = await store.begin({
+  const store = await opened.begin({
     project: 'large',
     owner: 'me',
     configHash: 'h',
@@ -38,8 +38,9 @@ export async function fillStore(
     metadata: null,
     now: clock.now(),
   });
-  await store.finish('completed', clock.now(), null);
-  await store.close();
+  await store.run.finish('completed', clock.now(), null);
+  await opened.close();
+  const { projectId, runId } = store.start;
   const db = new Sqlite(path);
   const random = seededRandom(4);
   db.transaction(() => {

@@ -1,8 +1,8 @@
 /** The page of `sumi changes` as a reader meets it on a phone, and in languages that run from right to left. */
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { ToldChange } from '../../src/change/told-change.ts';
 import { renderChangesPage } from '../../src/pages/changes/render-changes-page.ts';
-import type { ToldChange } from '../../src/render/told-change.ts';
 import { startBrowser } from '../map-page/open-map.ts';
 import { SHOP } from './made-history.ts';
 import { factsOf } from './report-web.ts';

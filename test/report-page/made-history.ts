@@ -4,7 +4,7 @@
  */
 import { KNOWN_BY, type KnownBy, VISIT_OUTCOMES, type VisitOutcome } from '../../src/change/visit-record.ts';
 import { PAGE_STATES } from '../../src/frontier/page-state.ts';
-import { NO_DEPTH } from '../../src/store/port.ts';
+import { NO_DEPTH } from '../../src/store/settlement.ts';
 import { seededRandom } from '../seeded-random.ts';
 
 export interface MadePage {

@@ -1,6 +1,6 @@
 /** What `sumi why` tells of a page's next visit while a watch is at work, held against the server's log of later looks. */
 import { expect, it } from 'vitest';
-import { explainPage } from '../../src/cli/explain-page.ts';
+import { explainPage } from '../../src/project/explain-page.ts';
 import { page } from '../crawls/crawl-site.ts';
 import { answer, type Exchange } from '../web/fake-web.ts';
 import { numbers, site } from './small-site.ts';

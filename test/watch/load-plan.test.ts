@@ -98,7 +98,7 @@ describe('a plan that is loaded', () => {
       return found;
     });
     const store = await openStore({ address: path, clock, onFailure: () => {} });
-    await store.forget(null, clock.now() + 1);
+    await store.projects.forget(null, clock.now() + 1);
     await store.close();
     forgetPlan(path);
     await read(async (side) => {

@@ -3,8 +3,8 @@ import { expect, it } from 'vitest';
 import { loadConfig } from '../../src/config/load-config.ts';
 import { startCrawl } from '../../src/crawl/start-crawl.ts';
 import { openStore } from '../../src/store/open-store.ts';
-import type { Store } from '../../src/store/port.ts';
 import { page } from '../crawls/crawl-site.ts';
+import { withVerbs } from '../crawls/with-verbs.ts';
 import { answer, type Exchange, startFakeWeb } from '../web/fake-web.ts';
 import { numbers, site } from './small-site.ts';
 import { HOUR_MS, useWatches } from './watch-bench.ts';
@@ -275,16 +275,15 @@ it('gives up the pages of a paused host that was leased to ask for its sitemaps'
   const isLeased = new Promise<void>((resolve) => {
     leased.now = resolve;
   });
-  const store: Store = {
-    ...own,
-    lease: (...request) => isLeased.then(() => own.lease(...request)),
+  const store = withVerbs(own, ({ frontier }) => ({
+    lease: (...request) => isLeased.then(() => frontier.lease(...request)),
     async leaseHost(...request) {
-      const lease = await own.leaseHost(...request);
+      const lease = await frontier.leaseHost(...request);
       if (lease !== null) lease.state.blockedUntil = clock.now() + HOUR_MS;
       leased.now!();
       return lease;
     },
-  };
+  }));
   const allowance = { hostPages: () => Number.POSITIVE_INFINITY, patienceMs: 60_000, pausesAt: [] };
   const before = web.log.length;
   const handle = await startCrawl({

@@ -2,10 +2,10 @@
 
 import type { Sql } from 'postgres';
 import { afterEach, expect, it } from 'vitest';
-import { configOfRun } from '../../src/cli/stored-config.ts';
 import { loadConfig } from '../../src/config/load-config.ts';
 import { type CrawlHandle, joinCrawl, startCrawl } from '../../src/crawl/start-crawl.ts';
 import { systemClock } from '../../src/primitives/clock.ts';
+import { configOfRun } from '../../src/project/config-of-run.ts';
 import { openRunList } from '../../src/store/open-store.ts';
 import { connect, disconnect } from '../../src/store/postgres/connection.ts';
 import type { WatchEvent } from '../../src/watch/watch-event.ts';
@@ -81,7 +81,8 @@ it('leaves no page out of a first crawl that has to wait, though a worker takes 
   const joined: CrawlHandle[] = [];
   state.onHome = async () => {
     state.onHome = async () => {};
-    const configOf = (run: { config: string }) => configOfRun(run, { store: config.store! });
+    const configOf = (run: { config: string }) =>
+      configOfRun(run, { env: process.env, options: { store: config.store! } });
     joined.push((await joinCrawl({ runId: 1, worker: config, configOf }))!);
   };
   const watch = open();
@@ -133,7 +134,8 @@ it.each([
     }))!;
     seen.push(await runs.running(), await runs.hostsWaiting());
     await runs.close();
-    const configOf = (run: { config: string }) => configOfRun(run, { store: config.store! });
+    const configOf = (run: { config: string }) =>
+      configOfRun(run, { env: process.env, options: { store: config.store! } });
     seen.push(await joinCrawl({ runId: 1, worker: config, configOf }));
   };
   const watch = open();

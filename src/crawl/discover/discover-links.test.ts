@@ -4,7 +4,7 @@ import { PAGE_STATES } from '../../frontier/page-state.ts';
 import { createPageParser } from '../../parse/parse-page.ts';
 import { LINK_FLAGS, type LinkList } from '../../parse/parsed-page.ts';
 import { createScope, type ScopeOptions } from '../../scope/classify.ts';
-import { UNFOLLOWED } from '../../store/port.ts';
+import { UNFOLLOWED } from '../../store/settlement.ts';
 import { HrefCache } from '../../url/href-cache.ts';
 import { createNormalizer } from '../../url/normalize.ts';
 import { createLinkDiscovery, type DiscoverOptions } from './discover-links.ts';

@@ -13,7 +13,7 @@ import {
   type LinkList,
 } from '../../parse/parsed-page.ts';
 import type { LinkKind, Scope } from '../../scope/classify.ts';
-import { type LinkTargets, UNFOLLOWED } from '../../store/port.ts';
+import { type LinkTargets, UNFOLLOWED } from '../../store/settlement.ts';
 import { type HrefCache, MISS, NO_PAGE, PENDING } from '../../url/href-cache.ts';
 import type { NormalizedUrl, Normalizer } from '../../url/normalize.ts';
 

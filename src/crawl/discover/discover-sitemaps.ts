@@ -18,7 +18,7 @@ import {
   type SitemapWeb,
 } from '../../sitemap/find-entries.ts';
 import { sitemapLinks } from '../../sitemap/sitemap-links.ts';
-import type { HostDiscovery } from '../../store/port.ts';
+import type { HostDiscovery } from '../../store/sitemap-port.ts';
 import type { HostDesk } from '../hosts/leased-hosts.ts';
 import type { CrawlParts, StartUrl } from '../parts.ts';
 import {
@@ -180,7 +180,10 @@ export function createSitemapDiscovery(
 
   async function lookAt(looks: readonly Look[]): Promise<void> {
     const { host } = looks[0].start;
-    const record = new LookRecord(clock.now(), sitemaps === null ? null : await store.discovery(host));
+    const record = new LookRecord(
+      clock.now(),
+      sitemaps === null ? null : await store.sitemaps.discovery(host),
+    );
     const seen: Seen = {
       record,
       // One time is kept for all of them: where one has to be looked at, all are.
@@ -248,7 +251,7 @@ export function createSitemapDiscovery(
   async function offer(start: StartUrl): Promise<void> {
     const candidate = parts.discovery.judge(start, 0, 'link', false, true);
     offering++;
-    await store.offer([{ ...candidate, reopens: true }]);
+    await store.frontier.offer([{ ...candidate, reopens: true }]);
     offering--;
     wakeHosts([candidate]);
     around.onChange();
@@ -259,7 +262,9 @@ export function createSitemapDiscovery(
     const plain = plainOf(parts, start);
     if (plain === null) return start;
     const origins = [start, plain].map(({ fetchUrl }) => new URL(fetchUrl).origin);
-    const [secureRobots, plainRobots] = await Promise.all(origins.map((origin) => store.robots(origin)));
+    const [secureRobots, plainRobots] = await Promise.all(
+      origins.map((origin) => store.hosts.robots(origin)),
+    );
     const isFresh = (robots: typeof plainRobots) =>
       robots !== null && robots.status > 0 && robots.expiresAt > clock.now();
     if (isFresh(secureRobots)) return start;
@@ -378,7 +383,7 @@ export function createSitemapDiscovery(
   async function save(seen: Seen): Promise<void> {
     const findings = seen.batch.take();
     if (findings.length === 0) return;
-    seen.record.count(await store.saveEntries(findings, seen.record.now));
+    seen.record.count(await store.sitemaps.saveEntries(findings, seen.record.now));
     wakeHosts(findings.map(({ candidate }) => candidate));
   }
 
@@ -396,7 +401,7 @@ export function createSitemapDiscovery(
     const isSite = depths.has('site');
     const otherwise = sitemaps!.followsLinks ? 'links' : 'not_found';
     const found = record.toRemember({ isSite, isSearched: isSite || depths.has('page') }, otherwise);
-    if (found !== null) await store.saveDiscovery(host, found);
+    if (found !== null) await store.sitemaps.saveDiscovery(host, found);
   }
 
   function isKnown({ known, now }: LookRecord, { depth, start }: Look): boolean {

@@ -8,7 +8,7 @@
  */
 import type { SitemapReport, Trouble } from '../../sitemap/find-entries.ts';
 import { PageSet } from '../../store/page-set.ts';
-import type { HostDiscovery, SavedEntry } from '../../store/port.ts';
+import type { HostDiscovery, SavedEntry } from '../../store/sitemap-port.ts';
 import type { StartUrl } from '../parts.ts';
 
 const MOST_NAMED = 100;

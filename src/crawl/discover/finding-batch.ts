@@ -5,7 +5,7 @@
 import type { Candidate } from '../../frontier/candidate.ts';
 import { keepNewerDate, wordsOf } from '../../sitemap/entry-words.ts';
 import type { FoundEntry } from '../../sitemap/find-entries.ts';
-import type { SitemapFinding } from '../../store/port.ts';
+import type { SitemapFinding } from '../../store/sitemap-port.ts';
 
 const MOST_LETTERS = 1024 * 1024;
 

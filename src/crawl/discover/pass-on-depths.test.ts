@@ -8,7 +8,7 @@ function passer(...answers: (string[] | null)[]) {
   let asked = 0;
   let reminded = 0;
   const depths = createDepthPasser({
-    store: { lowerDepths: async () => answers[asked++] ?? null },
+    frontier: { lowerDepths: async () => answers[asked++] ?? null },
     clock,
     wakeHost: (host) => void woken.push(host),
     onTime: () => void reminded++,

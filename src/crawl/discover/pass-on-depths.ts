@@ -4,7 +4,7 @@
  * left to do nobody waits: what a shorter path opens may be all there is.
  */
 import type { Clock } from '../../primitives/clock.ts';
-import type { Store } from '../../store/port.ts';
+import type { FrontierPort } from '../../store/frontier-port.ts';
 
 const PAGES_AT_ONCE = 64;
 const EVERY_MS = 1000;
@@ -16,7 +16,7 @@ export interface DepthPasser {
 }
 
 export interface PasserSurroundings {
-  store: Pick<Store, 'lowerDepths'>;
+  frontier: Pick<FrontierPort, 'lowerDepths'>;
   clock: Clock;
   /** Pages of this host were queued. */
   wakeHost: (host: string) => void;
@@ -24,7 +24,7 @@ export interface PasserSurroundings {
   onTime: () => void;
 }
 
-export function createDepthPasser({ store, clock, wakeHost, onTime }: PasserSurroundings): DepthPasser {
+export function createDepthPasser({ frontier, clock, wakeHost, onTime }: PasserSurroundings): DepthPasser {
   let nextAt = Number.NEGATIVE_INFINITY;
   let cancel: (() => void) | null = null;
 
@@ -42,7 +42,7 @@ export function createDepthPasser({ store, clock, wakeHost, onTime }: PasserSurr
         remind(nextAt - now);
         return false;
       }
-      const hosts = await store.lowerDepths(PAGES_AT_ONCE);
+      const hosts = await frontier.lowerDepths(PAGES_AT_ONCE);
       for (const host of hosts ?? []) wakeHost(host);
       if (hosts === null) nextAt = clock.monotonic() + EVERY_MS;
       return hosts !== null;

@@ -5,7 +5,7 @@ import type { FetchRequest, Outcome } from '../../fetch/fetcher.ts';
 import { emptyHead } from '../../fetch/response-head.ts';
 import { auditRequests } from '../../politeness/audit.ts';
 import { HostPace } from '../../politeness/host-pace.ts';
-import type { HostLease, HostState } from '../../store/port.ts';
+import type { HostLease, HostState } from '../../store/host-port.ts';
 import type { RequestRow } from '../../store/read-side.ts';
 import { type Exchange, type ExchangeSurroundings, exchangeWith } from './exchange.ts';
 import { ActiveHost } from './leased-host.ts';

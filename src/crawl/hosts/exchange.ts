@@ -6,7 +6,7 @@ import type { Fetcher, FetchRequest, Outcome } from '../../fetch/fetcher.ts';
 import { retryAfterMs } from '../../fetch/retry-after.ts';
 import type { Claim } from '../../frontier/candidate.ts';
 import { essenceOf } from '../../parse/mime-type.ts';
-import type { RequestKind } from '../../store/port.ts';
+import type { RequestKind } from '../../store/host-port.ts';
 import type { CrawlParts } from '../parts.ts';
 import { isHeadDoubted } from '../visit/head-first.ts';
 import type { ActiveHost } from './leased-host.ts';
@@ -154,7 +154,7 @@ export function logRequest(
   const { outcome, sentAt, endedAt } = exchange;
   if (sentAt === null || endedAt === null) return;
   around.events.request(outcome.head?.status ?? 0, outcome.failure, outcome.wireBytes);
-  around.store.log({
+  around.store.hosts.log({
     kind,
     hostId: host.lease.hostId,
     pageId,

@@ -2,8 +2,8 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { FakeClock } from '../../../test/fake-clock.ts';
 import { PAGE_STATES } from '../../frontier/page-state.ts';
 import { HostPace } from '../../politeness/host-pace.ts';
+import type { FrontierPort } from '../../store/frontier-port.ts';
 import { openStore } from '../../store/open-store.ts';
-import type { Store } from '../../store/port.ts';
 import { keepLeases, type LeaseKeeper } from './keep-leases.ts';
 import { ActiveHost } from './leased-host.ts';
 
@@ -27,19 +27,19 @@ afterEach(async () => {
 });
 
 /** A host leased from a real store, and somebody who keeps the lease. */
-async function holdHost(more: { renew?: Store['renew'] } = {}) {
+async function holdHost(more: { renew?: FrontierPort['renew'] } = {}) {
   const clock = new FakeClock();
-  const store = await openStore({
+  const opened = await openStore({
     address: ':memory:',
     clock,
     onFailure: (error) => {
       throw error;
     },
   });
-  cleanUp.push(() => store.close());
+  cleanUp.push(() => opened.close());
   const request = { project: 'p', owner: 'me', configHash: '', config: '{}', fresh: false, metadata: null };
-  await store.begin({ ...request, now: clock.now() });
-  await store.offer([
+  const store = await opened.begin({ ...request, now: clock.now() });
+  await store.frontier.offer([
     {
       url: 'https://a.test/',
       fetchUrl: 'https://a.test/',
@@ -51,11 +51,11 @@ async function holdHost(more: { renew?: Store['renew'] } = {}) {
       onlyNofollow: false,
     },
   ]);
-  const [lease] = await store.lease('me', 1, clock.now(), LEASE_MS);
+  const [lease] = await store.frontier.lease('me', 1, clock.now(), LEASE_MS);
   const host = new ActiveHost(lease, new HostPace('a.test', lease.state, PACE, clock, false), () => false);
   const heard: string[] = [];
   const keeper: LeaseKeeper = keepLeases({
-    store: more.renew === undefined ? store : { renew: more.renew },
+    frontier: more.renew === undefined ? store.frontier : { renew: more.renew },
     clock,
     owner: 'me',
     leaseMs: LEASE_MS,
@@ -102,7 +102,7 @@ describe('a lease that is kept', () => {
   it('has a margin of a tenth where that is shorter', async () => {
     const clock = new FakeClock();
     const keeper = keepLeases({
-      store: { renew: async () => {} },
+      frontier: { renew: async () => {} },
       clock,
       owner: 'me',
       leaseMs: 3_000,
@@ -134,7 +134,7 @@ describe('a lease that could not be renewed', () => {
     const held = await holdHost({
       renew: async (...args) => {
         await gate;
-        return held.store.renew(...args);
+        return held.store.frontier.renew(...args);
       },
     });
     await held.pass(LEASE_MS);
@@ -151,9 +151,9 @@ describe('a lease that could not be renewed', () => {
     const { clock, store } = held;
     held.keeper.stop();
     await held.pass(LEASE_MS + 1_000);
-    expect(await store.leaseHost('another', 'a.test', clock.now(), LEASE_MS)).not.toBeNull();
+    expect(await store.frontier.leaseHost('another', 'a.test', clock.now(), LEASE_MS)).not.toBeNull();
     const again = keepLeases({
-      store,
+      frontier: store.frontier,
       clock,
       owner: 'me',
       leaseMs: LEASE_MS,

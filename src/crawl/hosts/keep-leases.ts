@@ -7,13 +7,14 @@
  * A lease that ran out because the store was away is good again when the renewal comes through and nobody took it.
  */
 import type { Clock } from '../../primitives/clock.ts';
-import type { HostLease, Store } from '../../store/port.ts';
+import type { FrontierPort } from '../../store/frontier-port.ts';
+import type { HostLease } from '../../store/host-port.ts';
 import type { ActiveHost } from './leased-host.ts';
 
 const MAX_MARGIN_MS = 2_000;
 
 export interface LeaseKeeperOptions {
-  store: Pick<Store, 'renew'>;
+  frontier: Pick<FrontierPort, 'renew'>;
   clock: Clock;
   owner: string;
   leaseMs: number;
@@ -32,7 +33,7 @@ export interface LeaseKeeper {
 }
 
 export function keepLeases(options: LeaseKeeperOptions): LeaseKeeper {
-  const { store, clock, owner, leaseMs } = options;
+  const { frontier, clock, owner, leaseMs } = options;
   // The clock of whoever judges the lease may differ from ours by so much.
   const marginMs = Math.min(MAX_MARGIN_MS, leaseMs / 10);
   let isStopped = false;
@@ -57,7 +58,7 @@ export function keepLeases(options: LeaseKeeperOptions): LeaseKeeper {
     const leases = held.map(({ lease }) => lease);
     const before = leases.map(({ until }) => until);
     const until = Math.round(clock.now() + leaseMs);
-    await store.renew(owner, leases, until);
+    await frontier.renew(owner, leases, until);
     for (const [i, host] of held.entries()) {
       if (host.lease.until <= before[i]) options.onLost(host);
       else {

@@ -46,8 +46,8 @@ export function createRobotsLearner(
       refusedRetries: retryRefused ? retry.retries : 0,
       ttlMs: robots!.ttlMs,
       clock,
-      load: (key) => store.robots(key, host.lease),
-      save: (stored) => store.saveRobots(host.lease.hostId, stored),
+      load: (key) => store.hosts.robots(key, host.lease),
+      save: (stored) => store.hosts.saveRobots(host.lease.hostId, stored),
       async ask(url, maxBytes) {
         host.robotsRetry = null;
         const outcome = await ask(url, maxBytes);

@@ -8,7 +8,7 @@ import type { Schedulable } from '../../frontier/host-schedule.ts';
 import type { HostPace } from '../../politeness/host-pace.ts';
 import type { RobotsAnswer } from '../../politeness/robots-gate.ts';
 import type { RobotsRules } from '../../politeness/robots-txt.ts';
-import type { HostLease } from '../../store/port.ts';
+import type { HostLease } from '../../store/host-port.ts';
 
 /** Why nothing was asked. */
 export interface Refused {

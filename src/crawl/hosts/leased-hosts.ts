@@ -6,7 +6,7 @@ import type { Outcome } from '../../fetch/fetcher.ts';
 import type { HostSchedule } from '../../frontier/host-schedule.ts';
 import { PAGE_STATES, type PageState, pageStateName } from '../../frontier/page-state.ts';
 import { HostPace } from '../../politeness/host-pace.ts';
-import type { HostLease } from '../../store/port.ts';
+import type { HostLease } from '../../store/host-port.ts';
 import type { CrawlParts } from '../parts.ts';
 import { createHostQuestions, type HostQuestions } from './ask-hosts.ts';
 import { wasNotTaken } from './exchange.ts';
@@ -85,7 +85,7 @@ export function createHostDesk(parts: CrawlParts, around: DeskSurroundings): Hos
   let exchanging = 0;
   let cancelSwap: (() => void) | null = null;
   const keeper = keepLeases({
-    ...{ store, clock, owner, leaseMs },
+    ...{ frontier: store.frontier, clock, owner, leaseMs },
     hosts: () => hosts.values(),
     onGood(host) {
       host.isLapsed = false;
@@ -143,7 +143,7 @@ export function createHostDesk(parts: CrawlParts, around: DeskSurroundings): Hos
     if (hosts.size >= maxHosts && cancelSwap === null) await giveBackFurthest();
     const count = Math.min(leasesWanted(left), maxHosts - hosts.size);
     if (count <= 0) return false;
-    const leases = await store.lease(owner, count, clock.now(), leaseMs);
+    const leases = await store.frontier.lease(owner, count, clock.now(), leaseMs);
     if (leases.length > 0) mayHaveMore = true;
     for (const lease of leases) {
       const host = activate(lease);
@@ -193,14 +193,14 @@ export function createHostDesk(parts: CrawlParts, around: DeskSurroundings): Hos
 
   async function unclaimAll(host: ActiveHost): Promise<void> {
     const claims = host.takeClaims();
-    if (claims.length > 0) await store.unclaim(host.lease, claims);
+    if (claims.length > 0) await store.frontier.unclaim(host.lease, claims);
   }
 
   async function close(host: ActiveHost, state: PageState, reason: string): Promise<void> {
     await unclaimAll(host);
     // Whoever spends a budget learns from the pages themselves which hosts were silent; a limit says nothing of that.
     const marksKnown = parts.allowance !== null && state !== 'RequestLimitHit';
-    const closed = await store.closeHost(host.lease, PAGE_STATES[state], reason, marksKnown);
+    const closed = await store.frontier.closeHost(host.lease, PAGE_STATES[state], reason, marksKnown);
     events.host({
       host: host.lease.host,
       what: 'closed',
@@ -247,7 +247,7 @@ export function createHostDesk(parts: CrawlParts, around: DeskSurroundings): Hos
     parts.fetcher.forgetHost(host.lease.host);
     exchanging++;
     await unclaimAll(host);
-    await store.release(host.lease);
+    await store.frontier.release(host.lease);
     exchanging--;
     for (const lookup of host.lookups.splice(0)) lookup.done('moved');
     // Pages may have been queued while the lease was on its way back.
@@ -262,7 +262,7 @@ export function createHostDesk(parts: CrawlParts, around: DeskSurroundings): Hos
       const held = hosts.get(name);
       if (held !== undefined) return held;
       exchanging++;
-      const lease = await store.leaseHost(owner, name, clock.now(), leaseMs);
+      const lease = await store.frontier.leaseHost(owner, name, clock.now(), leaseMs);
       exchanging--;
       if (lease !== null) return hosts.get(name) ?? activate(lease);
       // Whoever waited for the answer before calling the run over.
@@ -385,7 +385,7 @@ export function createHostDesk(parts: CrawlParts, around: DeskSurroundings): Hos
     async releaseAll() {
       for (const host of hosts.values()) {
         await unclaimAll(host);
-        await store.release(host.lease);
+        await store.frontier.release(host.lease);
       }
       hosts.clear();
     },

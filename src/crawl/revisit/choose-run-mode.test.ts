@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { CrawlEvent } from '../../events/events.ts';
 import { type Claim, SAMPLE_PRIORITY } from '../../frontier/candidate.ts';
-import type { ModeDecision, RunStart } from '../../store/port.ts';
+import type { ModeDecision, RunStart } from '../../store/run-port.ts';
 import { createModeDesk } from './choose-run-mode.ts';
 
 const START: RunStart = {
@@ -37,7 +37,7 @@ describe('the sample of a smart run', () => {
       store: {
         isShared: false,
         clock: { now: () => 0, monotonic: () => 0, after: () => () => {} },
-        decideMode: async (decision) => decision,
+        run: { decideMode: async (decision) => decision },
       },
       events: { emit() {} },
       random: () => 0.5,
@@ -91,9 +91,11 @@ describe('the mode of a run', () => {
         store: {
           isShared: true,
           clock: { now: () => 0, monotonic: () => 0, after: () => () => {} },
-          decideMode: async (decision) => {
-            kept ??= decision;
-            return kept;
+          run: {
+            decideMode: async (decision) => {
+              kept ??= decision;
+              return kept;
+            },
           },
         },
         events: { emit: (event) => void told.push(event) },

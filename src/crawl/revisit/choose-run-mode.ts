@@ -15,7 +15,9 @@ import type { VisitOutcome } from '../../change/visit-record.ts';
 import type { EventHub } from '../../events/event-hub.ts';
 import { type Claim, SAMPLE_PRIORITY } from '../../frontier/candidate.ts';
 import { PAGE_STATES } from '../../frontier/page-state.ts';
-import type { CrawlMode, KnownPage, ModeDecision, Revision, RunStart, Store } from '../../store/port.ts';
+import type { KnownPage, Revision } from '../../store/frontier-port.ts';
+import type { CrawlMode, ModeDecision, RunPort, RunStart } from '../../store/run-port.ts';
+import type { RunStore } from '../../store/store-port.ts';
 
 /** Others may have decided meanwhile: asked at most so often. */
 const ASK_EVERY_MS = 2000;
@@ -27,7 +29,7 @@ export interface ModeDeskOptions extends ModeTestOptions {
   wanted: CrawlMode | 'smart';
   /** The most pages of the sample. */
   sample: number;
-  store: Pick<Store, 'decideMode' | 'clock' | 'isShared'>;
+  store: Pick<RunStore, 'clock' | 'isShared'> & { run: Pick<RunPort, 'decideMode'> };
   events: Pick<EventHub, 'emit'>;
   random: () => number;
 }
@@ -70,12 +72,12 @@ export function createModeDesk(options: ModeDeskOptions): ModeDesk {
   }
 
   async function decide(mode: CrawlMode, reason: string): Promise<void> {
-    take((await store.decideMode({ mode, reason: `smart: ${mode}, ${reason}` }))!);
+    take((await store.run.decideMode({ mode, reason: `smart: ${mode}, ${reason}` }))!);
   }
 
   async function askOthers(): Promise<void> {
     askedAt = store.clock.monotonic();
-    const found = await store.decideMode(null);
+    const found = await store.run.decideMode(null);
     if (found !== null) take(found);
   }
 
@@ -98,7 +100,7 @@ export function createModeDesk(options: ModeDeskOptions): ModeDesk {
     async open(start) {
       if (decision !== null) {
         // Who goes on with a run, or takes part, visits its pages as they were visited so far.
-        const found = (await store.decideMode(decision))!;
+        const found = (await store.run.decideMode(decision))!;
         if (found.mode !== decision.mode) take(found);
         return;
       }

@@ -7,7 +7,8 @@ import { announcesChanges, isFresh, isNewerThanVisit, isOlderThanVisit } from '.
 import { conditionsFor } from '../../change/validators.ts';
 import type { KnownBy } from '../../change/visit-record.ts';
 import { type Claim, CONFIRM_GONE_PRIORITY, type LastVisit } from '../../frontier/candidate.ts';
-import type { HostState, Settlement } from '../../store/port.ts';
+import type { HostState } from '../../store/host-port.ts';
+import type { Settlement } from '../../store/settlement.ts';
 import type { CrawlParts } from '../parts.ts';
 import { bareSettlement } from '../visit/page-settlement.ts';
 

@@ -18,8 +18,10 @@ function someHosts(count: number) {
   const woken: string[] = [];
   const around = {
     store: {
-      async unclaim({ host }: ActiveHost['lease'], claims: Claim[]) {
-        returned.set(host, (returned.get(host) ?? 0) + claims.length);
+      frontier: {
+        async unclaim({ host }: ActiveHost['lease'], claims: Claim[]) {
+          returned.set(host, (returned.get(host) ?? 0) + claims.length);
+        },
       },
     },
     onStart: null,

@@ -35,7 +35,8 @@ export function createPutOff(around: PutOffSurroundings): PutOff {
 
   function putBack(host: ActiveHost): void {
     host.awaitsDates = false;
-    if (host.undated.length > 0) store.unclaim(host.lease, host.undated.splice(0)).catch(around.onFailure);
+    if (host.undated.length > 0)
+      store.frontier.unclaim(host.lease, host.undated.splice(0)).catch(around.onFailure);
     // At once: while nobody is awake to claim them, the run may be taken for over.
     around.wakeHost(host.lease.host);
     around.onChange();
@@ -47,7 +48,7 @@ export function createPutOff(around: PutOffSurroundings): PutOff {
     if (host.undated.length === 0 && !host.awaitsDates) void dates.then(() => putBack(host));
     if (isFull()) {
       host.awaitsDates = true;
-      await store.unclaim(host.lease, [...claims]);
+      await store.frontier.unclaim(host.lease, [...claims]);
       return;
     }
     host.undated.push(...claims);

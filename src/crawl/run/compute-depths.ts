@@ -8,7 +8,9 @@
 import { buildLinkGraph, type GraphSource, type LinkGraph } from '../../graph/link-graph.ts';
 import { type Origin, originDepths } from '../../graph/origin-depths.ts';
 import type { Scope } from '../../scope/classify.ts';
-import { type DepthBatch, NO_DEPTH, type Store, UNFOLLOWED } from '../../store/port.ts';
+import type { ProjectPort } from '../../store/project-port.ts';
+import type { DepthBatch } from '../../store/run-port.ts';
+import { NO_DEPTH, UNFOLLOWED } from '../../store/settlement.ts';
 import { compileDomainPattern, matchesDomain } from '../../url/domain-pattern.ts';
 
 /** What of a configuration makes a map. */
@@ -68,9 +70,15 @@ export function leastDepths(graph: MapGraph, { scope }: MapLists): Int32Array {
 }
 
 /** Works out the depths from each origin and puts them in the place of the stored ones. */
-export async function saveOriginDepths(store: Store, graph: MapGraph, lists: MapLists): Promise<void> {
+export async function saveOriginDepths(
+  projects: Pick<ProjectPort, 'saveDepths'>,
+  projectId: number,
+  graph: MapGraph,
+  lists: MapLists,
+): Promise<void> {
   const origins = originsOver(graph, lists);
-  await store.saveDepths(
+  await projects.saveDepths(
+    projectId,
     origins.map(({ name }) => name),
     // Anew each time it is asked for: a store may have to begin again.
     { [Symbol.iterator]: () => depthBatches(graph, origins) },

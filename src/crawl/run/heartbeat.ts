@@ -3,7 +3,7 @@
  * all of them have come. A store that nobody shares is left in peace.
  */
 import type { Clock } from '../../primitives/clock.ts';
-import type { Store } from '../../store/port.ts';
+import type { RunStore } from '../../store/store-port.ts';
 import type { WorkerReport } from '../../store/worker-report.ts';
 
 const HEARTBEAT_EVERY_MS = 5_000;
@@ -11,7 +11,7 @@ const HEARTBEAT_EVERY_MS = 5_000;
 const COUNT_SHARE = 20;
 
 export interface StoreWatchOptions {
-  store: Store;
+  store: RunStore;
   clock: Clock;
   wantsCounts: boolean;
   /** Pages of the run that are counted here: what was done before, and by this worker. */
@@ -47,11 +47,11 @@ export function watchStore(options: StoreWatchOptions): StoreWatch {
 
   async function beat(): Promise<void> {
     const askedAt = clock.monotonic();
-    await store.heartbeat(options.report());
+    await store.run.heartbeat(options.report());
     options.onAnswer(clock.monotonic() - askedAt);
     if (!options.wantsCounts || isStopped || clock.monotonic() < countAgainAt) return;
     const countedFrom = clock.monotonic();
-    const { pages } = await store.counts();
+    const { pages } = await store.run.counts();
     others = Math.max(others, pages - options.pagesHere());
     countAgainAt = clock.monotonic() + COUNT_SHARE * (clock.monotonic() - countedFrom);
   }

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { FakeClock } from '../../../test/fake-clock.ts';
-import type { Store } from '../../store/port.ts';
+import type { RunCounts } from '../../store/run-port.ts';
+import type { RunStore } from '../../store/store-port.ts';
 import { watchOthers } from './other-workers.ts';
 
 const LIMIT = 77;
@@ -9,18 +10,20 @@ const LIMIT = 77;
 function useStore(flushMs: number, countMs: number) {
   const clock = new FakeClock();
   const store = { pages: 42 };
-  const verbs: Partial<Store> = {
+  const verbs = {
     isShared: true,
-    onWork: () => {},
+    frontier: { onWork: () => {} },
     async flush() {
       clock.advance(flushMs);
     },
-    async counts() {
-      clock.advance(countMs);
-      return { pages: store.pages } as Awaited<ReturnType<Store['counts']>>;
+    run: {
+      async counts() {
+        clock.advance(countMs);
+        return { pages: store.pages } as RunCounts;
+      },
     },
   };
-  const others = watchOthers(verbs as Store, clock, () => {});
+  const others = watchOthers(verbs as unknown as RunStore, clock, () => {});
   return { clock, store, others };
 }
 

@@ -6,7 +6,7 @@
  * looked at while the run is not over though nothing is left to do here.
  */
 import type { Clock } from '../../primitives/clock.ts';
-import type { Store } from '../../store/port.ts';
+import type { RunStore } from '../../store/store-port.ts';
 
 const LOOK_EVERY_MS = 1_000;
 /** Counting the pages of a large project takes time: it gets at most a twentieth of it. */
@@ -19,11 +19,11 @@ export interface OtherWorkers {
 }
 
 /** `look` is called whenever it may be worth it to ask the store again. */
-export function watchOthers(store: Store, clock: Clock, look: () => void): OtherWorkers {
+export function watchOthers(store: RunStore, clock: Clock, look: () => void): OtherWorkers {
   let cancel: (() => void) | null = null;
   let isStopped = false;
   let countAgainAt = Number.NEGATIVE_INFINITY;
-  store.onWork(() => {
+  store.frontier.onWork(() => {
     if (!isStopped) look();
   });
   if (store.isShared) lookLater();
@@ -45,7 +45,7 @@ export function watchOthers(store: Store, clock: Clock, look: () => void): Other
     await store.flush();
     // From here on: a commit takes as long as others take with theirs, which says nothing of the counting.
     const askedAt = clock.monotonic();
-    const { pages } = await store.counts();
+    const { pages } = await store.run.counts();
     const now = clock.monotonic();
     countAgainAt = now + COUNT_SHARE * (now - askedAt);
     return pages >= limit;
@@ -53,7 +53,7 @@ export function watchOthers(store: Store, clock: Clock, look: () => void): Other
 
   return {
     async isRunOver(limit) {
-      const isOver = limit === null ? await store.isDone() : await hasPages(limit);
+      const isOver = limit === null ? await store.run.isDone() : await hasPages(limit);
       if (!isOver) lookLater();
       return isOver;
     },

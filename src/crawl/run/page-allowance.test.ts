@@ -30,7 +30,7 @@ function createPermits(limit: number, done = 0) {
 function budgetOf(limit: number, permits: ReturnType<typeof createPermits>, more: { block?: number } = {}) {
   const told = { times: 0 };
   const budget = createBudget(limit, {
-    store: permits,
+    run: permits,
     block: more.block ?? 4,
     onMore: () => told.times++,
     onFailure: (error) => {
@@ -50,7 +50,7 @@ async function takeIfAny(budget: Budget): Promise<boolean> {
 describe('the budget of pages', () => {
   it('is never spent without a limit, and asks nobody', async () => {
     const permits = createPermits(0);
-    const budget = createBudget(null, { store: permits, block: 4, onMore() {}, onFailure() {} });
+    const budget = createBudget(null, { run: permits, block: 4, onMore() {}, onFailure() {} });
     for (let i = 0; i < 1000; i++) budget.take();
     await budget.returnUnused();
     expect(budget).toMatchObject({ isDry: false, isSpent: false });

@@ -4,7 +4,7 @@
  *
  * It promises that no more pages are asked for than permits were had. Without a limit the store is never asked.
  */
-import type { Store } from '../../store/port.ts';
+import type { RunPort } from '../../store/run-port.ts';
 
 export interface Budget {
   /** No permit is at hand; asking for more may help. */
@@ -34,7 +34,7 @@ const UNLIMITED: Budget = {
 };
 
 export interface BudgetSurroundings {
-  store: Pick<Store, 'reservePages' | 'returnPages'>;
+  run: Pick<RunPort, 'reservePages' | 'returnPages'>;
   /** Permits asked for at once. */
   block: number;
   /** There were no permits and now there are. */
@@ -44,7 +44,7 @@ export interface BudgetSurroundings {
 
 export function createBudget(limit: number | null, around: BudgetSurroundings): Budget {
   if (limit === null) return UNLIMITED;
-  const { store, block, onMore } = around;
+  const { run, block, onMore } = around;
   let atHand = 0;
   let isInVain = false;
   let asking: Promise<boolean> | null = null;
@@ -64,7 +64,7 @@ export function createBudget(limit: number | null, around: BudgetSurroundings): 
   }
 
   async function ask(): Promise<boolean> {
-    const count = await store.reservePages(block, limit!);
+    const count = await run.reservePages(block, limit!);
     isInVain = count === 0;
     add(count);
     return atHand > 0;
@@ -91,7 +91,7 @@ export function createBudget(limit: number | null, around: BudgetSurroundings): 
       await asking;
       const count = atHand;
       atHand = 0;
-      if (count > 0) await store.returnPages(count);
+      if (count > 0) await run.returnPages(count);
       // They are there to be had again, by us too.
       if (count > 0) isInVain = false;
     },

@@ -5,7 +5,8 @@ import { OPTION_NAMES, OPTIONS } from '../../config/option-table.ts';
 import { isBareAddress, readStartUrl } from '../../config/start-url.ts';
 import { authorizationOf, withoutCredentials, withoutLogin } from '../../config/url-credentials.ts';
 import { sumiError } from '../../errors.ts';
-import type { KnownPage, Reconsidered, Revision, RunStart, Verdict } from '../../store/port.ts';
+import type { KnownPage, Reconsidered, Revision, Verdict } from '../../store/frontier-port.ts';
+import type { RunStart } from '../../store/run-port.ts';
 import type { NormalizedUrl } from '../../url/normalize.ts';
 import { siteOf } from '../../url/site-of.ts';
 import { frameOfReason, type LinkDiscovery, UNFOLLOWED_LINK } from '../discover/discover-links.ts';
@@ -31,7 +32,7 @@ export async function prepareRun(
   const { isStartUrl } = parts;
   const isNewRun = !start.resumed;
   await parts.modes.open(start);
-  if (run.due !== undefined) await parts.store.requeue(run.due, DUE_PRIORITY);
+  if (run.due !== undefined) await parts.store.frontier.requeue(run.due, DUE_PRIORITY);
   else if (start.knownUrls > 0 && (isNewRun || run.configChanged)) {
     const leastDepth = run.configChanged ? await readLeastDepths(parts, run.project) : null;
     const judgeKnown = (row: KnownPage): Revision | null => {
@@ -46,12 +47,13 @@ export async function prepareRun(
       if (isCutOff(row) || (!isNewRun && isAnsweredHere(row))) return null;
       return judge(row);
     };
-    await parts.store.reconsider((row) => parts.modes.revise(row, judgeKnown(row)));
+    await parts.store.frontier.reconsider((row) => parts.modes.revise(row, judgeKnown(row)));
   }
   // Depths are worked out at the end; until then no reader may take those of the start URLs for those of an origin.
-  if (parts.map !== null && start.knownUrls === 0) await parts.store.saveDepths(parts.map.origins, []);
+  if (parts.map !== null && start.knownUrls === 0)
+    await parts.store.projects.saveDepths(start.projectId, parts.map.origins, []);
   await offerStartUrls(parts);
-  if (!hasToDiscover(parts)) await parts.store.knowsNoMore();
+  if (!hasToDiscover(parts)) await parts.store.run.knowsNoMore();
 }
 
 /** Where pages are under the lists of this crawl; null when it makes no map. */
@@ -82,7 +84,7 @@ export async function prepareToJoin(parts: CrawlParts, start: RunStart): Promise
 
 function listenForLowered({ store, discovery, isStartUrl }: CrawlParts): (row: Reconsidered) => Verdict {
   const judge = judgeOf(discovery, isStartUrl);
-  store.onLowered(judge);
+  store.frontier.onLowered(judge);
   return judge;
 }
 
@@ -110,7 +112,7 @@ async function offerStartUrls(parts: CrawlParts): Promise<void> {
   const { store, discovery, startUrls } = parts;
   const known = startUrls.filter((start) => !isOfferedLater(parts, start));
   // A start URL is welcome even where links to it were not.
-  await store.offer(
+  await store.frontier.offer(
     known.map((found) => ({ ...discovery.judge(found, 0, 'link', false, true), reopens: true })),
   );
   await store.flush();

@@ -26,7 +26,6 @@ export async function findRefusedStarts(
   { runId, isTick }: { runId: number; isTick: boolean },
 ): Promise<{ refused: RefusedStart[]; hasPages: boolean }> {
   const none = { refused: [], hasPages: true };
-  if (parts.openSide === null) return none;
   const side = await openIfThere(parts.openSide);
   if (side === null) return none;
   try {

@@ -3,7 +3,7 @@
  * first word, what was asked keeps its answer, and of the rest the new depth decides. Takes values, keeps nothing.
  */
 import { PAGE_STATES, type PageState, pageStateName } from '../../frontier/page-state.ts';
-import type { KnownPage, Reconsidered, Revision, Verdict } from '../../store/port.ts';
+import type { KnownPage, Reconsidered, Revision, Verdict } from '../../store/frontier-port.ts';
 
 const ASKED: ReadonlySet<PageState> = new Set([
   'Processed',

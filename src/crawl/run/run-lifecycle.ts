@@ -10,7 +10,8 @@ import { startProgress } from '../../events/progress.ts';
 import { countUrls } from '../../frontier/counting-words.ts';
 import { PAGE_STATES } from '../../frontier/page-state.ts';
 import type { LinkGraph } from '../../graph/link-graph.ts';
-import type { RunCounts, RunStart, Store } from '../../store/port.ts';
+import type { RunCounts, RunStart } from '../../store/run-port.ts';
+import type { RunStore } from '../../store/store-port.ts';
 import type { NormalizedUrl } from '../../url/normalize.ts';
 import type { CrawlParts } from '../parts.ts';
 import type { CrawlLoop } from '../run-crawl.ts';
@@ -97,7 +98,7 @@ export async function workOnRun(work: RunWork): Promise<SummaryEvent> {
     events,
     maxPages: limits.maxPages,
     pages: () => counters.pages + watch.pagesOfOthers,
-    look: () => ({ waiting: store.waiting(), ...loop.now }),
+    look: () => ({ waiting: store.frontier.waiting(), ...loop.now }),
     waitingFor: loop.waitingFor,
   });
   try {
@@ -110,7 +111,7 @@ export async function workOnRun(work: RunWork): Promise<SummaryEvent> {
     const message = error instanceof Error ? error.message : String(error);
     if (error instanceof SumiError && isOfTheProgram(error)) {
       // The store works: the run can say why it ended, and goes on when it is called again.
-      await store.finish('interrupted', clock.now(), message);
+      await store.run.finish('interrupted', clock.now(), message);
     } else {
       // Who reads lines of events hears that no more come.
       events.emit(summarize('interrupted', message, await countsIfAny(store)));
@@ -122,7 +123,7 @@ export async function workOnRun(work: RunWork): Promise<SummaryEvent> {
     parts.lag.stop();
     await parts.fetcher.close();
     await parts.bodies?.close();
-    await store.close();
+    await store.leave();
   }
 }
 
@@ -139,7 +140,7 @@ async function leftAt(end: LoopEnd, { parts, loop, isJoined, onLimit }: RunWork)
   if (loop.hasMoreToFind() || isJoined) return 'paused';
   await parts.store.flush();
   // Others may have found some: only the store knows.
-  const { waiting } = await parts.store.counts();
+  const { waiting } = await parts.store.run.counts();
   return waiting === 0 ? 'done' : 'paused';
 }
 
@@ -153,27 +154,27 @@ async function finish(
   if (end === 'stopped' && isJoined) {
     // Time is short: what all have done is not counted for a goodbye.
     await store.flush();
-    return summarize('interrupted', null, ownCounts(events, start, store.waiting()));
+    return summarize('interrupted', null, ownCounts(events, start, store.frontier.waiting()));
   }
   let leftOut = 0;
   if (end === 'limit' || end === 'host-limit') {
-    while ((await store.lowerDepths(DEPTHS_AT_ONCE)) !== null);
+    while ((await store.frontier.lowerDepths(DEPTHS_AT_ONCE)) !== null);
     const reason = end === 'limit' ? `max-pages ${limits.maxPages}` : 'host-budget';
-    leftOut = await store.closeWaiting(PAGE_STATES.Skipped, `limit: ${reason}`);
+    leftOut = await store.frontier.closeWaiting(PAGE_STATES.Skipped, `limit: ${reason}`);
   }
   if (end === 'done') await parts.modes.close('all pages were visited');
   else if (end === 'limit' || end === 'host-limit') await parts.modes.close('the run had its pages');
   // Of pages that were left out, one may lead to what looks lost.
   const isAllKnown = end === 'done' || ((end === 'limit' || end === 'host-limit') && leftOut === 0);
   // A first run has nothing to lose.
-  if (isAllKnown && start.knownUrls > 0) await store.markOrphans(begunAt, clock.now());
+  if (isAllKnown && start.knownUrls > 0) await store.history.markOrphans(begunAt, clock.now());
   await saveDepths(parts, project, onGraph);
   const { wanted, error, refused } = await judgeEnd(end, { parts, start, project, isForFinds, isTick });
-  const status = await store.finish(wanted, clock.now(), error);
+  const status = await store.run.finish(wanted, clock.now(), error);
   // Before anything of this run could be cleared.
-  const counts = await store.counts();
+  const counts = await store.run.counts();
   if (limits.keepHistoryMs !== null && status !== 'running')
-    await store.forget(project, clock.now() - limits.keepHistoryMs);
+    await store.projects.forget(project, clock.now() - limits.keepHistoryMs);
   return summarize(status === 'running' ? leftAs(wanted) : status, error, counts, refused);
 }
 
@@ -198,7 +199,8 @@ async function judgeEnd(
   const { refused, hasPages } = await findRefusedStarts(parts, project, { runId, isTick });
   const error = summarizeRefused(refused, wanted !== 'failed');
   if (wanted === 'failed') return { wanted, error, refused };
-  if (refused.length === 0 || (hasPages && hasRead(await store.counts()))) return { wanted, error, refused };
+  if (refused.length === 0 || (hasPages && hasRead(await store.run.counts())))
+    return { wanted, error, refused };
   return { wanted: 'failed', error, refused };
 }
 
@@ -218,7 +220,7 @@ async function saveDepths(
   const side = await map.openSide();
   try {
     const graph = await readMapGraph(side, project, map);
-    await saveOriginDepths(store, graph, map);
+    await saveOriginDepths(store.projects, store.start.projectId, graph, map);
     // Others may go on with a shared map: then it is not as it was left.
     if (!store.isShared) onGraph(graph.whole);
   } finally {
@@ -244,7 +246,7 @@ async function statusOf(
     discovery.judge(url, 0, 'link', false, true).state === PAGE_STATES.Queued;
   if (!startUrls.some(isWelcome)) return 'completed';
   if (!store.isShared) return 'failed';
-  const { pages, byState, ledger } = await store.counts();
+  const { pages, byState, ledger } = await store.run.counts();
   // Without a page only start URLs are known: one that was skipped was refused by a robots.txt, which is an answer.
   const isAnswered =
     pages > 0 || (byState.Skipped ?? 0) > 0 || ledger.some(({ outcome }) => outcome === 'unchanged');
@@ -266,9 +268,9 @@ function ownCounts({ counters }: EventHub, start: RunStart, waiting: number): Ru
 }
 
 /** A store that failed may refuse the question. */
-async function countsIfAny(store: Store): Promise<RunCounts> {
+async function countsIfAny(store: RunStore): Promise<RunCounts> {
   try {
-    return await store.counts();
+    return await store.run.counts();
   } catch {
     return {
       byState: {},

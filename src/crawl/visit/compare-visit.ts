@@ -18,8 +18,8 @@ import type {
 import type { Outcome } from '../../fetch/fetcher.ts';
 import type { LastVisit } from '../../frontier/candidate.ts';
 import { essenceOf, isPageType } from '../../parse/mime-type.ts';
+import type { HistoryPort } from '../../store/history-port.ts';
 import type { PageFacts, PageTouch } from '../../store/page-facts.ts';
-import type { Store } from '../../store/port.ts';
 import { type FoundPage, type PageSettlement, wasAnswered, wasRead } from './page-settlement.ts';
 
 const DAY_MS = 86_400_000;
@@ -131,10 +131,10 @@ function hasSameText(facts: PageFacts, last: LastVisit): boolean {
 /** What is stored of the page, for what the hashes left open; null also where they decided. */
 export async function readPast(
   settlement: PageSettlement,
-  store: Pick<Store, 'past'>,
+  history: Pick<HistoryPort, 'past'>,
 ): Promise<PastPage | null> {
   if (settlement.found === null) return null;
-  return store.past(settlement.claim.pageId, mayHaveOtherLinks(settlement));
+  return history.past(settlement.claim.pageId, mayHaveOtherLinks(settlement));
 }
 
 /** The rest of the comparison, with what `readPast` gave. */

@@ -4,7 +4,7 @@ import type { EventHub } from '../../events/event-hub.ts';
 import type { PageEvent } from '../../events/events.ts';
 import type { Outcome } from '../../fetch/fetcher.ts';
 import { pageStateName } from '../../frontier/page-state.ts';
-import type { Settled, Settlement } from '../../store/port.ts';
+import type { Settled, Settlement } from '../../store/settlement.ts';
 
 /** `outcome` is null when nothing was asked. */
 export function emitPageEvent(

@@ -6,7 +6,7 @@
  */
 import type { Outcome, ResponseHead } from '../../fetch/fetcher.ts';
 import { essenceOf } from '../../parse/mime-type.ts';
-import type { HostState } from '../../store/port.ts';
+import type { HostState } from '../../store/host-port.ts';
 import type { ActiveHost, PageTurn } from '../hosts/leased-host.ts';
 import type { Answer } from './judge-answer.ts';
 

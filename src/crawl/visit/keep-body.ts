@@ -2,7 +2,7 @@
 import { SumiError } from '../../errors.ts';
 import type { BodyStore } from '../../store/bodies.ts';
 import type { PageFacts } from '../../store/page-facts.ts';
-import type { Settlement } from '../../store/port.ts';
+import type { Settlement } from '../../store/settlement.ts';
 
 /** The body's key, now or later. */
 export type KeptBody = string | Promise<string>;

@@ -3,7 +3,7 @@ import type { ComparedPage } from '../../change/visit-record.ts';
 import type { ToldLink } from '../../events/events.ts';
 import type { Claim, LastVisit } from '../../frontier/candidate.ts';
 import { PAGE_STATES, type PageState } from '../../frontier/page-state.ts';
-import type { Settlement } from '../../store/port.ts';
+import type { Settlement } from '../../store/settlement.ts';
 import { type Misses, NO_MISSES } from '../discover/discover-links.ts';
 import type { KeptBody } from './keep-body.ts';
 

@@ -7,7 +7,7 @@ import type { KnownBy } from '../../change/visit-record.ts';
 import type { Outcome } from '../../fetch/fetcher.ts';
 import type { Candidate, Claim } from '../../frontier/candidate.ts';
 import { PAGE_STATES, type PageState } from '../../frontier/page-state.ts';
-import type { Settled, Settlement } from '../../store/port.ts';
+import type { Settled, Settlement } from '../../store/settlement.ts';
 import type { SitemapDiscovery, StartAnswer } from '../discover/discover-sitemaps.ts';
 import { isFeedHead } from '../discover/start-feeds.ts';
 import { type Exchange, type ExchangeSurroundings, exchangeWith, logRequest } from '../hosts/exchange.ts';
@@ -81,7 +81,7 @@ export async function visitPage(host: ActiveHost, given: PageTurn, around: Visit
   const hash = settlement.facts?.contentHash ?? settlement.visit?.contentHash ?? null;
   logRequest(host, around, exchange, turn.method, claim.pageId, hash);
   if (claim.last !== null) learnOfHost(host, turn, settlement, around);
-  const settled = await around.store.settle(host.lease, settlement);
+  const settled = await around.store.frontier.settle(host.lease, settlement);
   outcome.body?.release();
   // The run ends with it: pages fetched while no body can be kept would be fetched in vain. One that was told to drop
   // what was on its way did as it was told.
@@ -132,7 +132,7 @@ export async function settleFault(
 ): Promise<void> {
   const settlement = faultSettlement(claim, error, null, around);
   if (claim.depth === 0) around.onStart?.(claim, 'other');
-  const settled = await around.store.settle(lease, settlement);
+  const settled = await around.store.frontier.settle(lease, settlement);
   if (settled !== null) emitPageEvent(settled, settlement, null, around.events);
   around.faults.check();
 }
@@ -211,7 +211,7 @@ async function complete(
   around: CrawlParts,
 ): Promise<{ settlement: PageSettlement; unkept: { error: unknown } | null }> {
   const { claim, body } = settlement;
-  const past = await readPast(settlement, around.store);
+  const past = await readPast(settlement, around.store.history);
   try {
     compareWithPast(settlement, past);
   } catch (error) {
@@ -308,6 +308,6 @@ export async function spareVisit(
   const settlement = sparedSettlement(claim, claim.last!, knownBy, clock.now());
   // Its site has answered, if not today.
   events.counters.answers++;
-  const settled = await store.settle(lease, settlement);
+  const settled = await store.frontier.settle(lease, settlement);
   if (settled !== null) emitPageEvent(settled, settlement, null, events);
 }

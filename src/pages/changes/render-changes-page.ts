@@ -4,7 +4,8 @@
  * web is held at a time. Everything from the web is escaped; addresses become links only where they are web addresses.
  */
 
-import { type ChangesList, explainOutcome, showStep, type ToldChange } from '../../render/told-change.ts';
+import type { ToldChange } from '../../change/told-change.ts';
+import { type ChangesList, explainOutcome, showStep } from '../../render/told-words.ts';
 import { escapeText, fillPage } from '../self-contained-page.ts';
 import { pageParts } from './page-parts.ts';
 

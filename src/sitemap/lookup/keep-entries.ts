@@ -17,13 +17,15 @@ import {
   placeOf,
 } from '../../crawl/discover/discovery-record.ts';
 import { FindingBatch } from '../../crawl/discover/finding-batch.ts';
-import type { CrawlParts, StartUrl } from '../../crawl/parts.ts';
+import type { StartUrl } from '../../crawl/parts.ts';
 import { projectOf, storedOptions } from '../../crawl/run/prepare-run.ts';
 import { PAGE_STATES } from '../../frontier/page-state.ts';
 import { openReadSide } from '../../store/open-store.ts';
-import type { HostDiscovery } from '../../store/port.ts';
 import type { DiscoveryRow, ReadSide, SitemapEntryRow, StoredRun } from '../../store/read-side.ts';
+import type { HostDiscovery } from '../../store/sitemap-port.ts';
+import type { RunStore, Store } from '../../store/store-port.ts';
 import { isUnfinished, LOOKUP_NOTES } from '../../store/unfinished-run.ts';
+import type { Normalizer } from '../../url/normalize.ts';
 import { type ListedEntry, listedEntry } from '../entry-words.ts';
 import type { FoundEntry, SitemapReport, Trouble } from '../find-entries.ts';
 import { siteOf } from '../foreign-hosts.ts';
@@ -42,7 +44,8 @@ export interface StoredListing {
 export interface EntryKeeper {
   /** What was found not long ago, of this address or of its site; null when it has to be looked for. */
   stored(of: 'address' | 'site'): Promise<StoredListing | null>;
-  begin(): Promise<void>;
+  /** The run that the requests and entries belong to. */
+  begin(): Promise<RunStore>;
   note(report: SitemapReport): void;
   keep(batch: readonly FoundEntry[]): Promise<void>;
   end(how: LookEnd): Promise<void>;
@@ -51,14 +54,25 @@ export interface EntryKeeper {
 /** whole: to its end. enough: no more was wanted. */
 export type LookEnd = 'whole' | 'enough' | 'interrupted';
 
-export async function openKeeper(config: Config, parts: CrawlParts, given: StartUrl): Promise<EntryKeeper> {
-  const { store, clock, owner, normalizer } = parts;
+export interface KeeperParts {
+  store: Store;
+  owner: string;
+  normalizer: Normalizer;
+}
+
+export async function openKeeper(
+  config: Config,
+  { store, owner, normalizer }: KeeperParts,
+  given: StartUrl,
+): Promise<EntryKeeper> {
+  const { clock } = store;
   const project = projectOf(config, [given], clock.now());
   const side = await openReadSide(config.storeAddress);
   const now = clock.now();
   const cacheMs = config.sitemapCacheHours * 3_600_000;
   const batch = new FindingBatch(ENTRIES_AT_ONCE);
   /** From `begin` on. */
+  let session: RunStore | null = null;
   let record: LookRecord | null = null;
   let isGivenOne = false;
   let unfinished: StoredRun | null = null;
@@ -81,7 +95,7 @@ export async function openKeeper(config: Config, parts: CrawlParts, given: Start
 
   async function flush(): Promise<void> {
     const findings = batch.take();
-    if (findings.length > 0) record!.count(await store.saveEntries(findings, now));
+    if (findings.length > 0) record!.count(await session!.sitemaps.saveEntries(findings, now));
   }
 
   async function remember(): Promise<void> {
@@ -92,7 +106,7 @@ export async function openKeeper(config: Config, parts: CrawlParts, given: Start
     }
     const look = { isSearched: !isGivenOne, isSite: !isPageUrl(given) };
     const found = record!.toRemember(look, 'not_found');
-    if (found !== null) await store.saveDiscovery(given.host, found);
+    if (found !== null) await session!.sitemaps.saveDiscovery(given.host, found);
   }
 
   /**
@@ -134,7 +148,7 @@ export async function openKeeper(config: Config, parts: CrawlParts, given: Start
       const last = await lastRun(side, project);
       unfinished = last !== null && isUnfinished(last) ? last : null;
       // As the last one was, so that the next crawl does not take this for other options than its own.
-      await store.begin({
+      session = await store.begin({
         project,
         owner,
         configHash: last?.config_hash ?? configHash(config),
@@ -143,7 +157,8 @@ export async function openKeeper(config: Config, parts: CrawlParts, given: Start
         metadata: unfinished === null ? LOOKUP_NOTES : null,
         now,
       });
-      record = new LookRecord(now, await store.discovery(given.host));
+      record = new LookRecord(now, await session.sitemaps.discovery(given.host));
+      return session;
     },
 
     note(report) {
@@ -160,11 +175,12 @@ export async function openKeeper(config: Config, parts: CrawlParts, given: Start
 
     async end(how) {
       try {
-        if (record === null) return;
+        if (record === null || session === null) return;
         await flush();
         if (how === 'whole') await remember();
         const isCutOff = unfinished !== null || how === 'interrupted';
-        await store.finish(isCutOff ? 'interrupted' : 'completed', clock.now(), null);
+        await session.run.finish(isCutOff ? 'interrupted' : 'completed', clock.now(), null);
+        await session.leave();
       } finally {
         await side.close();
       }

@@ -13,7 +13,8 @@ import { wireNormalizer, wireParts } from '../../crawl/wire.ts';
 import { createEventHub } from '../../events/event-hub.ts';
 import { systemClock } from '../../primitives/clock.ts';
 import { openStore } from '../../store/open-store.ts';
-import type { Store } from '../../store/port.ts';
+import type { RunStore, Store } from '../../store/store-port.ts';
+import type { Normalizer } from '../../url/normalize.ts';
 import type { ListedEntry } from '../entry-words.ts';
 import { findEntries, type SitemapReport } from '../find-entries.ts';
 import { type EntryKeeper, type LookEnd, openKeeper, type StoredListing } from './keep-entries.ts';
@@ -49,9 +50,15 @@ export async function* listSitemap(
     cacheKib: CACHE_KIB,
   });
   try {
-    const parts = wire(config, store, given, normalizer);
-    const keeper = isStoreNamed(config) ? await openKeeper(config, parts, given) : null;
-    for await (const batch of list({ config, given, parts, keeper, listener, onFailure, signal })) {
+    const owner = `${hostname()}:${process.pid}:${randomBytes(4).toString('hex')}`;
+    const keeper = isStoreNamed(config)
+      ? await openKeeper(config, { store, owner, normalizer }, given)
+      : null;
+    const wire = (session: RunStore) => wireSession(config, { session, owner, normalizer }, given);
+    for await (const batch of list({
+      ...{ config, given, owner, store, wire },
+      ...{ keeper, listener, onFailure, signal },
+    })) {
       if (failures.length > 0) throw failures[0];
       yield batch;
     }
@@ -65,21 +72,19 @@ function isStoreNamed({ sources }: Config): boolean {
   return sources.db.from !== 'default' || sources.store.value !== null;
 }
 
-function wire(
+function wireSession(
   config: Config,
-  store: Store,
+  { session, owner, normalizer }: { session: RunStore; owner: string; normalizer: Normalizer },
   given: StartUrl,
-  normalizer: ReturnType<typeof wireNormalizer>,
 ): CrawlParts {
   return wireParts({
     config,
-    owner: `${hostname()}:${process.pid}:${randomBytes(4).toString('hex')}`,
+    owner,
     slots: undefined,
     startUrls: [given],
     extensions: {},
-    clock: store.clock,
-    store,
-    storeAddress: null,
+    clock: session.clock,
+    store: session,
     bodies: null,
     events: createEventHub(),
     normalizer,
@@ -89,7 +94,9 @@ function wire(
 interface Listing {
   config: Config;
   given: StartUrl;
-  parts: CrawlParts;
+  owner: string;
+  store: Store;
+  wire: (session: RunStore) => CrawlParts;
   keeper: EntryKeeper | null;
   listener: SitemapListener;
   onFailure: (error: unknown) => void;
@@ -97,18 +104,16 @@ interface Listing {
 }
 
 async function* list(listing: Listing): AsyncGenerator<ListedEntry[], void> {
-  const { config, parts, keeper, listener, onFailure, signal } = listing;
+  const { config, keeper, listener, signal } = listing;
   let end: LookEnd = 'enough';
-  const maxBytes = config.maxSitemapBytes;
-  const isLogged = keeper !== null;
-  const web = openPoliteWeb(parts, { maxBytes, isLogged, onWait: listener.onWait, onFailure, signal });
+  let open: OpenWeb | null = null;
   const stored = async (of: 'address' | 'site') =>
     config.fresh || keeper === null ? null : keeper.stored(of);
   try {
     let kept = await stored('address');
     if (kept === null) {
-      await keeper?.begin();
-      yield* search(listing, web, async () => {
+      open = await openWeb(listing);
+      yield* search(listing, open.web, async () => {
         kept = await stored('site');
         return kept === null;
       });
@@ -122,11 +127,32 @@ async function* list(listing: Listing): AsyncGenerator<ListedEntry[], void> {
     if (!signal.aborted) throw error;
   } finally {
     if (signal.aborted) end = 'interrupted';
-    parts.lag.stop();
-    await parts.fetcher.close();
-    await web.close();
+    await open?.close();
     await keeper?.end(end);
   }
+}
+
+interface OpenWeb {
+  web: PoliteWeb;
+  close(): Promise<void>;
+}
+
+/** Requests go to the log of the keeper's run; without a keeper there is no run, and only hosts are leased. */
+async function openWeb(listing: Listing): Promise<OpenWeb> {
+  const { config, owner, store, wire, keeper, listener, onFailure, signal } = listing;
+  const session = (await keeper?.begin()) ?? (await store.withoutRun(owner));
+  const parts = wire(session);
+  const maxBytes = config.maxSitemapBytes;
+  const isLogged = keeper !== null;
+  const web = openPoliteWeb(parts, { maxBytes, isLogged, onWait: listener.onWait, onFailure, signal });
+  return {
+    web,
+    async close() {
+      parts.lag.stop();
+      await parts.fetcher.close();
+      await web.close();
+    },
+  };
 }
 
 async function* search(

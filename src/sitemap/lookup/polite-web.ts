@@ -51,7 +51,7 @@ export function openPoliteWeb(parts: CrawlParts, options: PoliteWebOptions): Pol
   const leasing = new Map<string, Promise<ActiveHost>>();
   const robots = new Map<string, RobotsAnswer>();
   const keeper = keepLeases({
-    store,
+    frontier: store.frontier,
     clock,
     owner,
     leaseMs,
@@ -90,7 +90,7 @@ export function openPoliteWeb(parts: CrawlParts, options: PoliteWebOptions): Pol
     for (;;) {
       const held = hosts.get(name);
       if (held !== undefined) return held;
-      const lease = await store.leaseHost(owner, name, clock.now(), leaseMs);
+      const lease = await store.frontier.leaseHost(owner, name, clock.now(), leaseMs);
       if (lease !== null) {
         const clockOfHost = new HostPace(name, lease.state, pace, clock, lease.takenOver);
         const host = new ActiveHost(lease, clockOfHost, () => false);
@@ -143,8 +143,8 @@ export function openPoliteWeb(parts: CrawlParts, options: PoliteWebOptions): Pol
       refusedRetries: policy.retryRefused ? retries : 0,
       ttlMs: rules.ttlMs,
       clock,
-      load: (key) => store.robots(key),
-      save: (stored) => store.saveRobots(hostId, stored),
+      load: (key) => store.hosts.robots(key),
+      save: (stored) => store.hosts.saveRobots(hostId, stored),
       ask: (url, maxBytes) => ask(url, maxBytes, 'robots'),
       pause,
     });
@@ -189,7 +189,7 @@ export function openPoliteWeb(parts: CrawlParts, options: PoliteWebOptions): Pol
     },
     async close() {
       keeper.stop();
-      for (const { lease } of hosts.values()) await store.release(lease);
+      for (const { lease } of hosts.values()) await store.frontier.release(lease);
       hosts.clear();
     },
   };

@@ -1,8 +1,8 @@
 /** Giving up: waiting pages of a host, or of the whole project, get their state for the rest of the run. */
 import { PAGE_STATES, type PageStateCode } from '../../frontier/page-state.ts';
 import { checkTransition } from '../../frontier/page-transitions.ts';
+import type { HostLease } from '../host-port.ts';
 import { giveBackAnswer } from '../kept-answer.ts';
-import type { HostLease } from '../port.ts';
 import { countWaiting, lockQueues, newEffects, writeWaiting } from './effects.ts';
 import { openRedirectBook } from './redirects.ts';
 import { ask, holds, type Session, transaction } from './session.ts';

@@ -3,7 +3,7 @@
  * tried again starts with new effects.
  */
 import type { TransactionSql } from 'postgres';
-import { NO_DEPTH } from '../port.ts';
+import { NO_DEPTH } from '../settlement.ts';
 import { ask, recordset, rowsJson, type Session } from './session.ts';
 import type { WaitingPage } from './waiting-pages.ts';
 

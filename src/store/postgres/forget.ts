@@ -1,6 +1,7 @@
 /** Old history is dropped in pieces, so that no transaction grows with what was kept. Pages stay as they are. */
+
+import { MARK_KINDS, REQUEST_KINDS } from '../host-port.ts';
 import type { Forgotten } from '../page-tables.ts';
-import { MARK_KINDS, REQUEST_KINDS } from '../port.ts';
 import { ask, type Session } from './session.ts';
 
 const CLEARED = REQUEST_KINDS.indexOf('cleared');

@@ -6,7 +6,7 @@
  * Only committed pages are in it, so what it answers is true in the database, but for depths, which may be lower there.
  */
 import type { UrlHasher } from '../../primitives/url-hash.ts';
-import { NO_DEPTH } from '../port.ts';
+import { NO_DEPTH } from '../settlement.ts';
 
 const FIRST_SLOTS = 1 << 14;
 /** Half of them filled at most: 38 bytes a slot. */

@@ -5,8 +5,9 @@
  */
 import type { TransactionSql } from 'postgres';
 import type { Claim } from '../../frontier/candidate.ts';
+import type { ClaimAnswer } from '../frontier-port.ts';
+import type { HostLease, StoredRobots } from '../host-port.ts';
 import { type HostRow, leaseOf } from '../host-row.ts';
-import type { ClaimAnswer, HostLease, StoredRobots } from '../port.ts';
 import { lastVisitOf } from '../visit-rows.ts';
 import { type WaitingRow, WITH_LAST, WITHOUT_LAST } from './read-heads.ts';
 import {

@@ -10,13 +10,15 @@ import {
 import { FakeClock } from '../../../test/fake-clock.ts';
 import { sharedPostgres } from '../../../test/servers/shared-postgres.ts';
 import type { Claim } from '../../frontier/candidate.ts';
-import type { HostLease } from '../port.ts';
+import type { HostLease } from '../host-port.ts';
+import type { RunStore } from '../store-port.ts';
 import { connect, disconnect, type Sql } from './connection.ts';
 import { openPostgresStore, type PostgresStore } from './postgres-store.ts';
 
 const clock = new FakeClock();
 let [address, sql]: [string, Sql] = ['', undefined as never];
-let store: PostgresStore;
+let opened: PostgresStore;
+let store: RunStore;
 let run: OpenRun;
 let lease: HostLease;
 let failures: unknown[];
@@ -25,31 +27,32 @@ async function open(at: string): Promise<void> {
   address = at;
   failures = [];
   sql = connect(address, { max: 2, applicationName: 'test' });
-  store = await openPostgresStore({
+  opened = await openPostgresStore({
     address,
     clock,
     patienceMs: 20_000,
     readTime: async () => clock.now(),
     onFailure: (error) => failures.push(error),
   });
-  run = await beginRun({ open: async () => store, clock } as never);
-  await store.offer([candidate('start', { depth: 0 })]);
+  run = await beginRun({ open: async () => opened, clock } as never);
+  store = run.store;
+  await store.frontier.offer([candidate('start', { depth: 0 })]);
   lease = await run.lease();
 }
 
 async function close(): Promise<void> {
   try {
-    if (failures.length === 0) await store.close();
-    else await expect(store.close()).rejects.toThrow();
+    if (failures.length === 0) await opened.close();
+    else await expect(opened.close()).rejects.toThrow();
   } finally {
     await disconnect(sql);
   }
 }
 
-const claimTwo = async (): Promise<Claim[]> => (await store.claim(lease, 2, clock.now())).claims;
+const claimTwo = async (): Promise<Claim[]> => (await store.frontier.claim(lease, 2, clock.now())).claims;
 const namesOf = (claims: readonly Claim[]) => claims.map((claim) => claim.url.split('/').pop());
 const settleWith = (claim: Claim, paths: string[], depth = 1) =>
-  store.settle(lease, processed(claim, linksTo(paths.map((path) => candidate(path, { depth })))));
+  store.frontier.settle(lease, processed(claim, linksTo(paths.map((path) => candidate(path, { depth })))));
 
 /** Resolves when a statement with these words waits for a lock. */
 async function isHeldUp(words: string): Promise<void> {
@@ -85,7 +88,7 @@ describe('new URLs', () => {
     });
     await Promise.all(written);
     await store.flush();
-    expect((await store.counts()).byState).toEqual({ Processed: 3, Fetching: 2 });
+    expect((await store.run.counts()).byState).toEqual({ Processed: 3, Fetching: 2 });
   });
 
   it('have the shorter path that was found while the database made them', async () => {
@@ -110,26 +113,29 @@ describe('new URLs', () => {
   it('that nobody’s page offered need no group of their own', async () => {
     const groups = async () => (await sql`SELECT last_group::int AS n FROM worker`)[0].n;
     expect(await groups()).toBe(0);
-    await store.offer([candidate('other', { depth: 0 })]);
+    await store.frontier.offer([candidate('other', { depth: 0 })]);
     expect(await groups()).toBe(0);
     // One that is known may have to be opened again.
-    await store.offer([candidate('other', { depth: 0, reopens: true })]);
+    await store.frontier.offer([candidate('other', { depth: 0, reopens: true })]);
     expect(await groups()).toBeGreaterThan(0);
   });
 
   it('that a lost host’s page offered first get rows when a page of ours offers them, or somebody asks for them', async () => {
     const there = { host: 'b.test', depth: 0 };
-    await store.offer([candidate('two', { depth: 0 }), candidate('start', there)]);
+    await store.frontier.offer([candidate('two', { depth: 0 }), candidate('start', there)]);
     const other = await run.lease('b.test');
     const [start, two] = await claimTwo();
-    const [lost] = (await store.claim(other, 1, clock.now())).claims;
+    const [lost] = (await store.frontier.claim(other, 1, clock.now())).claims;
     await store.flush();
     await sql`UPDATE host SET fence = fence + 1 WHERE name = 'b.test'`;
-    await store.settle(other, processed(lost, linksTo(['x', 'y', 'z'].map((path) => candidate(path)))));
+    await store.frontier.settle(
+      other,
+      processed(lost, linksTo(['x', 'y', 'z'].map((path) => candidate(path)))),
+    );
     await settleWith(start, ['a']);
     expect(namesOf(await claimTwo())).toEqual(['a']);
     await settleWith(two, ['x']);
-    expect(await store.offer([candidate('y', { depth: 0, reopens: true })])).not.toContain(0);
+    expect(await store.frontier.offer([candidate('y', { depth: 0, reopens: true })])).not.toContain(0);
     const rows = await sql`SELECT url FROM url WHERE state = 1 AND host_id = ${lease.hostId} ORDER BY url`;
     expect(rows.map((row) => row.url)).toEqual([url('x'), url('y')]);
   });
@@ -151,7 +157,7 @@ describe('a server that lost its last commits', () => {
   const waiting = async () => (await sql`SELECT sum(waiting)::int AS n FROM host_queue`)[0].n;
 
   it('has new URLs made once more before the group that names them is written', async () => {
-    await store.offer([candidate('two', { depth: 0 })]);
+    await store.frontier.offer([candidate('two', { depth: 0 })]);
     const [start, two] = await claimTwo();
     await store.flush();
     await settleWith(start, ['a', 'b']);

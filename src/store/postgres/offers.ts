@@ -8,7 +8,7 @@ import type { TransactionSql } from 'postgres';
 import type { Candidate } from '../../frontier/candidate.ts';
 import { PAGE_STATES, type PageStateCode, SHUT_OUT } from '../../frontier/page-state.ts';
 import { checkTransition } from '../../frontier/page-transitions.ts';
-import { NO_DEPTH, UNFOLLOWED } from '../port.ts';
+import { NO_DEPTH, UNFOLLOWED } from '../settlement.ts';
 import { lastVisitOf, type StoredLastVisit } from '../visit-rows.ts';
 import { applyEffects, type Effects, lockQueues, newEffects, queueEffect, writeWaiting } from './effects.ts';
 import type { Group, PendingCandidate } from './group.ts';

@@ -268,7 +268,7 @@ describe('opening for a worker', () => {
 });
 
 describe('a role with the least rights', () => {
-  const page = readFileSync(new URL('../../../docs/decisions/0016-postgresql.md', import.meta.url), 'utf8');
+  const page = readFileSync(new URL('../../../docs/postgresql.md', import.meta.url), 'utf8');
   const grants = page.match(/```sql\n(CREATE ROLE sumi_worker[\s\S]*?)```/)![1];
 
   /** The documented statements, for roles whose names no other test has. */

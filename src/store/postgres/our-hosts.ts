@@ -1,5 +1,5 @@
 /** Which of the leases under which something was settled still hold: the database's word, by host and fence number. */
-import type { HostLease } from '../port.ts';
+import type { HostLease } from '../host-port.ts';
 import { ask, type Runner, recordset, rowsJson } from './session.ts';
 
 type IsOurs = (lease: HostLease) => boolean;

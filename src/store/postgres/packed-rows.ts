@@ -1,7 +1,8 @@
 /** The rows that come with every page and request, as they are packed while a group is gathered. */
 import type { VisitRecord } from '../../change/visit-record.ts';
+import { REQUEST_KINDS, type RequestEntry } from '../host-port.ts';
 import { FACTS, type FactKind } from '../page-facts.ts';
-import { REQUEST_KINDS, type RequestEntry, type Settlement } from '../port.ts';
+import type { Settlement } from '../settlement.ts';
 import { knownByNumber, outcomeNumber } from '../visit-rows.ts';
 import type { Columns, ColumnWord } from './pack-columns.ts';
 

@@ -1,11 +1,18 @@
 /**
- * The store that many workers share: one PostgreSQL database. See port.ts for what it promises; the parts beside this
+ * The store that many workers share: one PostgreSQL database. See store-port.ts for what it promises; the parts beside this
  * file each keep one of the promises. Every verb waits while the database is away, as long as patience lasts.
  */
 import { sumiError } from '../../errors.ts';
 import { PAGE_STATES, pageStateName } from '../../frontier/page-state.ts';
 import type { Clock } from '../../primitives/clock.ts';
-import type { HostLease, RunCounts, Store, StoredRobots } from '../port.ts';
+import type { FrontierPort } from '../frontier-port.ts';
+import type { HistoryPort } from '../history-port.ts';
+import type { HostLease, HostPort, StoredRobots } from '../host-port.ts';
+import { NO_RUN } from '../no-run.ts';
+import type { ProjectPort } from '../project-port.ts';
+import type { RunCounts, RunPort } from '../run-port.ts';
+import type { SitemapPort } from '../sitemap-port.ts';
+import type { Store } from '../store-port.ts';
 import { closeHost, closeWaiting } from './closing.ts';
 import { openCommitWindow } from './commit-window.ts';
 import {
@@ -97,33 +104,7 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
   for (const connection of [writer, maker]) ask(connection, 'SELECT 1').catch(() => {});
   let stopListening = async () => {};
 
-  return {
-    clock: databaseClock,
-    isShared: true,
-    begin: (request) => beginRun(session, request),
-    join: (runId, owner) => joinRun(session, runId, owner),
-    reconsider: (judge) => reconsider(session, judge),
-    revise: (request, judge) => revise(session, request, judge),
-    saveDepths: (origins, batches) => saveDepths(session, origins, batches),
-    onLowered(judge) {
-      session.judgeLowered = judge;
-    },
-    finish: (status, now, error) => finishRun(session, status, now, error),
-    isDone: () => isDone(session),
-    knowsNoMore: () => knowsNoMore(session),
-    onWork(listener) {
-      if (isPooled(address)) return;
-      stopListening = listen(sql, WORK_CHANNEL, (runId) => {
-        if (Number(runId) === session.runId) listener();
-      });
-    },
-    reservePages: (count, limit) => reservePages(session, count, limit),
-    returnPages: (count) => returnPages(session, count),
-    async heartbeat(report) {
-      await heartbeat(session, report);
-      await setClock();
-      session.waiting = await countQueued(session);
-    },
+  const frontier: FrontierPort = {
     async offer(candidates) {
       await setPrepared(session);
       const { group } = session.window;
@@ -142,19 +123,35 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
     release: async (held) => release(session, held),
     closeHost: (held, state, reason, marksKnown) => closeHost(session, held, state, reason, marksKnown),
     closeWaiting: (state, reason) => closeWaiting(session, state, reason),
-    lowerDepths: (budget) => lowerDepths(session, budget),
     requeue: (pageIds, priority) => requeue(session, pageIds, priority),
-    past: (pageId, withLinks = true) => readPast(session, pageId, withLinks),
+    reconsider: (judge) => reconsider(session, judge),
+    onLowered(judge) {
+      session.judgeLowered = judge;
+    },
+    lowerDepths: (budget) => lowerDepths(session, budget),
+    onWork(listener) {
+      if (isPooled(address)) return;
+      stopListening = listen(sql, WORK_CHANNEL, (runId) => {
+        if (Number(runId) === session.runId) listener();
+      });
+    },
+    waiting: () => session.waiting,
+  };
+  const run: RunPort = {
+    finish: (status, now, error) => finishRun(session, status, now, error),
+    isDone: () => isDone(session),
+    knowsNoMore: () => knowsNoMore(session),
+    reservePages: (count, limit) => reservePages(session, count, limit),
+    returnPages: (count) => returnPages(session, count),
+    async heartbeat(report) {
+      await heartbeat(session, report);
+      await setClock();
+      session.waiting = await countQueued(session);
+    },
     decideMode: (decision) => decideMode(session, decision),
-    markOrphans: (since, now) => markOrphans(session, since, now),
-    saveEntries: (findings, now) => saveEntries(session, findings, now),
-    discovery: (host) => readDiscovery(session, host),
-    saveDiscovery: (host, found) => saveDiscovery(session, host, found),
-    saveRevisits: (...kept) => saveRevisits(session, ...kept),
-    forget: (project, before) => forget(session, project, before),
-    saveLook: (...kept) => saveLook(session, ...kept),
-    projectSettings: (project) => attempt((runner) => readProjectSettings(runner, project)),
-    saveProjectSettings: (project, settings) => saveProjectSettings(session, project, settings),
+    counts: () => counts(session),
+  };
+  const hosts: HostPort = {
     log: (entry) => log(session, entry),
     robots: (origin, lease) => readRobots(session, origin, lease),
     async saveRobots(hostId, robots) {
@@ -164,8 +161,48 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
       // A delay that a crash could forget would be broken by whoever goes on.
       if (robots.delaySeconds !== null) await session.window.flush();
     },
-    waiting: () => session.waiting,
-    counts: () => counts(session),
+  };
+  const sitemaps: SitemapPort = {
+    saveEntries: (findings, now) => saveEntries(session, findings, now),
+    discovery: (host) => readDiscovery(session, host),
+    saveDiscovery: (host, found) => saveDiscovery(session, host, found),
+  };
+  const history: HistoryPort = {
+    past: (pageId, withLinks = true) => readPast(session, pageId, withLinks),
+    markOrphans: (since, now) => markOrphans(session, since, now),
+  };
+  const projects: ProjectPort = {
+    settings: (project) => attempt((runner) => readProjectSettings(runner, project)),
+    saveSettings: (project, settings) => saveProjectSettings(session, project, settings),
+    revise: (request, judge) => revise(session, request, judge),
+    saveDepths: (projectId, origins, batches) => saveDepths(session, projectId, origins, batches),
+    saveRevisits: (...kept) => saveRevisits(session, ...kept),
+    forget: (project, before) => forget(session, project, before),
+    saveLook: (...kept) => saveLook(session, ...kept),
+  };
+  const isShared = true;
+  const openSide = async () => (await import('./read-side.ts')).openPostgresReadSide(address);
+  const openedRun = {
+    ...{ clock: databaseClock, isShared, projects, openSide, frontier, run, hosts, sitemaps, history },
+    flush: () => session.window.flush(),
+    leave: () => session.window.flush(),
+  };
+
+  return {
+    clock: databaseClock,
+    isShared,
+    projects,
+    openSide,
+    async begin(request) {
+      return { ...openedRun, start: await beginRun(session, request) };
+    },
+    async join(runId, owner) {
+      const joined = await joinRun(session, runId, owner);
+      return joined === null ? null : { ...openedRun, ...joined };
+    },
+    async withoutRun() {
+      return { ...openedRun, start: NO_RUN };
+    },
     flush: () => session.window.flush(),
     rest: () => session.window.rest(),
     async close() {

@@ -1,6 +1,6 @@
 /** The figures behind the pictures of a project, on PostgreSQL. */
 import { type ChangeFigures, type FiguresDialect, readChangeFigures } from '../change-figures.ts';
-import { NO_DEPTH } from '../port.ts';
+import { NO_DEPTH } from '../settlement.ts';
 import type { Sql } from './connection.ts';
 
 const DIALECT: FiguresDialect = {

@@ -3,8 +3,8 @@
  * a statement a batch, so that no transaction stays open while a graph is built.
  */
 import { inStates, type RawGraphPage, withStateName } from '../graph-rows.ts';
-import { NO_DEPTH } from '../port.ts';
 import type { GraphFilter, GraphLinks, GraphPage } from '../read-side.ts';
+import { NO_DEPTH } from '../settlement.ts';
 import type { Sql } from './connection.ts';
 import { ask } from './session.ts';
 

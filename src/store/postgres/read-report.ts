@@ -1,7 +1,7 @@
 /** The figures of one run and the errors of a map, on PostgreSQL. */
 import { type MapErrors, readMapErrors } from '../map-errors.ts';
-import { NO_DEPTH } from '../port.ts';
 import { type AskRows, type ReportDialect, type RunReport, readRunReport } from '../run-report.ts';
+import { NO_DEPTH } from '../settlement.ts';
 import type { Sql } from './connection.ts';
 
 const DIALECT: ReportDialect = {

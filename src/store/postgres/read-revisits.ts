@@ -1,7 +1,7 @@
 /** What a plan of revisits begins with: every page that has a past or is to be visited for the first time, and the plan as it was. */
 import { PAGE_STATES, pageStateName } from '../../frontier/page-state.ts';
-import { NO_DEPTH } from '../port.ts';
 import type { RevisitPage } from '../read-side.ts';
+import { NO_DEPTH } from '../settlement.ts';
 import type { Sql } from './connection.ts';
 import { ask } from './session.ts';
 

@@ -9,8 +9,8 @@ import { PAGE_STATES, pageStateName } from '../../frontier/page-state.ts';
 import { explainFailures } from '../explain-failures.ts';
 import { IS_EXTERNAL, IS_NOT_EXTERNAL } from '../external-urls.ts';
 import { readHosts } from '../host-filter.ts';
+import { REQUEST_KINDS, type StoredRobots } from '../host-port.ts';
 import { orderOfPages, type PagePlace } from '../page-order.ts';
-import { NO_DEPTH, REQUEST_KINDS, type StoredRobots } from '../port.ts';
 import type {
   HostRow,
   LoggedRequest,
@@ -22,6 +22,7 @@ import type {
   RunRow,
   StoredRun,
 } from '../read-side.ts';
+import { NO_DEPTH } from '../settlement.ts';
 import { disconnect, postgresError, type Sql } from './connection.ts';
 import { openForReading } from './open-database.ts';
 import { readProjectSettings } from './project-settings.ts';

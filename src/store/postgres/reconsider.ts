@@ -4,8 +4,11 @@
  */
 import type { TransactionSql } from 'postgres';
 import { PAGE_STATES } from '../../frontier/page-state.ts';
+import type { KnownPage, Revision } from '../frontier-port.ts';
 import { keepAnswer } from '../kept-answer.ts';
-import { type KnownPage, NO_DEPTH, type Revised, type Revision, type RunRequest } from '../port.ts';
+import type { Revised } from '../project-port.ts';
+import type { RunRequest } from '../run-port.ts';
+import { NO_DEPTH } from '../settlement.ts';
 import { checkRevision, createMoves } from '../state-moves.ts';
 import { countQueued, leaveOpen, openRun, unpreparedKey } from './runs.ts';
 import { ask, recordset, rowsJson, type Session, transaction } from './session.ts';
@@ -63,18 +66,13 @@ export async function reconsider(session: Session, judge: Judge): Promise<number
 
 /** The same for a project that nobody crawls. */
 export async function revise(session: Session, request: RunRequest, judge: Judge): Promise<Revised | null> {
-  const revised = await transaction(session, async (tx) => {
+  return transaction(session, async (tx) => {
     const run = await openRun(tx, request);
     if (run === null) return null;
     const { moves, waiting } = await judgeAll(tx, run, judge);
     if (waiting > 0) await leaveOpen(tx, run.runId);
     return { ...run, moves: moves.list(), waiting };
   });
-  if (revised === null) return null;
-  const { projectId, ...rest } = revised;
-  session.projectId = projectId;
-  session.runId = rest.runId;
-  return rest;
 }
 
 async function judgeAll(

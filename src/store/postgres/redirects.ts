@@ -11,8 +11,8 @@ import type { TransactionSql } from 'postgres';
 import { REDIRECT_PRIORITY } from '../../frontier/candidate.ts';
 import { PAGE_STATES, type PageStateCode } from '../../frontier/page-state.ts';
 import { isAllowed } from '../../frontier/page-transitions.ts';
-import type { FailedSource } from '../port.ts';
 import { refusalOf } from '../redirect-end.ts';
+import type { FailedSource } from '../settlement.ts';
 import type { Effects } from './effects.ts';
 import { ask, recordset, rowsJson, together } from './session.ts';
 

@@ -3,7 +3,8 @@ import type { Sql, TransactionSql } from 'postgres';
 import { sumiError } from '../../errors.ts';
 import { PAGE_STATES, type PageStateCode } from '../../frontier/page-state.ts';
 import { PAGE_TABLES } from '../page-tables.ts';
-import type { JoinedRun, ModeDecision, RunEnd, RunRequest, RunStart } from '../port.ts';
+import type { ModeDecision, RunEnd, RunRequest, RunStart } from '../run-port.ts';
+import type { JoinedRun } from '../store-port.ts';
 import { isForOne, isUnfinished } from '../unfinished-run.ts';
 import { KEEP_GONE } from './orphans.ts';
 import { ask, type Session, together, transaction } from './session.ts';
@@ -82,7 +83,11 @@ async function lockProject(tx: TransactionSql, project: string): Promise<void> {
 /** The channel on which waiting workers hear that a run began. */
 export const RUN_CHANNEL = 'sumi_runs';
 
-export async function joinRun(session: Session, runId: number, owner: string): Promise<JoinedRun | null> {
+export async function joinRun(
+  session: Session,
+  runId: number,
+  owner: string,
+): Promise<Pick<JoinedRun, 'start' | 'project' | 'config' | 'metadata'> | null> {
   session.owner = owner;
   const now = Math.round(session.clock.now());
   const joined = await transaction(session, async (tx) => {
@@ -98,12 +103,9 @@ export async function joinRun(session: Session, runId: number, owner: string): P
     if ((await readUnprepared(tx, run.project_id, runId)) !== null) return null;
     await registerWorker(tx, owner, runId, now);
     const knownUrls = await countUrls(tx, run.project_id);
-    return {
+    const start: RunStart = {
       runId,
       projectId: run.project_id,
-      project: run.project,
-      config: run.config,
-      metadata: run.metadata,
       resumed: true,
       previousConfigHash: run.config_hash,
       pagesDone: run.pages,
@@ -111,8 +113,9 @@ export async function joinRun(session: Session, runId: number, owner: string): P
       bytesDone: run.bytes,
       knownUrls,
     };
+    return { start, project: run.project, config: run.config, metadata: run.metadata };
   });
-  if (joined !== null) await enter(session, joined);
+  if (joined !== null) await enter(session, joined.start);
   return joined;
 }
 

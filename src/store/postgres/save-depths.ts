@@ -1,6 +1,6 @@
 /** Depths per origin (page_depth): the project's old ones are replaced in one transaction. */
 import type { TransactionSql } from 'postgres';
-import type { DepthBatch } from '../port.ts';
+import type { DepthBatch } from '../run-port.ts';
 import { ask, type Session, transaction } from './session.ts';
 
 const ADD_ORIGINS = `
@@ -14,10 +14,10 @@ JOIN (SELECT id, host_id FROM url WHERE project_id = $4 AND id BETWEEN $5 AND $6
 /** `batches` may be asked for again: a transaction that failed is repeated whole. */
 export async function saveDepths(
   session: Session,
+  projectId: number,
   origins: readonly string[],
   batches: Iterable<DepthBatch>,
 ): Promise<void> {
-  const { projectId } = session;
   await transaction(session, async (tx) => {
     // Several workers may end a run at once.
     await ask(tx, 'SELECT id FROM project WHERE id = $1 FOR UPDATE', [projectId]);

@@ -8,7 +8,7 @@
  * anew with each of them.
  */
 import { MOST_CHANGES_A_DAY } from '../../change/visit-record.ts';
-import { REQUEST_KINDS } from '../port.ts';
+import { REQUEST_KINDS } from '../host-port.ts';
 import { knownByNumber, outcomeNumber } from '../visit-rows.ts';
 import { VIEWS } from './views.ts';
 

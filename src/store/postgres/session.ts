@@ -1,6 +1,7 @@
 /** What the parts of the PostgreSQL adapter share while a run is worked on: the connection, the leases, what is remembered. */
 import type { Sql, TransactionSql } from 'postgres';
-import type { HostLease, Reconsidered, StoredRobots, Verdict } from '../port.ts';
+import type { Reconsidered, Verdict } from '../frontier-port.ts';
+import type { HostLease, StoredRobots } from '../host-port.ts';
 import type { CommitWindow } from './commit-window.ts';
 import type { DatabaseClock } from './database-clock.ts';
 import type { KnownUrls } from './known-urls.ts';

@@ -3,14 +3,8 @@ import type { Claim } from '../../frontier/candidate.ts';
 import { PAGE_STATES } from '../../frontier/page-state.ts';
 import { checkTransition } from '../../frontier/page-transitions.ts';
 import { packedChange } from '../change-parts.ts';
-import {
-  type HostLease,
-  type LinkTargets,
-  type RequestEntry,
-  type Settled,
-  type Settlement,
-  UNFOLLOWED,
-} from '../port.ts';
+import type { HostLease, RequestEntry } from '../host-port.ts';
+import { type LinkTargets, type Settled, type Settlement, UNFOLLOWED } from '../settlement.ts';
 import { changeWord } from '../visit-rows.ts';
 import type { Group, PendingLinks, PendingSettlement } from './group.ts';
 import { gather, noteShorter } from './offers.ts';

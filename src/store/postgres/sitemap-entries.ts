@@ -5,7 +5,8 @@
 import type { TransactionSql } from 'postgres';
 import { PAGE_STATES } from '../../frontier/page-state.ts';
 import { checkTransition } from '../../frontier/page-transitions.ts';
-import { type HostDiscovery, NO_DEPTH, type SavedEntry, type SitemapFinding } from '../port.ts';
+import { NO_DEPTH } from '../settlement.ts';
+import type { HostDiscovery, SavedEntry, SitemapFinding } from '../sitemap-port.ts';
 import { discoveryOf, LEAST_DAY_LETTERS, type StoredDiscovery } from '../visit-rows.ts';
 import { applyEffects, hasWorkForOthers, lockQueues, newEffects, writeWaiting } from './effects.ts';
 import type { PendingCandidate } from './group.ts';

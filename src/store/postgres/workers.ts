@@ -5,7 +5,7 @@
 import { readFileSync, readlinkSync } from 'node:fs';
 import type { Sql, TransactionSql } from 'postgres';
 import { readProcess } from '../../primitives/process-life.ts';
-import { REQUEST_KINDS } from '../port.ts';
+import { REQUEST_KINDS } from '../host-port.ts';
 import type { WorkerReport } from '../worker-report.ts';
 import { ask, recordset, rowsJson, type Session, together, transaction } from './session.ts';
 

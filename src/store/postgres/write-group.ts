@@ -8,7 +8,8 @@
  */
 import type { TransactionSql } from 'postgres';
 import { PAGE_STATES } from '../../frontier/page-state.ts';
-import type { HostLease, Settled } from '../port.ts';
+import type { HostLease } from '../host-port.ts';
+import type { Settled } from '../settlement.ts';
 import { LOST } from './connection.ts';
 import {
   applyEffects,

@@ -4,7 +4,8 @@
  */
 import type { TransactionSql } from 'postgres';
 import { dropRepeats } from '../drop-repeats.ts';
-import type { HostLease, LinkTargets } from '../port.ts';
+import type { HostLease } from '../host-port.ts';
+import type { LinkTargets } from '../settlement.ts';
 import type { GatheredLinks, GatheredRows, Group, PendingLinks, PendingSettlement } from './group.ts';
 import type { Resolved } from './make-urls.ts';
 import { type Columns, PackedRows, packedNumbers, unpacked, unpackedBut } from './pack-columns.ts';

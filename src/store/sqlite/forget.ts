@@ -1,6 +1,7 @@
 /** History is dropped by its age; what pages are now is no history. */
+
+import { MARK_KINDS, REQUEST_KINDS } from '../host-port.ts';
 import type { Forgotten } from '../page-tables.ts';
-import { MARK_KINDS, REQUEST_KINDS } from '../port.ts';
 import type { Session } from './session.ts';
 
 const CLEARED = REQUEST_KINDS.indexOf('cleared');

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { createUrlHasher, type UrlHasher } from '../../primitives/url-hash.ts';
-import { NO_DEPTH } from '../port.ts';
+import { NO_DEPTH } from '../settlement.ts';
 import { KnownUrls } from './known-urls.ts';
 
 const open = () => new KnownUrls(createUrlHasher(Uint32Array.of(1, 2, 3, 4)));

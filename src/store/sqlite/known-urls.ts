@@ -6,7 +6,7 @@
  * Equal 128-bit hashes count as the same URL; `sumi audit` checks that against the stored URLs.
  */
 import type { UrlHasher } from '../../primitives/url-hash.ts';
-import { NO_DEPTH } from '../port.ts';
+import { NO_DEPTH } from '../settlement.ts';
 
 const SEGMENTS = 256;
 const WORDS = 5; // four words of hash, one of id; id 0 marks a free slot

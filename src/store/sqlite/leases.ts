@@ -1,8 +1,9 @@
 /** Hosts are leased, their best waiting pages claimed, and both given back. One writer, so the file's lock is the mutex. */
 import type { Claim } from '../../frontier/candidate.ts';
 import { PAGE_STATES } from '../../frontier/page-state.ts';
+import type { ClaimAnswer } from '../frontier-port.ts';
+import type { HostLease } from '../host-port.ts';
 import { type HostRow, leaseOf } from '../host-row.ts';
-import type { ClaimAnswer, HostLease } from '../port.ts';
 import { createHashReader, LAST_VISIT, type LastVisitValues, LastVisitView } from './last-visit.ts';
 import { addWaiting, type Session } from './session.ts';
 import type { WaitingPages } from './waiting-pages.ts';

@@ -8,7 +8,7 @@ import type { Database, Statement } from 'better-sqlite3';
 import type { Candidate } from '../../frontier/candidate.ts';
 import { PAGE_STATES, type PageStateCode, SHUT_OUT } from '../../frontier/page-state.ts';
 import { checkTransition } from '../../frontier/page-transitions.ts';
-import { NO_DEPTH, UNFOLLOWED } from '../port.ts';
+import { NO_DEPTH, UNFOLLOWED } from '../settlement.ts';
 import { unpackNumbers } from './pack-links.ts';
 import { addWaiting, type Session } from './session.ts';
 import type { WaitingPages } from './waiting-pages.ts';

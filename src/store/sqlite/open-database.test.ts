@@ -5,7 +5,7 @@ import Sqlite from 'better-sqlite3';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { OLDER_PROJECTS, olderProjectsSql } from '../../../test/contracts/older-projects.ts';
 import { SumiError } from '../../errors.ts';
-import { REQUEST_KINDS } from '../port.ts';
+import { REQUEST_KINDS } from '../host-port.ts';
 import { openAsSource, openForReading, openForWriting, storeError } from './open-database.ts';
 import { openSqliteReadSide } from './read-side.ts';
 import { MIGRATIONS, SCHEMA_VERSION } from './schema.ts';

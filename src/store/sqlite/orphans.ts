@@ -3,7 +3,7 @@
  * sitemap, leads to them. Then who may have become one in this run (a link, a redirect or an
  * entry was lost), which is mostly nobody and cheap to say; then a walk from the start URLs and the entries of sitemaps
  * says who is still reached. Where the project is too large for what the run did, one pass over all links and redirects
- * strikes out whoever is still led to, by whomever. See port.ts for the rules.
+ * strikes out whoever is still led to, by whomever. See history-port.ts for the rules.
  */
 import { PAGE_STATES } from '../../frontier/page-state.ts';
 import { partsNumber } from '../change-parts.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, it, vi } from 'vitest';
 import { seededRandom } from '../../../test/seeded-random.ts';
 import { dropRepeats } from '../drop-repeats.ts';
-import { type LinkTargets, UNFOLLOWED } from '../port.ts';
+import { type LinkTargets, UNFOLLOWED } from '../settlement.ts';
 import { packFlags, packNumbers, unpackNumbers } from './pack-links.ts';
 
 function links(targets: number[], flags: number[] = [], anchors: string[] | null = null): LinkTargets {

@@ -1,7 +1,7 @@
 /** The figures behind the pictures of a project, on SQLite. */
 import type { Database } from 'better-sqlite3';
 import { type ChangeFigures, type FiguresDialect, readChangeFigures } from '../change-figures.ts';
-import { NO_DEPTH } from '../port.ts';
+import { NO_DEPTH } from '../settlement.ts';
 
 const DIALECT: FiguresDialect = {
   fetchedOfUrl: 'f.page_id = u.id',

@@ -4,8 +4,8 @@
  */
 import type { Database } from 'better-sqlite3';
 import { inStates, type RawGraphPage, withStateName } from '../graph-rows.ts';
-import { NO_DEPTH } from '../port.ts';
 import type { GraphFilter, GraphLinks, GraphPage } from '../read-side.ts';
+import { NO_DEPTH } from '../settlement.ts';
 
 const PAGES_A_BATCH = 1000;
 /** A set of links may be a hundred kilobytes. */

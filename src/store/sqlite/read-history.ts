@@ -3,8 +3,8 @@
  * run. A file of a version before history has none.
  */
 import type { Database } from 'better-sqlite3';
-import type { LedgerRow } from '../port.ts';
 import type { ChangeFilter, ChangeRow, VisitRow, VisitRowBrief } from '../read-side.ts';
+import type { LedgerRow } from '../run-port.ts';
 import {
   briefOf,
   changeRowOf,

@@ -1,8 +1,8 @@
 /** The figures of one run and the errors of a map, on SQLite. */
 import type { Database } from 'better-sqlite3';
 import { type MapErrors, readMapErrors } from '../map-errors.ts';
-import { NO_DEPTH } from '../port.ts';
 import { type AskRows, type ReportDialect, type RunReport, readRunReport } from '../run-report.ts';
+import { NO_DEPTH } from '../settlement.ts';
 
 const DIALECT: ReportDialect = {
   fetchedOfUrl: 'f.page_id = u.id',

@@ -11,8 +11,8 @@ import { PAGE_STATES, pageStateName } from '../../frontier/page-state.ts';
 import { explainFailures } from '../explain-failures.ts';
 import { IS_EXTERNAL, IS_NOT_EXTERNAL } from '../external-urls.ts';
 import { readHosts } from '../host-filter.ts';
+import { REQUEST_KINDS, type StoredRobots } from '../host-port.ts';
 import { orderOfPages } from '../page-order.ts';
-import { NO_DEPTH, REQUEST_KINDS, type StoredRobots } from '../port.ts';
 import type {
   HostRow,
   LoggedRequest,
@@ -24,6 +24,7 @@ import type {
   RunRow,
   StoredRun,
 } from '../read-side.ts';
+import { NO_DEPTH } from '../settlement.ts';
 import { openForReading, storeError } from './open-database.ts';
 import { readSettings } from './project-settings.ts';
 import { readFigures } from './read-figures.ts';

@@ -2,8 +2,8 @@
 import type { Database } from 'better-sqlite3';
 import { countUrls } from '../../frontier/counting-words.ts';
 import { pageStateName } from '../../frontier/page-state.ts';
-import { NO_DEPTH } from '../port.ts';
 import type { StoreTotals } from '../read-side.ts';
+import { NO_DEPTH } from '../settlement.ts';
 
 const MOST_REASONS = 20;
 

@@ -3,8 +3,10 @@
  * What he says becomes state, priority, reason and depth; the queue is built anew from it.
  */
 import { PAGE_STATES } from '../../frontier/page-state.ts';
+import type { KnownPage, Revision, Verdict } from '../frontier-port.ts';
 import { keepAnswer } from '../kept-answer.ts';
-import { type KnownPage, NO_DEPTH, type Revision, type StateMove, type Verdict } from '../port.ts';
+import type { StateMove } from '../project-port.ts';
+import { NO_DEPTH } from '../settlement.ts';
 import { checkRevision, createMoves } from '../state-moves.ts';
 import { setPrepared } from './runs.ts';
 import type { Session } from './session.ts';

@@ -6,8 +6,8 @@
 import type { Database } from 'better-sqlite3';
 import { PAGE_STATES, type PageStateCode } from '../../frontier/page-state.ts';
 import { isAllowed } from '../../frontier/page-transitions.ts';
-import type { FailedSource } from '../port.ts';
 import { refusalOf } from '../redirect-end.ts';
+import type { FailedSource } from '../settlement.ts';
 
 /** [page id, hops from that page to here] */
 type Chain = [number, number][];

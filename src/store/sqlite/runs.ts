@@ -1,8 +1,10 @@
 /** The life of projects and runs: begin, go on after a crash, take part, be opened to be judged anew. */
 import type { Database } from 'better-sqlite3';
 import { PAGE_STATES } from '../../frontier/page-state.ts';
+import { REQUEST_KINDS } from '../host-port.ts';
 import { PAGE_TABLES } from '../page-tables.ts';
-import { type JoinedRun, REQUEST_KINDS, type RunRequest, type RunStart } from '../port.ts';
+import type { RunRequest, RunStart } from '../run-port.ts';
+import type { JoinedRun } from '../store-port.ts';
 import { isUnfinished } from '../unfinished-run.ts';
 import type { KnownUrls } from './known-urls.ts';
 import type { Session } from './session.ts';
@@ -99,13 +101,15 @@ export function leaveOpen({ db, runId }: Session): void {
   db.prepare("UPDATE run SET status = 'interrupted', error = NULL WHERE id = ?").run(runId);
 }
 
+export type JoinedFileRun = Pick<JoinedRun, 'start' | 'project' | 'config' | 'metadata'>;
+
 /** The file has one writer, so to take part in a run under way is to go on with it as it is. */
 export function joinRun(
   session: Session,
   waiting: WaitingPages,
   runId: number,
   now: number,
-): JoinedRun | null {
+): JoinedFileRun | null {
   const row = session.db
     .prepare(
       `SELECT r.project_id, p.name AS project, r.config, r.metadata, r.config_hash, r.pages, r.requests, r.bytes
@@ -123,17 +127,19 @@ export function joinRun(
   recoverLeases(session, waiting, now);
   session.window.commit();
   return {
-    runId,
-    projectId: row.project_id,
     project: row.project,
     config: row.config,
     metadata: row.metadata,
-    resumed: true,
-    previousConfigHash: row.config_hash,
-    pagesDone: row.pages,
-    requestsDone: row.requests,
-    bytesDone: row.bytes,
-    knownUrls: session.known.size,
+    start: {
+      runId,
+      projectId: row.project_id,
+      resumed: true,
+      previousConfigHash: row.config_hash,
+      pagesDone: row.pages,
+      requestsDone: row.requests,
+      bytesDone: row.bytes,
+      knownUrls: session.known.size,
+    },
   };
 }
 

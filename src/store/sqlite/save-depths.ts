@@ -1,9 +1,10 @@
 /** Depths per origin (page_depth): the project's old ones are replaced as one. */
-import type { DepthBatch } from '../port.ts';
+import type { DepthBatch } from '../run-port.ts';
 import type { Session } from './session.ts';
 
 export function saveDepths(
-  { db, projectId, window }: Session,
+  { db, window }: Session,
+  projectId: number,
   origins: readonly string[],
   batches: Iterable<DepthBatch>,
 ): void {

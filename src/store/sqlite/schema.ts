@@ -6,7 +6,7 @@
 import type { Database } from 'better-sqlite3';
 import { MOST_CHANGES_A_DAY } from '../../change/visit-record.ts';
 import { sumiError } from '../../errors.ts';
-import { REQUEST_KINDS } from '../port.ts';
+import { REQUEST_KINDS } from '../host-port.ts';
 import { knownByNumber, outcomeNumber } from '../visit-rows.ts';
 import { VIEWS } from './views.ts';
 

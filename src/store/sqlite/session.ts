@@ -1,6 +1,7 @@
 /** What the parts of the SQLite adapter share while a project is open: the connection, the seen-table, the counters. */
 import type { Database } from 'better-sqlite3';
-import type { HostLease, Reconsidered, Verdict } from '../port.ts';
+import type { Reconsidered, Verdict } from '../frontier-port.ts';
+import type { HostLease } from '../host-port.ts';
 import type { CommitWindow } from './commit-window.ts';
 import type { KnownUrls } from './known-urls.ts';
 

@@ -2,16 +2,9 @@
 import { PAGE_STATES } from '../../frontier/page-state.ts';
 import { checkTransition } from '../../frontier/page-transitions.ts';
 import { dropRepeats } from '../drop-repeats.ts';
+import { type HostLease, REQUEST_KINDS, type RequestEntry } from '../host-port.ts';
 import { giveBackAnswer } from '../kept-answer.ts';
-import {
-  type HostLease,
-  type LinkTargets,
-  REQUEST_KINDS,
-  type RequestEntry,
-  type Settled,
-  type Settlement,
-  UNFOLLOWED,
-} from '../port.ts';
+import { type LinkTargets, type Settled, type Settlement, UNFOLLOWED } from '../settlement.ts';
 import type { Offers } from './offers.ts';
 import { packFlags, packNumbers, unpackNumbers } from './pack-links.ts';
 import type { Redirects } from './redirects.ts';

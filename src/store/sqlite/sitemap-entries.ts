@@ -1,6 +1,6 @@
 /** Sitemap entries by page, and how the pages of each host were found. */
 import type { Database, Statement } from 'better-sqlite3';
-import type { HostDiscovery, SavedEntry, SitemapFinding } from '../port.ts';
+import type { HostDiscovery, SavedEntry, SitemapFinding } from '../sitemap-port.ts';
 import { discoveryOf, type StoredDiscovery } from '../visit-rows.ts';
 import type { Offers } from './offers.ts';
 import type { Session } from './session.ts';

@@ -1,5 +1,5 @@
 /**
- * The store on one machine: one SQLite file, written by the thread that settles. See port.ts for what it promises;
+ * The store on one machine: one SQLite file, written by the thread that settles. See store-port.ts for what it promises;
  * the parts beside this file each keep one of the promises.
  */
 import { randomBytes } from 'node:crypto';
@@ -8,7 +8,14 @@ import { REDIRECT_PRIORITY } from '../../frontier/candidate.ts';
 import { PAGE_STATES, pageStateName } from '../../frontier/page-state.ts';
 import type { Clock } from '../../primitives/clock.ts';
 import { createUrlHasher, type UrlHasher } from '../../primitives/url-hash.ts';
-import type { HostLease, ModeDecision, RunCounts, Store, StoredRobots } from '../port.ts';
+import type { FrontierPort } from '../frontier-port.ts';
+import type { HistoryPort } from '../history-port.ts';
+import type { HostLease, HostPort, StoredRobots } from '../host-port.ts';
+import { NO_RUN } from '../no-run.ts';
+import type { ProjectPort } from '../project-port.ts';
+import type { ModeDecision, RunCounts, RunPort, RunRequest } from '../run-port.ts';
+import type { SitemapPort } from '../sitemap-port.ts';
+import type { JoinedRun, RunStore, Store } from '../store-port.ts';
 import { createClosing } from './closing.ts';
 import { openCommitWindow } from './commit-window.ts';
 import Sqlite from './driver.ts';
@@ -90,24 +97,22 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Stor
   };
   const writeRobots = db.prepare('INSERT OR REPLACE INTO robots_txt VALUES (?, ?, ?, ?, ?, ?, ?)');
   const perPage = { claim: leases.claim, settle: settling.settle };
-
-  const store: Omit<Store, keyof typeof perPage> = {
-    clock: options.clock,
-    // The file has one writer: nobody else can be at work on it.
-    isShared: false,
-    async begin(request) {
-      session.window.commit();
-      const start = beginRun(session, waiting, request);
-      openProject();
-      return { ...start, knownUrls: session.known.size };
+  const frontier: Omit<FrontierPort, keyof typeof perPage> = {
+    async offer(candidates) {
+      setPrepared(session);
+      const ids = offers.offerAll(candidates, null);
+      session.window.count();
+      return ids;
     },
-    async join(runId) {
-      session.window.commit();
-      const start = joinRun(session, waiting, runId, session.now());
-      if (start === null) return null;
-      openProject();
-      return { ...start, knownUrls: session.known.size };
-    },
+    lease: async (owner, count, now, leaseMs) => leases.lease(owner, count, now, leaseMs),
+    leaseHost: async (owner, host, now, leaseMs) => leases.leaseHost(owner, host, now, leaseMs),
+    renew: async (owner, held, until) => leases.renew(owner, held, until),
+    unclaim: async (lease, claims) => leases.unclaim(lease, claims),
+    release: async (lease) => leases.release(lease),
+    closeHost: async (lease, state, reason, marksKnown) =>
+      closing.closeHost(lease, state, reason, marksKnown),
+    closeWaiting: async (state, reason) => closing.closeWaiting(state, reason),
+    requeue: async (pageIds, priority) => requeue(pageIds, priority),
     async reconsider(judge) {
       session.window.commit();
       const { changed } = reconsider(session, waiting, judge);
@@ -115,22 +120,14 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Stor
       session.waiting = countWaiting(db, session.projectId);
       return changed;
     },
-    async revise(request, judge) {
-      if (!openRun(session, waiting, request)) return null;
-      openProject();
-      const { moves } = reconsider(session, waiting, judge);
-      session.waiting = countWaiting(db, session.projectId);
-      if (session.waiting > 0) leaveOpen(session);
-      session.window.commit();
-      return { runId: session.runId, moves, waiting: session.waiting };
-    },
-    async saveDepths(origins, batches) {
-      session.window.commit();
-      saveDepths(session, origins, batches);
-    },
     onLowered(judge) {
       session.judgeLowered = judge;
     },
+    lowerDepths: async (budget) => offers.lowerDepths(budget),
+    onWork() {},
+    waiting: () => session.waiting,
+  };
+  const run: RunPort = {
     async finish(status, now, error) {
       session.window.commit();
       keepGone(session);
@@ -149,7 +146,6 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Stor
     },
     // Nobody else works on the file.
     async knowsNoMore() {},
-    onWork() {},
     async reservePages(count, limit) {
       const left = limit - totals().pages - session.permits;
       const given = Math.max(0, Math.min(count, left));
@@ -160,23 +156,6 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Stor
       session.permits = Math.max(0, session.permits - count);
     },
     async heartbeat() {},
-    async offer(candidates) {
-      setPrepared(session);
-      const ids = offers.offerAll(candidates, null);
-      session.window.count();
-      return ids;
-    },
-    lease: async (owner, count, now, leaseMs) => leases.lease(owner, count, now, leaseMs),
-    leaseHost: async (owner, host, now, leaseMs) => leases.leaseHost(owner, host, now, leaseMs),
-    renew: async (owner, held, until) => leases.renew(owner, held, until),
-    unclaim: async (lease, claims) => leases.unclaim(lease, claims),
-    release: async (lease) => leases.release(lease),
-    closeHost: async (lease, state, reason, marksKnown) =>
-      closing.closeHost(lease, state, reason, marksKnown),
-    closeWaiting: async (state, reason) => closing.closeWaiting(state, reason),
-    lowerDepths: async (budget) => offers.lowerDepths(budget),
-    requeue: async (pageIds, priority) => requeue(pageIds, priority),
-    past: async (pageId, withLinks = true) => past(pageId, withLinks),
     async decideMode(decision) {
       if (decision !== null) {
         setMode.run(decision.mode, decision.reason, session.runId);
@@ -184,30 +163,6 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Stor
       }
       return (readMode.get(session.runId) as ModeDecision | undefined) ?? null;
     },
-    async markOrphans(since, now) {
-      session.window.commit();
-      const orphans = markOrphans(session, since, now);
-      session.window.commit();
-      return orphans;
-    },
-    saveEntries: async (findings, now) => sitemaps.saveEntries(findings, now),
-    discovery: async (host) => sitemaps.discovery(host),
-    saveDiscovery: async (host, found) => sitemaps.saveDiscovery(host, found),
-    saveRevisits: async (...kept) => saveRevisits(session, ...kept),
-    forget: async (project, before) => forget(session, project, before),
-    saveLook: async (...kept) => saveLook(session, ...kept),
-    projectSettings: async (project) => readSettings(db, project),
-    saveProjectSettings: async (project, settings) => saveSettings(session, project, settings),
-    log: (entry) => settling.log(entry),
-    robots: async (origin) => (readRobots.get(origin) as StoredRobots | undefined) ?? null,
-    async saveRobots(hostId, robots) {
-      const { origin, status, body, fetchedAt, expiresAt, delaySeconds } = robots;
-      writeRobots.run(origin, hostId, status, body, fetchedAt, expiresAt, delaySeconds);
-      // A delay that a crash could forget would be broken by whoever goes on.
-      if (delaySeconds === null) session.window.touch();
-      else session.window.commit();
-    },
-    waiting: () => session.waiting,
     async counts() {
       for (const write of session.gathered) write();
       return {
@@ -217,14 +172,105 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Stor
         averageChangeFrequency: session.isFirstRun ? 0 : averageFrequency(db, session.projectId),
       };
     },
-    flush: async () => session.window.commit(),
-    async close() {
-      db.prepare("DELETE FROM meta WHERE key = 'holder'").run();
-      session.window.close();
-      db.close();
+  };
+  const hosts: HostPort = {
+    log: (entry) => settling.log(entry),
+    robots: async (origin) => (readRobots.get(origin) as StoredRobots | undefined) ?? null,
+    async saveRobots(hostId, robots) {
+      const { origin, status, body, fetchedAt, expiresAt, delaySeconds } = robots;
+      writeRobots.run(origin, hostId, status, body, fetchedAt, expiresAt, delaySeconds);
+      // A delay that a crash could forget would be broken by whoever goes on.
+      if (delaySeconds === null) session.window.touch();
+      else session.window.commit();
     },
   };
-  return { ...guarded(store, guard), ...answered(perPage, guard) };
+  const sitemapPort: SitemapPort = {
+    saveEntries: async (findings, now) => sitemaps.saveEntries(findings, now),
+    discovery: async (host) => sitemaps.discovery(host),
+    saveDiscovery: async (host, found) => sitemaps.saveDiscovery(host, found),
+  };
+  const history: HistoryPort = {
+    past: async (pageId, withLinks = true) => past(pageId, withLinks),
+    async markOrphans(since, now) {
+      session.window.commit();
+      const orphans = markOrphans(session, since, now);
+      session.window.commit();
+      return orphans;
+    },
+  };
+  const projectPort: ProjectPort = {
+    settings: async (project) => readSettings(db, project),
+    saveSettings: async (project, settings) => saveSettings(session, project, settings),
+    async revise(request, judge) {
+      if (!openRun(session, waiting, request)) return null;
+      openProject();
+      const { moves } = reconsider(session, waiting, judge);
+      session.waiting = countWaiting(db, session.projectId);
+      if (session.waiting > 0) leaveOpen(session);
+      session.window.commit();
+      const { runId, projectId } = session;
+      return { runId, projectId, moves, waiting: session.waiting };
+    },
+    async saveDepths(projectId, origins, batches) {
+      session.window.commit();
+      saveDepths(session, projectId, origins, batches);
+    },
+    saveRevisits: async (...kept) => saveRevisits(session, ...kept),
+    forget: async (project, before) => forget(session, project, before),
+    saveLook: async (...kept) => saveLook(session, ...kept),
+  };
+  const isShared = false; // The file has one writer: nobody else can be at work on it.
+  const { clock } = options;
+  const projects = guarded(projectPort, guard);
+  const openSide = async () => (await import('./read-side.ts')).openSqliteReadSide(path);
+  const openedRun = {
+    ...{ clock, isShared, projects, openSide },
+    frontier: {
+      ...guarded(frontier, guard),
+      ...answered(perPage, guard),
+    },
+    run: guarded(run, guard),
+    hosts: guarded(hosts, guard),
+    sitemaps: guarded(sitemapPort, guard),
+    history: guarded(history, guard),
+    ...guarded(
+      {
+        flush: async () => session.window.commit(),
+        leave: async () => session.window.commit(),
+      },
+      guard,
+    ),
+  };
+  const store = guarded(
+    {
+      async begin(request: RunRequest): Promise<RunStore> {
+        session.window.commit();
+        const start = beginRun(session, waiting, request);
+        openProject();
+        return { ...openedRun, start: { ...start, knownUrls: session.known.size } };
+      },
+      async join(runId: number): Promise<JoinedRun | null> {
+        session.window.commit();
+        const joined = joinRun(session, waiting, runId, session.now());
+        if (joined === null) return null;
+        openProject();
+        const { project, config, metadata } = joined;
+        const start = { ...joined.start, knownUrls: session.known.size };
+        return { ...openedRun, start, project, config, metadata };
+      },
+      async withoutRun(): Promise<RunStore> {
+        return { ...openedRun, start: NO_RUN };
+      },
+      flush: async () => session.window.commit(),
+      async close() {
+        db.prepare("DELETE FROM meta WHERE key = 'holder'").run();
+        session.window.close();
+        db.close();
+      },
+    },
+    guard,
+  );
+  return { ...store, clock, isShared, projects, openSide };
 }
 
 function openSession(

@@ -6,7 +6,7 @@ import { KNOWN_BY, VISIT_OUTCOMES } from '../../change/visit-record.ts';
 import { PAGE_STATES } from '../../frontier/page-state.ts';
 import { partsSql } from '../change-parts.ts';
 import { INDEXABLE } from '../indexable.ts';
-import { NO_DEPTH, UNFOLLOWED } from '../port.ts';
+import { NO_DEPTH, UNFOLLOWED } from '../settlement.ts';
 import { wordSql } from '../visit-rows.ts';
 
 const stateName = `CASE u.state ${Object.entries(PAGE_STATES)

@@ -5,7 +5,7 @@
 import type { VisitRecord } from '../../change/visit-record.ts';
 import { type PackedChange, packedChange } from '../change-parts.ts';
 import { FACTS, type PageFacts, type PageTouch } from '../page-facts.ts';
-import type { Settlement } from '../port.ts';
+import type { Settlement } from '../settlement.ts';
 import { changeWord, knownByNumber, outcomeNumber } from '../visit-rows.ts';
 import { type Session, writtenWithCommit } from './session.ts';
 

@@ -25,10 +25,10 @@ export function describeCrawledUrls(harness: () => StoreHarness): void {
           facts: facts({ statusCode: null, contentLength: null }),
         },
       };
-      await run.store.offer([...Object.keys(found), 'moved'].map((name) => candidate(name)));
+      await run.store.frontier.offer([...Object.keys(found), 'moved'].map((name) => candidate(name)));
       const held = await run.lease();
       for (const more of Object.values(found)) await run.visit(held, more);
-      await run.store.settle(held, redirecting(await run.claim(held), candidate('good')));
+      await run.store.frontier.settle(held, redirecting(await run.claim(held), candidate('good')));
       await run.store.flush();
       const rows = await harness().read('SELECT url, indexable FROM crawled_url ORDER BY id');
       expect(rows.map((row) => [String(row.url).split('/').pop(), row.indexable])).toEqual([
@@ -43,7 +43,7 @@ export function describeCrawledUrls(harness: () => StoreHarness): void {
 
     it('answers the queries of specification 003, and has no NULL where that has an empty text', async () => {
       const run = await beginRun(harness());
-      await run.store.offer([candidate('silent')]);
+      await run.store.frontier.offer([candidate('silent')]);
       const silent = facts({
         statusCode: null,
         title: null,

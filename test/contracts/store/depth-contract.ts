@@ -1,7 +1,9 @@
 /** Depth is the shortest path known; news of a shorter one travels in bounded batches. */
 import { describe, expect, it } from 'vitest';
 import { PAGE_STATES } from '../../../src/frontier/page-state.ts';
-import { type Reconsidered, type Store, UNFOLLOWED, type Verdict } from '../../../src/store/port.ts';
+import type { Reconsidered, Verdict } from '../../../src/store/frontier-port.ts';
+import { UNFOLLOWED } from '../../../src/store/settlement.ts';
+import type { RunStore } from '../../../src/store/store-port.ts';
 import {
   beginRun,
   candidate,
@@ -27,11 +29,11 @@ export function describeDepths(harness: () => StoreHarness): void {
   }
 
   /** Passes everything on; answers the hosts that got work and how many rounds it took. */
-  async function lowerAll(store: Store, budget: number): Promise<{ hosts: string[]; rounds: number }> {
+  async function lowerAll(store: RunStore, budget: number): Promise<{ hosts: string[]; rounds: number }> {
     const hosts: string[] = [];
     for (let rounds = 0; ; rounds++) {
       expect(rounds, 'rounds of lowering').toBeLessThan(1000);
-      const more = await store.lowerDepths(budget);
+      const more = await store.frontier.lowerDepths(budget);
       if (more === null) return { hosts, rounds };
       hosts.push(...more);
     }
@@ -51,28 +53,28 @@ export function describeDepths(harness: () => StoreHarness): void {
     const first = await beginRun(harness());
     const held = await first.lease();
     const [start, ...others] = names.map((name, i) => candidate(name, { depth: 5 + i }));
-    await first.store.offer([start]);
+    await first.store.frontier.offer([start]);
     for (const next of others) await first.visit(held, linksTo([next]));
     await first.visit(held, linksTo([]));
-    await first.store.release(held);
-    await first.store.finish('completed', 1, null);
+    await first.store.frontier.release(held);
+    await first.store.run.finish('completed', 1, null);
     const again = await beginRun(harness());
-    await again.store.reconsider(() => ({ state: PAGE_STATES.Queued, priority: 1, reason: null }));
+    await again.store.frontier.reconsider(() => ({ state: PAGE_STATES.Queued, priority: 1, reason: null }));
     return again;
   }
 
   describe('lowerDepths', () => {
     it('has nothing to do at first', async () => {
       const { store } = await beginRun(harness());
-      expect(await store.lowerDepths(10)).toBeNull();
+      expect(await store.frontier.lowerDepths(10)).toBeNull();
     });
 
     it('passes a shorter path down a chain of read pages, so many pages at a time', async () => {
       const { store, lease, visit } = await beginRun(harness());
       const held = await lease();
-      await store.offer([candidate('p0', { depth: 20 })]);
+      await store.frontier.offer([candidate('p0', { depth: 20 })]);
       for (let i = 0; i < 8; i++) await visit(held, linksTo([candidate(`p${i + 1}`, { depth: 21 + i })]));
-      await store.offer([candidate('p0', { depth: 1 })]);
+      await store.frontier.offer([candidate('p0', { depth: 1 })]);
       const { rounds } = await lowerAll(store, 1);
       expect(rounds).toBe(8);
       await store.flush();
@@ -84,11 +86,11 @@ export function describeDepths(harness: () => StoreHarness): void {
       const { store, lease, visit } = await beginRun(harness());
       const held = await lease();
       const pages = Array.from({ length: 10 }, (_, i) => candidate(`p${i}`, { depth: 9 }));
-      await store.offer(pages);
+      await store.frontier.offer(pages);
       for (let i = 0; i < 10; i++)
         await visit(held, linksTo([candidate(`q${i}`, { depth: 10, priority: 2 })]));
-      await store.offer(pages.map((page) => ({ ...page, depth: 0 })));
-      await store.lowerDepths(3);
+      await store.frontier.offer(pages.map((page) => ({ ...page, depth: 0 })));
+      await store.frontier.lowerDepths(3);
       await store.flush();
       const now = await depths();
       expect(Object.entries(now).filter(([name, depth]) => name.startsWith('q') && depth === 1)).toHaveLength(
@@ -99,10 +101,10 @@ export function describeDepths(harness: () => StoreHarness): void {
     it('goes through cycles and comes to an end', async () => {
       const { store, lease, visit } = await beginRun(harness());
       const held = await lease();
-      await store.offer([candidate('a', { depth: 9 })]);
+      await store.frontier.offer([candidate('a', { depth: 9 })]);
       await visit(held, linksTo([candidate('b', { depth: 10 })]));
       await visit(held, linksTo([candidate('a', { depth: 11 })]));
-      await store.offer([candidate('a', { depth: 0 })]);
+      await store.frontier.offer([candidate('a', { depth: 0 })]);
       await lowerAll(store, 10);
       await store.flush();
       expect(await depths()).toEqual({ a: 0, b: 1 });
@@ -111,13 +113,13 @@ export function describeDepths(harness: () => StoreHarness): void {
     it('goes on after a crash', async () => {
       const first = await beginRun(harness());
       const held = await first.lease();
-      await first.store.offer([candidate('a', { depth: 9 })]);
+      await first.store.frontier.offer([candidate('a', { depth: 9 })]);
       await first.visit(held, linksTo([candidate('b', { depth: 10 })]));
-      await first.store.offer([candidate('a', { depth: 2 })]);
+      await first.store.frontier.offer([candidate('a', { depth: 2 })]);
       await first.store.flush();
       await harness().crash();
       const other = await beginRun(harness(), { project: 'other' });
-      expect(await other.store.lowerDepths(10)).toBeNull();
+      expect(await other.store.frontier.lowerDepths(10)).toBeNull();
       await other.store.close();
       const again = await beginRun(harness());
       await lowerAll(again.store, 10);
@@ -128,10 +130,10 @@ export function describeDepths(harness: () => StoreHarness): void {
     it('passes a redirect on at the same depth', async () => {
       const { store, lease, claim, visit } = await beginRun(harness());
       const held = await lease();
-      await store.offer([candidate('a', { depth: 6 })]);
-      await store.settle(held, redirecting(await claim(held), candidate('b', { depth: 6 })));
+      await store.frontier.offer([candidate('a', { depth: 6 })]);
+      await store.frontier.settle(held, redirecting(await claim(held), candidate('b', { depth: 6 })));
       await visit(held);
-      await store.offer([candidate('a', { depth: 2 })]);
+      await store.frontier.offer([candidate('a', { depth: 2 })]);
       await lowerAll(store, 10);
       await store.flush();
       expect(await depths()).toEqual({ a: 2, b: 2 });
@@ -140,12 +142,12 @@ export function describeDepths(harness: () => StoreHarness): void {
     it('puts a page shut out by depth before the judge again and queues what he lets in', async () => {
       const { store, lease, visit, drain } = await beginRun(harness());
       const seen: Reconsidered[] = [];
-      store.onLowered(judgeUpTo(3, seen));
+      store.frontier.onLowered(judgeUpTo(3, seen));
       const held = await lease();
-      await store.offer([candidate('a', { depth: 3 })]);
+      await store.frontier.offer([candidate('a', { depth: 3 })]);
       const deep = refused('deep', 'DepthExceeded', 'depth: 4 > 3', { depth: 4, host: 'b.test' });
       await visit(held, linksTo([deep]));
-      await store.offer([candidate('a', { depth: 0 })]);
+      await store.frontier.offer([candidate('a', { depth: 0 })]);
       const { hosts } = await lowerAll(store, 10);
       expect(hosts).toEqual(['b.test']);
       expect(seen).toMatchObject([
@@ -156,11 +158,11 @@ export function describeDepths(harness: () => StoreHarness): void {
 
     it('leaves a page shut that is still too deep, with the new reason', async () => {
       const { store, lease, visit } = await beginRun(harness());
-      store.onLowered(judgeUpTo(1, []));
+      store.frontier.onLowered(judgeUpTo(1, []));
       const held = await lease();
-      await store.offer([candidate('a', { depth: 5 })]);
+      await store.frontier.offer([candidate('a', { depth: 5 })]);
       await visit(held, linksTo([refused('deep', 'DepthExceeded', 'depth: 6 > 1', { depth: 6 })]));
-      await store.offer([candidate('a', { depth: 1 })]);
+      await store.frontier.offer([candidate('a', { depth: 1 })]);
       await lowerAll(store, 10);
       await store.flush();
       expect((await pagesOf(harness())).deep).toMatchObject({
@@ -172,13 +174,13 @@ export function describeDepths(harness: () => StoreHarness): void {
 
     it('passes a shorter path on to the links that a page had, while it waits to be visited again', async () => {
       const { store, lease, claim } = await chainReadBefore('a', 'b', 'c');
-      await store.offer([candidate('a', { depth: 1 })]);
+      await store.frontier.offer([candidate('a', { depth: 1 })]);
       await lowerAll(store, 10);
       await store.flush();
       expect(await depths()).toEqual({ a: 1, b: 2, c: 3 });
       // In flight it is no other.
       await claim(await lease());
-      await store.offer([candidate('a', { depth: 0 })]);
+      await store.frontier.offer([candidate('a', { depth: 0 })]);
       await lowerAll(store, 10);
       await store.flush();
       expect(await depths()).toEqual({ a: 0, b: 1, c: 2 });
@@ -189,7 +191,7 @@ export function describeDepths(harness: () => StoreHarness): void {
       const again = await lease();
       await visit(again, { state: PAGE_STATES.Failed, reason: 'http: 500' });
       await visit(again, { state: PAGE_STATES.Gone, reason: 'http: 410' });
-      await store.offer([candidate('a', { depth: 1 })]);
+      await store.frontier.offer([candidate('a', { depth: 1 })]);
       await lowerAll(store, 10);
       await store.flush();
       expect(await depths()).toEqual({ a: 1, b: 2 });
@@ -204,9 +206,9 @@ export function describeDepths(harness: () => StoreHarness): void {
         touch: touch({ statusCode: 404 }),
       });
       await store.flush();
-      await store.offer([candidate('a', { depth: 2 })]);
-      await store.reconsider(() => ({ state: PAGE_STATES.Queued, priority: 1, reason: null }));
-      await store.offer([candidate('a', { depth: 1 })]);
+      await store.frontier.offer([candidate('a', { depth: 2 })]);
+      await store.frontier.reconsider(() => ({ state: PAGE_STATES.Queued, priority: 1, reason: null }));
+      await store.frontier.offer([candidate('a', { depth: 1 })]);
       await lowerAll(store, 10);
       await store.flush();
       expect(await depths()).toEqual({ a: 1, b: 6 });
@@ -215,9 +217,12 @@ export function describeDepths(harness: () => StoreHarness): void {
     it('does not judge pages that were shut out by anything else', async () => {
       const { store, lease, visit } = await beginRun(harness());
       const seen: Reconsidered[] = [];
-      store.onLowered(judgeUpTo(9, seen));
-      await store.offer([refused('x', 'Skipped', 'exclude: x', { depth: 4 }), candidate('y', { depth: 4 })]);
-      await store.offer([candidate('a', { depth: 0, priority: 0 })]);
+      store.frontier.onLowered(judgeUpTo(9, seen));
+      await store.frontier.offer([
+        refused('x', 'Skipped', 'exclude: x', { depth: 4 }),
+        candidate('y', { depth: 4 }),
+      ]);
+      await store.frontier.offer([candidate('a', { depth: 0, priority: 0 })]);
       await visit(await lease(), linksTo([candidate('x', { depth: 1 }), candidate('y', { depth: 1 })]));
       await lowerAll(store, 10);
       await store.flush();
@@ -231,7 +236,7 @@ export function describeDepths(harness: () => StoreHarness): void {
 
     it('stay shut while only nofollow links lead there, and have no depth', async () => {
       const { store, lease, visit } = await beginRun(harness());
-      await store.offer([candidate('a'), candidate('b')]);
+      await store.frontier.offer([candidate('a'), candidate('b')]);
       const held = await lease();
       await visit(held, linksTo([hidden], [OBEYED]));
       await visit(held, linksTo([hidden], [OBEYED]));
@@ -244,13 +249,13 @@ export function describeDepths(harness: () => StoreHarness): void {
     it('are judged again when a followed link leads there, offered or known by id', async () => {
       const { store, lease, claim, visit } = await beginRun(harness());
       const seen: Reconsidered[] = [];
-      store.onLowered(judgeUpTo(9, seen));
-      await store.offer([candidate('a'), candidate('b')]);
+      store.frontier.onLowered(judgeUpTo(9, seen));
+      await store.frontier.offer([candidate('a'), candidate('b')]);
       const held = await lease();
       await visit(held, linksTo([hidden], [OBEYED]));
-      const [id] = await store.offer([hidden]);
+      const [id] = await store.frontier.offer([hidden]);
       const b = await claim(held);
-      await store.settle(held, processed(b, { facts: null, links: links([id]) }));
+      await store.frontier.settle(held, processed(b, { facts: null, links: links([id]) }));
       await store.flush();
       expect(seen).toMatchObject([{ url: hidden.url, depth: 2, state: PAGE_STATES.Skipped, reason: null }]);
       expect((await claim(held)).url).toBe(hidden.url);

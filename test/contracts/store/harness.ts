@@ -3,15 +3,11 @@ import { expect } from 'vitest';
 import type { VisitRecord } from '../../../src/change/visit-record.ts';
 import type { Candidate, Claim } from '../../../src/frontier/candidate.ts';
 import { PAGE_STATES, type PageState } from '../../../src/frontier/page-state.ts';
+import type { HostLease } from '../../../src/store/host-port.ts';
 import { NO_FACTS, type PageFacts, type PageTouch } from '../../../src/store/page-facts.ts';
-import type {
-  HostLease,
-  LinkTargets,
-  RunRequest,
-  RunStart,
-  Settlement,
-  Store,
-} from '../../../src/store/port.ts';
+import type { RunRequest, RunStart } from '../../../src/store/run-port.ts';
+import type { LinkTargets, Settlement } from '../../../src/store/settlement.ts';
+import type { RunStore, Store } from '../../../src/store/store-port.ts';
 import type { FakeClock } from '../../fake-clock.ts';
 
 export type Row = Record<string, unknown>;
@@ -165,7 +161,9 @@ export function linksTo(candidates: Candidate[], flags: number[] = []): Partial<
 
 /** A store in the middle of a run, with the everyday verbs in short. */
 export interface OpenRun {
-  readonly store: Store;
+  readonly opened: Store;
+  /** Closing it closes what was opened for it. */
+  readonly store: RunStore & Pick<Store, 'close'>;
   readonly start: RunStart;
   lease(host?: string): Promise<HostLease>;
   /** Claims the next page of the host, which must be there. */
@@ -179,8 +177,8 @@ export interface OpenRun {
 }
 
 export async function beginRun(harness: StoreHarness, request: Partial<RunRequest> = {}): Promise<OpenRun> {
-  const store = await harness.open();
-  const start = await store.begin({
+  const opened = await harness.open();
+  const begun = await opened.begin({
     project: 'p',
     owner: 'me',
     configHash: 'hash',
@@ -190,30 +188,32 @@ export async function beginRun(harness: StoreHarness, request: Partial<RunReques
     now: harness.clock.now(),
     ...request,
   });
+  const store = { ...begun, close: () => opened.close() };
   const now = () => harness.clock.now();
   const run: OpenRun = {
+    opened,
     store,
-    start,
+    start: store.start,
     async lease(host = HOST) {
-      const lease = await store.leaseHost('me', host, now(), LEASE_MS);
+      const lease = await store.frontier.leaseHost('me', host, now(), LEASE_MS);
       expect(lease, `the lease on ${host}`).not.toBeNull();
       return lease!;
     },
     async claim(lease) {
-      const { claims } = await store.claim(lease, 1, now());
+      const { claims } = await store.frontier.claim(lease, 1, now());
       expect(claims, `a waiting page of ${lease.host}`).toHaveLength(1);
       return claims[0];
     },
     async drain(lease) {
       const names: string[] = [];
       for (;;) {
-        const { claims } = await store.claim(lease, 3, now());
+        const { claims } = await store.frontier.claim(lease, 3, now());
         if (claims.length === 0) return names;
         names.push(...claims.map((claim) => claim.url.split('/').pop()!));
       }
     },
     async settle(lease, claim, more = {}) {
-      expect(await store.settle(lease, processed(claim, more))).not.toBeNull();
+      expect(await store.frontier.settle(lease, processed(claim, more))).not.toBeNull();
     },
     async visit(lease, more = {}) {
       const claim = await run.claim(lease);
@@ -227,14 +227,14 @@ export async function beginRun(harness: StoreHarness, request: Partial<RunReques
 /** Ends the run and begins the next one, in which the pages that are wanted (unless said: all) wait again. */
 export async function nextRun(
   harness: StoreHarness,
-  { store }: OpenRun,
+  { opened, store }: OpenRun,
   isWanted: (name: string) => boolean = () => true,
   request: Partial<RunRequest> = {},
 ): Promise<OpenRun> {
-  await store.finish('completed', harness.clock.now(), null);
-  await store.close();
+  await store.run.finish('completed', harness.clock.now(), null);
+  await opened.close();
   const next = await beginRun(harness, request);
-  await next.store.reconsider((row) =>
+  await next.store.frontier.reconsider((row) =>
     isWanted(row.url.split('/').pop()!) ? { state: PAGE_STATES.Queued, priority: 1, reason: null } : null,
   );
   return next;

@@ -78,10 +78,10 @@ export function describeHistory(harness: () => StoreHarness): void {
 
     it('is told of a page without a body that there is none', async () => {
       const run = await beginRun(harness());
-      await run.store.offer([candidate('x')]);
+      await run.store.frontier.offer([candidate('x')]);
       const held = await run.lease();
       await run.visit(held, { facts: facts({ statusCode: 301, facetHash: HASH }) });
-      await run.store.release(held);
+      await run.store.frontier.release(held);
       const next = await nextRun(harness(), run);
       const { last } = await next.claim(await next.lease());
       expect(last).toMatchObject({ statusCode: 301, hasBody: false, contentHash: null, textHash: null });
@@ -124,7 +124,7 @@ export function describeHistory(harness: () => StoreHarness): void {
         change_frequency: 0.5,
         changes_detected: 2,
       });
-      expect(await next.store.past(before.id as number)).toMatchObject({
+      expect(await next.store.history.past(before.id as number)).toMatchObject({
         statusCode: 503,
         title: 'title',
         text: 'the old text',
@@ -162,7 +162,9 @@ export function describeHistory(harness: () => StoreHarness): void {
       });
       await next.store.flush();
       expect((await pagesOf(harness())).x).toMatchObject({ state: 'Gone', change: 'gone' });
-      expect((await next.store.counts()).ledger).toMatchObject([{ outcome: 'unchanged', knownBy: 'status' }]);
+      expect((await next.store.run.counts()).ledger).toMatchObject([
+        { outcome: 'unchanged', knownBy: 'status' },
+      ]);
     });
 
     it('that fails leaves a page gone that was, and the next claim says so; an orphan that answered is none', async () => {
@@ -221,8 +223,8 @@ export function describeHistory(harness: () => StoreHarness): void {
       const held = await run.lease();
       const y = await run.claim(held);
       expect(y.last).toBeNull();
-      const [x] = await run.store.offer([candidate('x')]);
-      expect(await run.store.requeue([x], 0)).toBe(1);
+      const [x] = await run.store.frontier.offer([candidate('x')]);
+      expect(await run.store.frontier.requeue([x], 0)).toBe(1);
       expect((await run.claim(held)).last).toMatchObject({ etag: '"1"' });
     });
   });
@@ -299,7 +301,7 @@ export function describeHistory(harness: () => StoreHarness): void {
 
     it('has no line of a visit after which the page is queued again', async () => {
       const run = await beginRun(harness());
-      await run.store.offer([candidate('x')]);
+      await run.store.frontier.offer([candidate('x')]);
       const requeue = { attempts: 1, notBefore: null, priority: null };
       await run.visit(await run.lease(), { facts: null, requeue, state: PAGE_STATES.Queued });
       await run.store.flush();
@@ -347,7 +349,7 @@ export function describeHistory(harness: () => StoreHarness): void {
       const held = await first.lease();
       const saved = (bytesSaved: number) => ({ visit: visited('unchanged', 'hash', { bytesSaved }) });
       await first.visit(held, { visit: visited('failed', 'network', { statusCode: null }) });
-      expect((await first.store.counts()).ledger).toEqual([
+      expect((await first.store.run.counts()).ledger).toEqual([
         { outcome: 'new', knownBy: 'content', visits: 1, bytesSaved: 0 },
         { outcome: 'failed', knownBy: 'network', visits: 1, bytesSaved: 0 },
       ]);
@@ -355,7 +357,7 @@ export function describeHistory(harness: () => StoreHarness): void {
       const again = await next.lease();
       for (const bytes of [300, 20])
         await next.visit(again, { ...saved(bytes), changeFrequency: bytes / 100 });
-      const { ledger, averageChangeFrequency } = await next.store.counts();
+      const { ledger, averageChangeFrequency } = await next.store.run.counts();
       expect(ledger).toEqual([{ outcome: 'unchanged', knownBy: 'hash', visits: 2, bytesSaved: 320 }]);
       expect(averageChangeFrequency).toBeCloseTo(1.6);
       await next.store.flush();
@@ -372,11 +374,11 @@ export function describeHistory(harness: () => StoreHarness): void {
   describe('past', () => {
     it('is what is stored of a page, links and redirects by identity', async () => {
       const run = await readOnce(harness());
-      const [x] = await run.store.offer([candidate('x')]);
+      const [x] = await run.store.frontier.offer([candidate('x')]);
       const held = await run.lease();
       const y = await run.claim(held);
-      await run.store.settle(held, redirecting(y, candidate('end', { host: 'b.test' })));
-      expect(await run.store.past(x)).toEqual({
+      await run.store.frontier.settle(held, redirecting(y, candidate('end', { host: 'b.test' })));
+      expect(await run.store.history.past(x)).toEqual({
         statusCode: 200,
         title: 'title',
         h1: 'head',
@@ -390,7 +392,7 @@ export function describeHistory(harness: () => StoreHarness): void {
         links: [url('y'), url('z', 'b.test')],
         redirectTo: null,
       });
-      expect(await run.store.past(y.pageId)).toMatchObject({
+      expect(await run.store.history.past(y.pageId)).toMatchObject({
         statusCode: 301,
         text: null,
         links: [],
@@ -402,8 +404,8 @@ export function describeHistory(harness: () => StoreHarness): void {
       const first = await readOnce(harness());
       const held = await first.lease();
       const y = await first.claim(held);
-      await first.store.settle(held, redirecting(y, candidate('end', { host: 'b.test' })));
-      await first.store.release(held);
+      await first.store.frontier.settle(held, redirecting(y, candidate('end', { host: 'b.test' })));
+      await first.store.frontier.release(held);
       const next = await nextRun(harness(), first, (name) => name === 'x' || name === 'y');
       const again = await next.lease();
       const refused = {
@@ -418,7 +420,7 @@ export function describeHistory(harness: () => StoreHarness): void {
       const x = await next.visit(again, { ...refused, links: links([]) });
       await next.visit(again, refused);
       for (const { pageId } of [x, y])
-        expect(await next.store.past(pageId)).toEqual({
+        expect(await next.store.history.past(pageId)).toEqual({
           statusCode: 200,
           title: null,
           h1: null,
@@ -440,24 +442,24 @@ export function describeHistory(harness: () => StoreHarness): void {
 
     it('is nothing for a page that was never asked, or never read', async () => {
       const run = await beginRun(harness());
-      const [x, y] = await run.store.offer([candidate('x'), candidate('y')]);
+      const [x, y] = await run.store.frontier.offer([candidate('x'), candidate('y')]);
       await run.visit(await run.lease(), {
         state: PAGE_STATES.DeadLink,
         reason: 'http: 404',
         facts: facts({ statusCode: 404, error: 'http: 404' }),
       });
-      expect(await run.store.past(x)).toBeNull();
-      expect(await run.store.past(y)).toBeNull();
-      expect(await run.store.past(1_000_000)).toBeNull();
+      expect(await run.store.history.past(x)).toBeNull();
+      expect(await run.store.history.past(y)).toBeNull();
+      expect(await run.store.history.past(1_000_000)).toBeNull();
     });
   });
 
   describe('a redirect to a page that has vanished', () => {
     it('ends there, wherever that page led while it was there', async () => {
       const first = await beginRun(harness());
-      await first.store.offer([candidate('old')]);
+      await first.store.frontier.offer([candidate('old')]);
       const held = await first.lease();
-      await first.store.settle(held, redirecting(await first.claim(held), candidate('older')));
+      await first.store.frontier.settle(held, redirecting(await first.claim(held), candidate('older')));
       await first.visit(held);
       const next = await nextRun(harness(), first);
       const again = await next.lease();
@@ -468,10 +470,10 @@ export function describeHistory(harness: () => StoreHarness): void {
         touch: touch({ statusCode: 410 }),
       };
       await next.visit(again, { ...gone, visit: visited('gone', 'status', { statusCode: 410 }) });
-      await next.store.offer([candidate('new', { priority: 0 })]);
+      await next.store.frontier.offer([candidate('new', { priority: 0 })]);
       const fresh = await next.claim(again);
       expect(fresh.url).toBe(url('new'));
-      await next.store.settle(again, redirecting(fresh, candidate('old')));
+      await next.store.frontier.settle(again, redirecting(fresh, candidate('old')));
       await next.store.flush();
       expect((await pagesOf(harness())).new).toMatchObject({ final_url: url('old'), redirect_count: 1 });
     });
@@ -480,12 +482,12 @@ export function describeHistory(harness: () => StoreHarness): void {
   describe('a host whose validators lied', () => {
     it('is remembered, and what its sitemaps announced and how it answers HEAD too', async () => {
       const run = await beginRun(harness());
-      await run.store.offer([candidate('x')]);
+      await run.store.frontier.offer([candidate('x')]);
       const held = await run.lease();
       expect(held.state).toMatchObject({ distrustedUntil: 0, announced: 0, unannounced: 0, headChecks: 0 });
       const learned = { distrustedUntil: now() + 9000, announced: 7, unannounced: 2, headChecks: -1 };
       Object.assign(held.state, learned);
-      await run.store.settle(held, processed(await run.claim(held)));
+      await run.store.frontier.settle(held, processed(await run.claim(held)));
       await run.store.flush();
       await harness().crash();
       const again = await beginRun(harness());

@@ -1,7 +1,7 @@
 /** What is kept of a project beside its pages, for how long, and what goes when it is made fresh. */
 import { describe, expect, it } from 'vitest';
 import type { PageChange } from '../../../src/change/visit-record.ts';
-import { type HostLease, REQUEST_KINDS } from '../../../src/store/port.ts';
+import { type HostLease, REQUEST_KINDS } from '../../../src/store/host-port.ts';
 import {
   beginRun,
   candidate,
@@ -41,14 +41,14 @@ export function describeKeeping(harness: () => StoreHarness): void {
   function logVisit({ store }: OpenRun, { hostId }: HostLease, pageId: number, endedAt: number): void {
     const times = { slotAt: endedAt - 9, sentAt: endedAt - 9, endedAt, delayMs: 1, perHost: 1 };
     const rest = { statusCode: 200, wireBytes: 1, contentHash: null, blockedUntil: null, failure: null };
-    store.log({ kind: 'GET', hostId, pageId, ...times, ...rest });
-    store.log({ kind: 'robots', hostId, pageId: null, ...times, ...rest });
+    store.hosts.log({ kind: 'GET', hostId, pageId, ...times, ...rest });
+    store.hosts.log({ kind: 'robots', hostId, pageId: null, ...times, ...rest });
   }
 
   /** Two visits a day apart, both with a change, a sitemap entry, a plan: one of everything. */
   async function fill(project: string): Promise<void> {
     const first = await beginRun(harness(), { project });
-    const [x] = await first.store.offer([candidate('x')]);
+    const [x] = await first.store.frontier.offer([candidate('x')]);
     const seen = (day: number) => ({
       facts: facts({ title: `day ${day}`, visitedAt: day * DAY }),
       visit: visited('changed', 'content', { visitedAt: day * DAY }),
@@ -57,7 +57,7 @@ export function describeKeeping(harness: () => StoreHarness): void {
     const held = await first.lease();
     await first.visit(held, seen(100));
     logVisit(first, held, x, 100 * DAY);
-    await first.store.release(held);
+    await first.store.frontier.release(held);
     const entry = {
       lastmod: DAY,
       changefreq: null,
@@ -66,8 +66,8 @@ export function describeKeeping(harness: () => StoreHarness): void {
       lastmodText: null,
       details: null,
     };
-    await first.store.saveEntries([{ candidate: candidate('x'), ...entry }], now());
-    await first.store.saveDiscovery('a.test', {
+    await first.store.sitemaps.saveEntries([{ candidate: candidate('x'), ...entry }], now());
+    await first.store.sitemaps.saveDiscovery('a.test', {
       method: 'sitemap',
       checkedAt: 1,
       entries: 1,
@@ -85,18 +85,18 @@ export function describeKeeping(harness: () => StoreHarness): void {
       signalsInAll: one,
       flags: one,
     };
-    await first.store.saveRevisits(
+    await first.store.projects.saveRevisits(
       project,
       { pageIds: [x], ...numbers },
       { plan: '{"price":1}', learnedRun: first.start.runId },
     );
-    await first.store.saveProjectSettings(project, '{"mode":"smart"}');
+    await first.store.projects.saveSettings(project, '{"mode":"smart"}');
     const second = await nextRun(harness(), first, () => true, { project });
     const again = await second.lease();
     await second.visit(again, seen(101));
     logVisit(second, again, x, 101 * DAY);
-    await second.store.release(again);
-    await second.store.finish('completed', now(), null);
+    await second.store.frontier.release(again);
+    await second.store.run.finish('completed', now(), null);
     await second.store.close();
   }
 
@@ -106,7 +106,7 @@ export function describeKeeping(harness: () => StoreHarness): void {
       const none = { pageIds: [], learnedAt: [], rateShape: [], rateDays: [], signals: [], signalsInAll: [] };
       const store = await harness().open();
       const put = (plan: string, before?: string | null) =>
-        store.saveRevisits('p', { ...none, flags: [] }, { plan, learnedRun: 1, before });
+        store.projects.saveRevisits('p', { ...none, flags: [] }, { plan, learnedRun: 1, before });
       const kept = () => harness().read('SELECT revisit_plan FROM project');
       expect(await put('{"a":1}', '{"price":1}')).toBe(true);
       expect([await put('{"b":1}', '{"price":1}'), await put('{"b":1}', null)]).toEqual([false, false]);
@@ -122,8 +122,8 @@ export function describeKeeping(harness: () => StoreHarness): void {
       await fill('p');
       const pages = await harness().read('SELECT * FROM pages');
       const store = await harness().open();
-      expect(await store.forget(null, 100 * DAY)).toEqual({ visits: 0, changes: 0, requests: 0 });
-      expect(await store.forget(null, 101 * DAY)).toEqual({ visits: 1, changes: 1, requests: 2 });
+      expect(await store.projects.forget(null, 100 * DAY)).toEqual({ visits: 0, changes: 0, requests: 0 });
+      expect(await store.projects.forget(null, 101 * DAY)).toEqual({ visits: 1, changes: 1, requests: 2 });
       await store.close();
       const left = await harness().read('SELECT visited_at FROM visits');
       expect(left).toEqual([{ visited_at: new Date(101 * DAY).toISOString() }]);
@@ -133,9 +133,9 @@ export function describeKeeping(harness: () => StoreHarness): void {
 
     it('drops what was settled a moment ago, too', async () => {
       const { store, lease, visit } = await beginRun(harness());
-      await store.offer([candidate('x')]);
+      await store.frontier.offer([candidate('x')]);
       await visit(await lease(), { facts: facts({ title: 'x' }) });
-      expect(await store.forget(null, 1e13)).toEqual({ visits: 1, changes: 0, requests: 0 });
+      expect(await store.projects.forget(null, 1e13)).toEqual({ visits: 1, changes: 0, requests: 0 });
       await store.flush();
       expect(await count('visits')).toBe(0);
     });
@@ -144,8 +144,12 @@ export function describeKeeping(harness: () => StoreHarness): void {
       await fill('one');
       await fill('two');
       const store = await harness().open();
-      expect(await store.forget('nobody', 200 * DAY)).toEqual({ visits: 0, changes: 0, requests: 0 });
-      expect(await store.forget('one', 200 * DAY)).toEqual({ visits: 2, changes: 2, requests: 4 });
+      expect(await store.projects.forget('nobody', 200 * DAY)).toEqual({
+        visits: 0,
+        changes: 0,
+        requests: 0,
+      });
+      expect(await store.projects.forget('one', 200 * DAY)).toEqual({ visits: 2, changes: 2, requests: 4 });
       await store.close();
       const runs = await harness().read(
         'SELECT DISTINCT r.project FROM visits v JOIN runs r ON r.id = v.run_id ORDER BY r.project',
@@ -165,7 +169,7 @@ export function describeKeeping(harness: () => StoreHarness): void {
         ['robots', 101, null],
       ];
       const forget = async (day: number) => {
-        await store.forget('p', day * DAY);
+        await store.projects.forget('p', day * DAY);
         await store.flush();
       };
       await forget(100);
@@ -211,10 +215,10 @@ export function describeKeeping(harness: () => StoreHarness): void {
       const run = await beginRun(harness());
       const kept = () =>
         harness().read('SELECT reader, run_id AS run, looked_at AS at FROM reader_look ORDER BY reader');
-      await run.store.saveLook('p', 'ada', { run: 1, at: 1_700_000_000_000 });
-      await run.store.saveLook('p', 'mail', { run: 2, at: 1_700_000_000_001.4 });
-      await run.store.saveLook('p', 'ada', { run: 3, at: 1_700_000_000_002 });
-      await run.store.saveLook('nobody', 'ada', { run: 9, at: 1 });
+      await run.store.projects.saveLook('p', 'ada', { run: 1, at: 1_700_000_000_000 });
+      await run.store.projects.saveLook('p', 'mail', { run: 2, at: 1_700_000_000_001.4 });
+      await run.store.projects.saveLook('p', 'ada', { run: 3, at: 1_700_000_000_002 });
+      await run.store.projects.saveLook('nobody', 'ada', { run: 9, at: 1 });
       expect((await kept()).map(({ reader, run: upTo, at }) => [reader, upTo, Number(at)])).toEqual([
         ['ada', 3, 1_700_000_000_002],
         ['mail', 2, 1_700_000_000_001],
@@ -225,15 +229,15 @@ export function describeKeeping(harness: () => StoreHarness): void {
   describe('project settings', () => {
     it('are kept as they are given, before the first run too, and can be taken back', async () => {
       const store = await harness().open();
-      expect(await store.projectSettings('p')).toBeNull();
-      await store.saveProjectSettings('p', '{"mode":"smart"}');
+      expect(await store.projects.settings('p')).toBeNull();
+      await store.projects.saveSettings('p', '{"mode":"smart"}');
       await store.close();
       const run = await beginRun(harness());
       expect(run.start).toMatchObject({ resumed: false, knownUrls: 0 });
-      expect(await run.store.projectSettings('p')).toBe('{"mode":"smart"}');
-      expect(await run.store.projectSettings('other')).toBeNull();
-      await run.store.saveProjectSettings('p', null);
-      expect(await run.store.projectSettings('p')).toBeNull();
+      expect(await run.store.projects.settings('p')).toBe('{"mode":"smart"}');
+      expect(await run.store.projects.settings('other')).toBeNull();
+      await run.store.projects.saveSettings('p', null);
+      expect(await run.store.projects.settings('p')).toBeNull();
     });
   });
 }

@@ -1,6 +1,6 @@
 /** A host belongs to one owner at a time; fences keep out whoever lost it. */
 import { describe, expect, it } from 'vitest';
-import type { RequestEntry } from '../../../src/store/port.ts';
+import type { RequestEntry } from '../../../src/store/host-port.ts';
 import { beginRun, candidate, HOST, LEASE_MS, processed, type StoreHarness, statesOf } from './harness.ts';
 
 export function describeLeases(harness: () => StoreHarness): void {
@@ -9,30 +9,30 @@ export function describeLeases(harness: () => StoreHarness): void {
   describe('lease', () => {
     it('gives hosts that have pages waiting, each to one owner at a time', async () => {
       const { store } = await beginRun(harness());
-      await store.offer([candidate('x'), candidate('y', { host: 'b.test' })]);
-      const mine = await store.lease('me', 10, now(), LEASE_MS);
+      await store.frontier.offer([candidate('x'), candidate('y', { host: 'b.test' })]);
+      const mine = await store.frontier.lease('me', 10, now(), LEASE_MS);
       expect(mine.map(({ host }) => host).sort()).toEqual(['a.test', 'b.test']);
       expect(mine[0]).toMatchObject({ takenOver: false, closed: null, until: now() + LEASE_MS });
-      expect(await store.lease('you', 10, now(), LEASE_MS)).toEqual([]);
-      expect(await store.leaseHost('you', HOST, now(), LEASE_MS)).toBeNull();
-      expect(await store.leaseHost('me', HOST, now(), LEASE_MS)).toBeNull();
+      expect(await store.frontier.lease('you', 10, now(), LEASE_MS)).toEqual([]);
+      expect(await store.frontier.leaseHost('you', HOST, now(), LEASE_MS)).toBeNull();
+      expect(await store.frontier.leaseHost('me', HOST, now(), LEASE_MS)).toBeNull();
     });
 
     it('gives no more than asked for, and no host without waiting pages', async () => {
       const { store } = await beginRun(harness());
-      await store.offer(['a', 'b', 'c'].map((name) => candidate('x', { host: `${name}.test` })));
-      expect(await store.lease('me', 2, now(), LEASE_MS)).toHaveLength(2);
-      expect(await store.lease('me', 2, now(), LEASE_MS)).toHaveLength(1);
-      expect(await store.lease('me', 2, now(), LEASE_MS)).toHaveLength(0);
+      await store.frontier.offer(['a', 'b', 'c'].map((name) => candidate('x', { host: `${name}.test` })));
+      expect(await store.frontier.lease('me', 2, now(), LEASE_MS)).toHaveLength(2);
+      expect(await store.frontier.lease('me', 2, now(), LEASE_MS)).toHaveLength(1);
+      expect(await store.frontier.lease('me', 2, now(), LEASE_MS)).toHaveLength(0);
     });
 
     it('prefers hosts that may be asked sooner', async () => {
       const { store, lease } = await beginRun(harness());
-      await store.offer([candidate('x'), candidate('y', { host: 'b.test' })]);
+      await store.frontier.offer([candidate('x'), candidate('y', { host: 'b.test' })]);
       const slow = await lease();
       slow.state.blockedUntil = now() + 50_000;
-      await store.release(slow);
-      const [first] = await store.lease('me', 1, now(), LEASE_MS);
+      await store.frontier.release(slow);
+      const [first] = await store.frontier.lease('me', 1, now(), LEASE_MS);
       expect(first.host).toBe('b.test');
     });
 
@@ -43,7 +43,7 @@ export function describeLeases(harness: () => StoreHarness): void {
 
     it('is durable before it resolves', async () => {
       const { store, lease } = await beginRun(harness());
-      await store.offer([candidate('x')]);
+      await store.frontier.offer([candidate('x')]);
       await lease();
       await harness().crash();
       const again = await beginRun(harness());
@@ -53,7 +53,7 @@ export function describeLeases(harness: () => StoreHarness): void {
 
     it('gives a host back with what was learned about it', async () => {
       const { store, lease } = await beginRun(harness());
-      await store.offer([candidate('x')]);
+      await store.frontier.offer([candidate('x')]);
       const held = await lease();
       const learned = {
         notBefore: now() + 700,
@@ -67,7 +67,7 @@ export function describeLeases(harness: () => StoreHarness): void {
         requests: 12,
       };
       Object.assign(held.state, learned);
-      await store.release(held);
+      await store.frontier.release(held);
       const next = await lease();
       expect(next.fence).toBeGreaterThan(held.fence);
       expect(next).toMatchObject({ takenOver: false, state: learned });
@@ -75,24 +75,24 @@ export function describeLeases(harness: () => StoreHarness): void {
 
     it('takes over an expired lease and says so, once', async () => {
       const { store, lease } = await beginRun(harness());
-      await store.offer([candidate('x')]);
+      await store.frontier.offer([candidate('x')]);
       const lost = await lease();
       harness().clock.advance(LEASE_MS - 1);
-      expect(await store.lease('you', 10, now(), LEASE_MS)).toEqual([]);
+      expect(await store.frontier.lease('you', 10, now(), LEASE_MS)).toEqual([]);
       harness().clock.advance(1);
-      const [taken] = await store.lease('you', 10, now(), LEASE_MS);
+      const [taken] = await store.frontier.lease('you', 10, now(), LEASE_MS);
       expect(taken).toMatchObject({ host: HOST, takenOver: true });
       expect(taken.fence).toBeGreaterThan(lost.fence);
-      await store.release(taken);
+      await store.frontier.release(taken);
       expect((await lease()).takenOver).toBe(false);
     });
 
     it('hands the pages that a vanished holder had claimed to whoever takes over', async () => {
       const { store, lease, claim, drain } = await beginRun(harness());
-      await store.offer([candidate('x')]);
+      await store.frontier.offer([candidate('x')]);
       await claim(await lease());
       harness().clock.advance(LEASE_MS);
-      const [taken] = await store.lease('you', 10, now(), LEASE_MS);
+      const [taken] = await store.frontier.lease('you', 10, now(), LEASE_MS);
       expect(taken).toMatchObject({ host: HOST, takenOver: true });
       expect(await drain(taken)).toEqual(['x']);
     });
@@ -101,39 +101,39 @@ export function describeLeases(harness: () => StoreHarness): void {
       const { store, lease } = await beginRun(harness());
       const held = await lease();
       harness().clock.advance(LEASE_MS / 2);
-      await store.renew('me', [held], now() + LEASE_MS);
+      await store.frontier.renew('me', [held], now() + LEASE_MS);
       expect(held.until).toBe(now() + LEASE_MS);
       harness().clock.advance(LEASE_MS - 1);
-      expect(await store.leaseHost('you', HOST, now(), LEASE_MS)).toBeNull();
+      expect(await store.frontier.leaseHost('you', HOST, now(), LEASE_MS)).toBeNull();
       harness().clock.advance(1);
-      const taken = (await store.leaseHost('you', HOST, now(), LEASE_MS))!;
-      await store.renew('me', [held], now() + 10 * LEASE_MS);
+      const taken = (await store.frontier.leaseHost('you', HOST, now(), LEASE_MS))!;
+      await store.frontier.renew('me', [held], now() + 10 * LEASE_MS);
       expect(held.until).toBe(now());
       harness().clock.advance(LEASE_MS);
       expect(taken.until).toBe(now());
-      expect(await store.leaseHost('third', HOST, now(), LEASE_MS)).not.toBeNull();
+      expect(await store.frontier.leaseHost('third', HOST, now(), LEASE_MS)).not.toBeNull();
     });
   });
 
   describe('a stale fence', () => {
     async function loseLease() {
       const run = await beginRun(harness());
-      await run.store.offer([candidate('x'), candidate('y')]);
+      await run.store.frontier.offer([candidate('x'), candidate('y')]);
       const lost = await run.lease();
       const claim = await run.claim(lost);
       harness().clock.advance(LEASE_MS);
-      const taken = (await run.store.leaseHost('you', HOST, now(), LEASE_MS))!;
+      const taken = (await run.store.frontier.leaseHost('you', HOST, now(), LEASE_MS))!;
       return { ...run, lost, claim, taken };
     }
 
     it('settles nothing: no page, no candidate, no host state', async () => {
       const { store, lost, claim } = await loseLease();
-      const before = await store.counts();
+      const before = await store.run.counts();
       lost.state.blockedUntil = 12_345;
       const settlement = processed(claim, { candidates: [candidate('new')] });
-      expect(await store.settle(lost, settlement)).toBeNull();
+      expect(await store.frontier.settle(lost, settlement)).toBeNull();
       await store.flush();
-      expect(await store.counts()).toEqual(before);
+      expect(await store.run.counts()).toEqual(before);
       expect(
         await harness().read("SELECT id FROM pages WHERE status_code IS NOT NULL OR url LIKE '%new'"),
       ).toEqual([]);
@@ -143,33 +143,33 @@ export function describeLeases(harness: () => StoreHarness): void {
 
     it('claims nothing, gives nothing back, closes nothing', async () => {
       const { store, lost, claim, taken, drain } = await loseLease();
-      expect((await store.claim(lost, 5, now())).claims).toEqual([]);
+      expect((await store.frontier.claim(lost, 5, now())).claims).toEqual([]);
       expect(await drain(taken)).toEqual(['x', 'y']);
-      await store.unclaim(lost, [claim]);
-      expect(await store.closeHost(lost, 7, 'network: gone')).toBe(0);
+      await store.frontier.unclaim(lost, [claim]);
+      expect(await store.frontier.closeHost(lost, 7, 'network: gone')).toBe(0);
       await store.flush();
       expect(await statesOf(harness())).toEqual({ x: 'Fetching', y: 'Fetching' });
     });
 
     it('hides no page that waits for its time from its new holder', async () => {
       const { store, ...run } = await beginRun(harness());
-      await store.offer([candidate('x')]);
+      await store.frontier.offer([candidate('x')]);
       const old = await run.lease();
       const claim = await run.claim(old);
       const requeue = { attempts: 1, notBefore: now() + 1000, priority: null };
-      await store.settle(old, processed(claim, { requeue, facts: null, countsAsPage: false }));
+      await store.frontier.settle(old, processed(claim, { requeue, facts: null, countsAsPage: false }));
       await store.flush();
       const later = now() + 2 * LEASE_MS;
-      const held = (await store.leaseHost('me', HOST, later, LEASE_MS))!;
-      await store.release(old);
-      const { claims } = await store.claim(held, 1, later);
+      const held = (await store.frontier.leaseHost('me', HOST, later, LEASE_MS))!;
+      await store.frontier.release(old);
+      const { claims } = await store.frontier.claim(held, 1, later);
       expect(claims.map(({ pageId }) => pageId)).toEqual([claim.pageId]);
     });
 
     it('does not release the host of its new holder', async () => {
       const { store, lost } = await loseLease();
-      await store.release(lost);
-      expect(await store.leaseHost('third', HOST, now(), LEASE_MS)).toBeNull();
+      await store.frontier.release(lost);
+      expect(await store.frontier.leaseHost('third', HOST, now(), LEASE_MS)).toBeNull();
     });
   });
 
@@ -192,9 +192,9 @@ export function describeLeases(harness: () => StoreHarness): void {
         blockedUntil: null,
         failure: null,
       };
-      const [pageId] = await store.offer([candidate('x')]);
-      store.log({ ...entry, pageId });
-      store.log({ ...entry, kind: 'robots' });
+      const [pageId] = await store.frontier.offer([candidate('x')]);
+      store.hosts.log({ ...entry, pageId });
+      store.hosts.log({ ...entry, kind: 'robots' });
       await store.flush();
       const log =
         'SELECT page_id, run_id, kind, sent_at, ended_at, status_code, wire_bytes FROM request ORDER BY id';
@@ -214,7 +214,7 @@ export function describeLeases(harness: () => StoreHarness): void {
     it('is kept by origin, bytes and all, and shared by all projects', async () => {
       const { store, lease } = await beginRun(harness());
       const { hostId } = await lease();
-      expect(await store.robots('https://a.test')).toBeNull();
+      expect(await store.hosts.robots('https://a.test')).toBeNull();
       const body = Uint8Array.from([0xef, 0xbb, 0xbf, 0, 255, 10]);
       const stored = {
         origin: 'https://a.test',
@@ -224,15 +224,23 @@ export function describeLeases(harness: () => StoreHarness): void {
         expiresAt: now() + 1000,
         delaySeconds: 2.5,
       };
-      await store.saveRobots(hostId, stored);
-      await store.saveRobots(hostId, { ...stored, origin: 'https://a.test:8443', status: 404, body: null });
+      await store.hosts.saveRobots(hostId, stored);
+      await store.hosts.saveRobots(hostId, {
+        ...stored,
+        origin: 'https://a.test:8443',
+        status: 404,
+        body: null,
+      });
       await harness().crash();
       const other = await beginRun(harness(), { project: 'other' });
-      const found = (await other.store.robots('https://a.test'))!;
+      const found = (await other.store.hosts.robots('https://a.test'))!;
       expect({ ...found, body: [...found.body!] }).toEqual({ ...stored, body: [...body] });
-      expect(await other.store.robots('https://a.test:8443')).toMatchObject({ status: 404, body: null });
-      await other.store.saveRobots(hostId, { ...stored, status: 503, body: null });
-      expect(await other.store.robots('https://a.test')).toMatchObject({ status: 503, body: null });
+      expect(await other.store.hosts.robots('https://a.test:8443')).toMatchObject({
+        status: 404,
+        body: null,
+      });
+      await other.store.hosts.saveRobots(hostId, { ...stored, status: 503, body: null });
+      expect(await other.store.hosts.robots('https://a.test')).toMatchObject({ status: 503, body: null });
     });
 
     it('of several origins of a host leaves it one row in the views, with the latest', async () => {
@@ -242,9 +250,9 @@ export function describeLeases(harness: () => StoreHarness): void {
         ...{ origin, status, body: null, delaySeconds: null },
         ...{ fetchedAt: now() - age, expiresAt: now() + 1000 },
       });
-      await store.saveRobots(hostId, at('https://a.test', 404, 5));
-      await store.saveRobots(hostId, at('https://www.a.test', 403, 1));
-      await store.saveRobots(hostId, at('http://a.test', 410, 9));
+      await store.hosts.saveRobots(hostId, at('https://a.test', 404, 5));
+      await store.hosts.saveRobots(hostId, at('https://www.a.test', 403, 1));
+      await store.hosts.saveRobots(hostId, at('http://a.test', 410, 9));
       await store.flush();
       expect(await harness().read("SELECT robots_status FROM domains WHERE domain = 'a.test'")).toEqual([
         { robots_status: 403 },

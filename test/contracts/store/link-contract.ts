@@ -1,7 +1,7 @@
 /** Links are packed inside and plain outside: the `links` view shows one row a link. */
 import { describe, expect, it } from 'vitest';
 import { PAGE_STATES } from '../../../src/frontier/page-state.ts';
-import { UNFOLLOWED } from '../../../src/store/port.ts';
+import { UNFOLLOWED } from '../../../src/store/settlement.ts';
 import { beginRun, candidate, links, linksTo, nextRun, type StoreHarness } from './harness.ts';
 
 const NOFOLLOW = 1;
@@ -17,11 +17,11 @@ export function describeLinks(harness: () => StoreHarness): void {
   describe('links', () => {
     it('are shown one a row, in order, from known and new targets', async () => {
       const { store, lease, visit, start } = await beginRun(harness());
-      const [x, known] = await store.offer([candidate('x'), candidate('known')]);
+      const [x, known] = await store.frontier.offer([candidate('x'), candidate('known')]);
       const fresh = [candidate('n1'), candidate('n2')];
       await visit(await lease(), { candidates: fresh, links: links([-2, known, -1]) });
       await store.flush();
-      const [n1, n2] = await store.offer(fresh);
+      const [n1, n2] = await store.frontier.offer(fresh);
       const row = { from_page_id: x, discovered_run: start.runId };
       expect(await shown('from_page_id, to_page_id, discovered_run')).toEqual([
         { ...row, to_page_id: n2 },
@@ -35,7 +35,7 @@ export function describeLinks(harness: () => StoreHarness): void {
 
     it('stand once a target, and one followed link makes the target followed', async () => {
       const { store, lease, visit } = await beginRun(harness());
-      const [, y, z] = await store.offer([candidate('x'), candidate('y'), candidate('z')]);
+      const [, y, z] = await store.frontier.offer([candidate('x'), candidate('y'), candidate('z')]);
       await visit(await lease(), { links: links([y, z, y, z], [NOFOLLOW | UGC, 0, 0, NOFOLLOW]) });
       await store.flush();
       expect(await shown('to_page_id, flags, nofollow')).toEqual([
@@ -46,7 +46,7 @@ export function describeLinks(harness: () => StoreHarness): void {
 
     it('do not show which of them the run left alone', async () => {
       const { store, lease, visit } = await beginRun(harness());
-      const [, y] = await store.offer([candidate('x'), candidate('y')]);
+      const [, y] = await store.frontier.offer([candidate('x'), candidate('y')]);
       await visit(await lease(), { links: links([y], [NOFOLLOW | UGC | UNFOLLOWED]) });
       await store.flush();
       expect(await shown('flags')).toEqual([{ flags: NOFOLLOW | UGC }]);
@@ -54,7 +54,7 @@ export function describeLinks(harness: () => StoreHarness): void {
 
     it('keep nofollow and the other flags by link', async () => {
       const { store, lease, visit } = await beginRun(harness());
-      const [, y, z] = await store.offer([candidate('x'), candidate('y'), candidate('z')]);
+      const [, y, z] = await store.frontier.offer([candidate('x'), candidate('y'), candidate('z')]);
       await visit(await lease(), { links: links([y, z], [0, NOFOLLOW]) });
       await store.flush();
       expect(await shown('to_page_id, nofollow')).toEqual([
@@ -65,7 +65,7 @@ export function describeLinks(harness: () => StoreHarness): void {
 
     it('keep their anchor text where it is given, that of the first of two equal ones', async () => {
       const { store, lease, visit } = await beginRun(harness());
-      const [, y, z] = await store.offer([candidate('x'), candidate('y'), candidate('z')]);
+      const [, y, z] = await store.frontier.offer([candidate('x'), candidate('y'), candidate('z')]);
       await visit(await lease(), { links: links([y, y, z], [], ['to "y"', 'again', 'to z']) });
       await store.flush();
       expect(await shown('anchor')).toEqual([{ anchor: 'to "y"' }, { anchor: 'to z' }]);
@@ -73,7 +73,7 @@ export function describeLinks(harness: () => StoreHarness): void {
 
     it('may be none, or thousands', async () => {
       const { store, lease, visit } = await beginRun(harness());
-      await store.offer([candidate('x'), candidate('y')]);
+      await store.frontier.offer([candidate('x'), candidate('y')]);
       const held = await lease();
       await visit(held, { links: links([]) });
       const many = Array.from({ length: 5000 }, (_, i) => candidate(`n${i}`, { priority: 2 }));
@@ -86,14 +86,20 @@ export function describeLinks(harness: () => StoreHarness): void {
 
     it('of a revisit replace the old ones; what was added and removed is known by run', async () => {
       const first = await beginRun(harness());
-      const ids = await first.store.offer(['x', 'stays', 'goes', 'comes'].map((name) => candidate(name)));
+      const ids = await first.store.frontier.offer(
+        ['x', 'stays', 'goes', 'comes'].map((name) => candidate(name)),
+      );
       const [, stays, goes, comes] = ids;
       await first.visit(await first.lease(), { links: links([stays, goes]) });
-      await first.store.finish('completed', now(), null);
+      await first.store.run.finish('completed', now(), null);
       await first.store.close();
 
       const second = await beginRun(harness());
-      await second.store.reconsider(() => ({ state: PAGE_STATES.Queued, priority: 1, reason: null }));
+      await second.store.frontier.reconsider(() => ({
+        state: PAGE_STATES.Queued,
+        priority: 1,
+        reason: null,
+      }));
       await second.visit(await second.lease(), { links: links([comes, stays]) });
       await second.store.flush();
       expect(await shown('to_page_id, discovered_run')).toEqual([
@@ -104,7 +110,7 @@ export function describeLinks(harness: () => StoreHarness): void {
 
     it('of a revisit that lead where the old ones did keep their run, and take new flags and anchors', async () => {
       const first = await beginRun(harness());
-      const [, y, z] = await first.store.offer(['x', 'y', 'z'].map((name) => candidate(name)));
+      const [, y, z] = await first.store.frontier.offer(['x', 'y', 'z'].map((name) => candidate(name)));
       await first.visit(await first.lease(), { links: links([y, z], [], ['to y', 'to z']) });
       const again = await nextRun(harness(), first);
       await again.visit(await again.lease(), { links: links([y, z], [0, NOFOLLOW], ['to y', 'to z']) });
@@ -125,12 +131,16 @@ export function describeLinks(harness: () => StoreHarness): void {
 
     it('stay when a settlement brings none', async () => {
       const first = await beginRun(harness());
-      const [, y] = await first.store.offer([candidate('x'), candidate('y')]);
+      const [, y] = await first.store.frontier.offer([candidate('x'), candidate('y')]);
       await first.visit(await first.lease(), { links: links([y]) });
-      await first.store.finish('completed', now(), null);
+      await first.store.run.finish('completed', now(), null);
       await first.store.close();
       const second = await beginRun(harness());
-      await second.store.reconsider(() => ({ state: PAGE_STATES.Queued, priority: 1, reason: null }));
+      await second.store.frontier.reconsider(() => ({
+        state: PAGE_STATES.Queued,
+        priority: 1,
+        reason: null,
+      }));
       await second.visit(await second.lease(), { facts: null });
       await second.store.flush();
       expect(await shown()).toEqual([{ to_page_id: y }]);

@@ -1,7 +1,9 @@
 /** Maps: depths per origin, pages judged anew without a crawl, and the moves between states that no store makes. */
 import { describe, expect, it } from 'vitest';
 import { PAGE_STATES } from '../../../src/frontier/page-state.ts';
-import type { DepthBatch, KnownPage, RunRequest, Store } from '../../../src/store/port.ts';
+import type { KnownPage } from '../../../src/store/frontier-port.ts';
+import type { DepthBatch, RunRequest } from '../../../src/store/run-port.ts';
+import type { RunStore } from '../../../src/store/store-port.ts';
 import {
   beginRun,
   candidate,
@@ -41,13 +43,13 @@ export function describeMaps(harness: () => StoreHarness): void {
   /** A finished run of a, which was read and links to b (blacklisted) and c (too deep). */
   async function finishedMap(): Promise<void> {
     const { store, lease, visit } = await beginRun(harness());
-    await store.offer([candidate('a', { depth: 0 })]);
+    await store.frontier.offer([candidate('a', { depth: 0 })]);
     const held = await lease();
     const b = refused('b', 'Blacklisted', 'blacklist: b', { depth: 1 });
     const c = refused('c', 'DepthExceeded', 'depth: 1 > 0', { depth: 1 });
     await visit(held, linksTo([b, c]));
-    await store.release(held);
-    await store.finish('completed', harness().clock.now(), null);
+    await store.frontier.release(held);
+    await store.run.finish('completed', harness().clock.now(), null);
     await store.close();
   }
 
@@ -62,17 +64,21 @@ export function describeMaps(harness: () => StoreHarness): void {
 
     it('replaces the depths of the project, and of no other', async () => {
       const other = await beginRun(harness(), { project: 'other' });
-      const [x] = await other.store.offer([candidate('x', { depth: 4 })]);
-      await other.store.saveDepths(['o.test'], [batch([[x, 0, 7]])]);
+      const [x] = await other.store.frontier.offer([candidate('x', { depth: 4 })]);
+      await other.store.projects.saveDepths(other.store.start.projectId, ['o.test'], [batch([[x, 0, 7]])]);
       await other.store.close();
       const { store } = await beginRun(harness());
-      const [a, b] = await store.offer([candidate('a', { depth: 0 }), candidate('b')]);
-      await store.saveDepths(['old.test'], [batch([[a, 0, 3]])]);
+      const [a, b] = await store.frontier.offer([candidate('a', { depth: 0 }), candidate('b')]);
+      await store.projects.saveDepths(store.start.projectId, ['old.test'], [batch([[a, 0, 3]])]);
       const rows: [number, number, number][] = [
         [a, 0, 0],
         [a, 1, 2],
       ];
-      await store.saveDepths(['*.q.test', 'r.test'], [batch(rows), batch([[b, 0, 1]])]);
+      await store.projects.saveDepths(
+        store.start.projectId,
+        ['*.q.test', 'r.test'],
+        [batch(rows), batch([[b, 0, 1]])],
+      );
       expect(await depthsNow()).toEqual([
         { page_id: x, quality_origin: 'o.test', depth: 7 },
         { page_id: a, quality_origin: '*.q.test', depth: 0 },
@@ -83,15 +89,15 @@ export function describeMaps(harness: () => StoreHarness): void {
 
     it('shows the depth from the start of a project without origins under its name', async () => {
       const { store } = await beginRun(harness());
-      const [a] = await store.offer([candidate('a', { depth: 3 })]);
+      const [a] = await store.frontier.offer([candidate('a', { depth: 3 })]);
       await store.flush();
       expect(await depthsNow()).toEqual([{ page_id: a, quality_origin: 'p', depth: 3 }]);
     });
 
     it('is forgotten with the project that is made fresh', async () => {
       const { store } = await beginRun(harness());
-      const [a] = await store.offer([candidate('a')]);
-      await store.saveDepths(['q.test'], [batch([[a, 0, 0]])]);
+      const [a] = await store.frontier.offer([candidate('a')]);
+      await store.projects.saveDepths(store.start.projectId, ['q.test'], [batch([[a, 0, 0]])]);
       await store.close();
       await beginRun(harness(), { fresh: true });
       expect(await depthsNow()).toEqual([]);
@@ -101,13 +107,13 @@ export function describeMaps(harness: () => StoreHarness): void {
   describe('revise', () => {
     it('has nothing to say of a project that is not there', async () => {
       const store = await harness().open();
-      expect(await store.revise(request(), letIn)).toBeNull();
+      expect(await store.projects.revise(request(), letIn)).toBeNull();
     });
 
     it('lets the last run go on where pages wait, with the new configuration, and queues nothing else', async () => {
       await finishedMap();
       const store = await harness().open();
-      const revised = await store.revise(request(), letIn);
+      const revised = await store.projects.revise(request(), letIn);
       expect(revised).toMatchObject({ moves: [{ from: DepthExceeded, to: Queued, pages: 1 }], waiting: 1 });
       await store.close();
       const { start, drain, lease } = await beginRun(harness(), { configHash: 'changed' });
@@ -118,7 +124,7 @@ export function describeMaps(harness: () => StoreHarness): void {
     it('leaves a finished run finished where nothing waits', async () => {
       await finishedMap();
       const store = await harness().open();
-      expect(await store.revise(request(), () => null)).toMatchObject({ moves: [], waiting: 0 });
+      expect(await store.projects.revise(request(), () => null)).toMatchObject({ moves: [], waiting: 0 });
       await store.close();
       expect((await beginRun(harness())).start.resumed).toBe(false);
     });
@@ -127,7 +133,7 @@ export function describeMaps(harness: () => StoreHarness): void {
       await finishedMap();
       const seen: KnownPage[] = [];
       const store = await harness().open();
-      await store.revise(request(), (row) => {
+      await store.projects.revise(request(), (row) => {
         seen.push(row);
         return null;
       });
@@ -143,7 +149,7 @@ export function describeMaps(harness: () => StoreHarness): void {
     it('gives depths, none included, with the state or without it', async () => {
       await finishedMap();
       const store = await harness().open();
-      await store.revise(request(), (row) => {
+      await store.projects.revise(request(), (row) => {
         if (row.url.endsWith('/a'))
           return { state: Failed, priority: 9, reason: 'x', depth: 5, keepsState: true };
         return { state: DepthExceeded, priority: 1, reason: 'depth: new', depth: null };
@@ -160,12 +166,12 @@ export function describeMaps(harness: () => StoreHarness): void {
         row.state === Processed
           ? { state: Blacklisted, priority: 1, reason: 'blacklist: a' }
           : { state: Processed, priority: 1, reason: null };
-      await expect(store.revise(request(), judge)).rejects.toThrow('never read');
+      await expect(store.projects.revise(request(), judge)).rejects.toThrow('never read');
     });
   });
 
   describe('a move that no page may make is a mistake of the program:', () => {
-    async function failing(act: (store: Store) => Promise<unknown>, message: string): Promise<void> {
+    async function failing(act: (store: RunStore) => Promise<unknown>, message: string): Promise<void> {
       const { store } = await beginRun(harness());
       const error = await act(store).then(
         () => null,
@@ -178,49 +184,49 @@ export function describeMaps(harness: () => StoreHarness): void {
 
     it('a page that was never claimed, or is settled already, is not settled', async () => {
       const { store, lease, claim } = await beginRun(harness());
-      await store.offer([candidate('a'), candidate('b')]);
+      await store.frontier.offer([candidate('a'), candidate('b')]);
       const held = await lease();
       const first = await claim(held);
-      await store.settle(held, processed(first));
-      await expect(store.settle(held, processed(first))).rejects.toThrow('by being settled');
+      await store.frontier.settle(held, processed(first));
+      await expect(store.frontier.settle(held, processed(first))).rejects.toThrow('by being settled');
       const second = await claim(held);
-      await store.unclaim(held, [second]);
-      await expect(store.settle(held, processed(second))).rejects.toThrow('by being settled');
+      await store.frontier.unclaim(held, [second]);
+      await expect(store.frontier.settle(held, processed(second))).rejects.toThrow('by being settled');
       await store.flush();
       expect(await statesOf(harness())).toEqual({ a: 'Processed', b: 'Queued' });
     });
 
     it('no answer makes a page Blacklisted, and no page is found Processed', async () => {
       const { store, lease, claim } = await beginRun(harness());
-      await store.offer([candidate('a')]);
+      await store.frontier.offer([candidate('a')]);
       const held = await lease();
       const wrong = { ...processed(await claim(held)), state: Blacklisted };
-      await expect(store.settle(held, wrong)).rejects.toThrow('from Fetching to Blacklisted');
+      await expect(store.frontier.settle(held, wrong)).rejects.toThrow('from Fetching to Blacklisted');
     });
 
     it('a URL is not found Processed', () =>
       failing(
-        (store) => store.offer([candidate('x', { state: Processed })]),
+        (store) => store.frontier.offer([candidate('x', { state: Processed })]),
         'from Discovered to Processed',
       ));
 
     it('a run that ends makes no page Processed', () =>
-      failing((store) => store.closeWaiting(Processed, 'x'), 'from Queued to Processed'));
+      failing((store) => store.frontier.closeWaiting(Processed, 'x'), 'from Queued to Processed'));
 
     it('no judge makes a page Fetching', () =>
       failing(async (store) => {
-        await store.offer([candidate('a')]);
+        await store.frontier.offer([candidate('a')]);
         await store.flush();
-        return store.reconsider(() => ({ state: PAGE_STATES.Fetching, priority: 1, reason: null }));
+        return store.frontier.reconsider(() => ({ state: PAGE_STATES.Fetching, priority: 1, reason: null }));
       }, 'from Queued to Fetching'));
   });
 
   it('a redirect whose source was blacklisted meanwhile does not fail it', async () => {
     const { store, lease, claim } = await beginRun(harness());
-    await store.offer([candidate('from'), candidate('to', { priority: 5 })]);
+    await store.frontier.offer([candidate('from'), candidate('to', { priority: 5 })]);
     const held = await lease();
-    await store.settle(held, redirecting(await claim(held), candidate('to')));
-    await store.reconsider((row) =>
+    await store.frontier.settle(held, redirecting(await claim(held), candidate('to')));
+    await store.frontier.reconsider((row) =>
       row.url.endsWith('/from') ? { state: Blacklisted, priority: 2, reason: 'blacklist: x' } : null,
     );
     const refusing = {
@@ -228,7 +234,7 @@ export function describeMaps(harness: () => StoreHarness): void {
       state: PAGE_STATES.Skipped,
       reason: 'robots: Disallow /',
     };
-    await store.settle(held, refusing);
+    await store.frontier.settle(held, refusing);
     await store.flush();
     expect(await statesOf(harness())).toEqual({ from: 'Blacklisted', to: 'Skipped' });
   });

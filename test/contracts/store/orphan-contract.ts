@@ -2,7 +2,8 @@
 import { describe, expect, it } from 'vitest';
 import type { PageChange } from '../../../src/change/visit-record.ts';
 import { PAGE_STATES } from '../../../src/frontier/page-state.ts';
-import type { HostDiscovery, Settlement } from '../../../src/store/port.ts';
+import type { Settlement } from '../../../src/store/settlement.ts';
+import type { HostDiscovery } from '../../../src/store/sitemap-port.ts';
 import { seededRandom } from '../../seeded-random.ts';
 import {
   beginRun,
@@ -62,7 +63,7 @@ export function describeOrphans(harness: () => StoreHarness): void {
         asked: { facts: null, touch: touch(), visit: visited('unchanged', '304', spared) },
       });
       expect(await orphansOf(run)).toEqual(['asked', 'unasked']);
-      expect(await run.store.markOrphans(now(), now())).toBe(0);
+      expect(await run.store.history.markOrphans(now(), now())).toBe(0);
       const rows = await harness().read(
         `SELECT p.url, v.outcome, v.known_by, v.status_code, v.bytes_saved, v.visited_at FROM visits v
          JOIN pages p ON p.id = v.page_id WHERE v.run_id = ${run.start.runId} ORDER BY p.url`,
@@ -85,7 +86,7 @@ export function describeOrphans(harness: () => StoreHarness): void {
           visited_at: '2026-01-02T00:00:00.000Z',
         },
       ]);
-      expect((await run.store.counts()).ledger).toContainEqual({
+      expect((await run.store.run.counts()).ledger).toContainEqual({
         outcome: 'gone',
         knownBy: 'orphan',
         visits: 2,
@@ -100,7 +101,7 @@ export function describeOrphans(harness: () => StoreHarness): void {
       const held = await first.lease();
       const dead = { state: PAGE_STATES.DeadLink, reason: 'http: 404', facts: facts({ statusCode: 404 }) };
       expect((await first.visit(held, dead)).url).toBe(url('dead'));
-      await first.store.release(held);
+      await first.store.frontier.release(held);
       const run = await revisit(first, { start: named(['a']), a: named([]), late: {} });
       expect(await orphansOf(run)).toEqual([]);
     });
@@ -175,7 +176,7 @@ export function describeOrphans(harness: () => StoreHarness): void {
             found[name] = named([...new Set(site[name])]);
           }
           run = await revisit(run, found);
-          await run.store.markOrphans(now(), now());
+          await run.store.history.markOrphans(now(), now());
           const rows = await harness().read('SELECT p.url FROM orphan o JOIN pages p ON p.id = o.page_id');
           const reached = new Set(['start']);
           for (const name of reached) for (const target of site[name]) reached.add(target);
@@ -210,7 +211,7 @@ export function describeOrphans(harness: () => StoreHarness): void {
         priority: null,
         sitemap: url('sitemap.xml'),
       };
-      await first.store.saveEntries([entry], now());
+      await first.store.sitemaps.saveEntries([entry], now());
       const second = await revisit(first, { start: named([]) });
       expect(await orphansOf(second)).toEqual([]);
     });
@@ -248,13 +249,13 @@ export function describeOrphans(harness: () => StoreHarness): void {
         lastmodText: null,
         details: null,
       });
-      await first.store.saveEntries(['linked', 'listed', 'stays'].map(entry), now());
+      await first.store.sitemaps.saveEntries(['linked', 'listed', 'stays'].map(entry), now());
       const read = (
         run: OpenRun,
         method: 'sitemap' | 'not_found',
         trouble: HostDiscovery['trouble'] = null,
       ) =>
-        run.store.saveDiscovery('a.test', {
+        run.store.sitemaps.saveDiscovery('a.test', {
           method,
           checkedAt: now(),
           entries: 1,
@@ -272,12 +273,12 @@ export function describeOrphans(harness: () => StoreHarness): void {
       let last = failed;
       for (const trouble of ['lasting', 'passing'] as const) {
         last = await revisit(last, { start: named(['linked']) });
-        await last.store.saveEntries([entry('stays')], now());
+        await last.store.sitemaps.saveEntries([entry('stays')], now());
         await read(last, 'sitemap', trouble);
         expect(await orphansOf(last)).toEqual([]);
       }
       const run = await revisit(last, { start: named(['linked']) });
-      await run.store.saveEntries([entry('stays')], now());
+      await run.store.sitemaps.saveEntries([entry('stays')], now());
       await read(run, 'sitemap');
       expect(await orphansOf(run)).toEqual(['listed']);
       // What was lost leads nowhere from now on: with its last link the page is one too.
@@ -298,7 +299,7 @@ export function describeOrphans(harness: () => StoreHarness): void {
         priority: null,
         sitemap: url('sitemap.xml'),
       };
-      await first.store.saveEntries([entry], now());
+      await first.store.sitemaps.saveEntries([entry], now());
       const second = await revisit(first, {
         start: named([]),
         listed: {
@@ -309,7 +310,7 @@ export function describeOrphans(harness: () => StoreHarness): void {
           visit: visited('failed', 'status', { statusCode: 500 }),
         },
       });
-      await second.store.saveDiscovery('a.test', {
+      await second.store.sitemaps.saveDiscovery('a.test', {
         method: 'sitemap',
         checkedAt: now(),
         entries: 0,
@@ -328,7 +329,7 @@ export function describeOrphans(harness: () => StoreHarness): void {
       const second = await revisit(first, { start: named([]), way: named(['found']) });
       const held = await second.lease();
       await second.visit(held, named([]));
-      await second.store.release(held);
+      await second.store.frontier.release(held);
       expect(await orphansOf(second)).toEqual(['way']);
       const third = await revisit(second, { start: named([]), found: {} });
       expect(await orphansOf(third)).toEqual(['found']);
@@ -366,7 +367,7 @@ export function describeOrphans(harness: () => StoreHarness): void {
       expect(await toldOf(fourth, 'lost')).toBe('changed content; gone');
       // A run that ends early does not ask who is one, and leaves it so.
       const fifth = await revisit(fourth, { lost: UNCHANGED });
-      await fifth.store.finish('completed', now(), null);
+      await fifth.store.run.finish('completed', now(), null);
       expect(await toldOf(fifth, 'lost')).toBe('unchanged 304; gone');
     });
 
@@ -378,7 +379,7 @@ export function describeOrphans(harness: () => StoreHarness): void {
       expect(await orphansOf(third)).toEqual([]);
       for (const name of ['asked', 'unasked'])
         expect(await toldOf(third, name)).toBe('changed orphan, status orphan 200; changed');
-      expect((await third.store.counts()).ledger).toContainEqual({
+      expect((await third.store.run.counts()).ledger).toContainEqual({
         outcome: 'changed',
         knownBy: 'orphan',
         visits: 2,
@@ -446,7 +447,7 @@ export function describeOrphans(harness: () => StoreHarness): void {
         lastmodText: null,
         details: null,
       };
-      await third.store.saveEntries([entry], now());
+      await third.store.sitemaps.saveEntries([entry], now());
       await orphansOf(third);
       for (const name of ['led', 'named'])
         expect(await toldOf(third, name)).toBe('changed orphan, status orphan 200; changed');
@@ -454,12 +455,12 @@ export function describeOrphans(harness: () => StoreHarness): void {
 
     it('does not look at other projects', async () => {
       const first = await readSite({ start: ['lost'], lost: [] });
-      await first.store.finish('completed', now(), null);
+      await first.store.run.finish('completed', now(), null);
       await first.store.close();
       const other = await beginRun(harness(), { project: 'other' });
-      await other.store.offer([candidate('start', { depth: 0 })]);
+      await other.store.frontier.offer([candidate('start', { depth: 0 })]);
       await other.visit(await other.lease(), named(['lost']));
-      await other.store.finish('completed', now(), null);
+      await other.store.run.finish('completed', now(), null);
       await other.store.close();
       const run = await revisit(await beginRun(harness()), { start: named([]) });
       expect(await orphansOf(run)).toEqual(['lost']);

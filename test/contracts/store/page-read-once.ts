@@ -27,7 +27,7 @@ export const READ = facts({
 /** A first run that read one page with one link and a text. */
 export async function readOnce(harness: StoreHarness): Promise<OpenRun> {
   const run = await beginRun(harness);
-  await run.store.offer([candidate('x')]);
+  await run.store.frontier.offer([candidate('x')]);
   const held = await run.lease();
   await run.visit(held, {
     facts: READ,
@@ -36,6 +36,6 @@ export async function readOnce(harness: StoreHarness): Promise<OpenRun> {
     changeFrequency: 0.25,
     changesDetected: 1,
   });
-  await run.store.release(held);
+  await run.store.frontier.release(held);
   return run;
 }

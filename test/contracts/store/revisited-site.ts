@@ -1,7 +1,7 @@
 /** A site of pages and links that is read, visited again in parts, and asked for its orphans. */
 import { expect } from 'vitest';
 import type { Claim } from '../../../src/frontier/candidate.ts';
-import type { Settlement } from '../../../src/store/port.ts';
+import type { Settlement } from '../../../src/store/settlement.ts';
 import { beginRun, candidate, linksTo, nextRun, type OpenRun, type StoreHarness } from './harness.ts';
 
 const DAY = 86_400_000;
@@ -16,10 +16,10 @@ export function revisitedSite(harness: () => StoreHarness) {
   async function readSite(site: Record<string, string[]>): Promise<OpenRun> {
     const run = await beginRun(harness());
     const pages = Object.keys(site);
-    await run.store.offer(pages.map((name) => candidate(name, { depth: name === 'start' ? 0 : 1 })));
+    await run.store.frontier.offer(pages.map((name) => candidate(name, { depth: name === 'start' ? 0 : 1 })));
     const held = await run.lease();
     for (const name of pages) await run.visit(held, named(site[name]));
-    await run.store.release(held);
+    await run.store.frontier.release(held);
     return run;
   }
 
@@ -33,13 +33,13 @@ export function revisitedSite(harness: () => StoreHarness) {
       const more = found[claim.url.split('/').pop()!];
       await run.settle(held, claim, typeof more === 'function' ? more(claim) : more);
     }
-    await run.store.release(held);
+    await run.store.frontier.release(held);
     return run;
   }
 
   /** The names of the pages that this run's history calls orphans; the answer must be their number. */
   async function orphansOf(run: OpenRun, since = now()): Promise<string[]> {
-    const count = await run.store.markOrphans(since, now());
+    const count = await run.store.history.markOrphans(since, now());
     const rows = await harness().read(
       `SELECT p.url FROM visits v JOIN pages p ON p.id = v.page_id
        WHERE v.known_by = 'orphan' AND v.outcome = 'gone' AND v.run_id = ${run.start.runId} ORDER BY p.url`,

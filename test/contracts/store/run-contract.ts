@@ -1,7 +1,8 @@
 /** The life of projects and runs. */
 import { describe, expect, it } from 'vitest';
 import { PAGE_STATES } from '../../../src/frontier/page-state.ts';
-import { type Reconsidered, UNFOLLOWED } from '../../../src/store/port.ts';
+import type { Reconsidered } from '../../../src/store/frontier-port.ts';
+import { UNFOLLOWED } from '../../../src/store/settlement.ts';
 import { LOOKUP_NOTES } from '../../../src/store/unfinished-run.ts';
 import {
   beginRun,
@@ -38,11 +39,11 @@ export function describeRuns(harness: () => StoreHarness): void {
 
     it('goes on with an interrupted run', async () => {
       const first = await beginRun(harness());
-      await first.store.offer([candidate('x'), candidate('y')]);
+      await first.store.frontier.offer([candidate('x'), candidate('y')]);
       const held = await first.lease();
       await first.visit(held);
-      await first.store.release(held);
-      await first.store.finish('interrupted', now(), null);
+      await first.store.frontier.release(held);
+      await first.store.run.finish('interrupted', now(), null);
       await first.store.close();
       const again = await beginRun(harness(), { configHash: 'other' });
       expect(again.start).toMatchObject({
@@ -62,7 +63,7 @@ export function describeRuns(harness: () => StoreHarness): void {
 
     it('goes on after a crash: pages in flight wait again, their hosts are taken over, the gap is marked', async () => {
       const first = await beginRun(harness());
-      await first.store.offer([candidate('x'), candidate('y'), candidate('z', { host: 'b.test' })]);
+      await first.store.frontier.offer([candidate('x'), candidate('y'), candidate('z', { host: 'b.test' })]);
       const held = await first.lease();
       await first.claim(held);
       await first.store.flush();
@@ -70,8 +71,8 @@ export function describeRuns(harness: () => StoreHarness): void {
       const again = await beginRun(harness());
       expect(again.start).toMatchObject({ resumed: true, runId: first.start.runId });
       expect(await statesOf(harness())).toEqual({ x: 'Queued', y: 'Queued', z: 'Queued' });
-      expect(again.store.waiting()).toBe(3);
-      const leases = await again.store.lease('me', 10, now(), LEASE_MS);
+      expect(again.store.frontier.waiting()).toBe(3);
+      const leases = await again.store.frontier.lease('me', 10, now(), LEASE_MS);
       const takenOver = Object.fromEntries(leases.map(({ host, takenOver }) => [host, takenOver]));
       expect(takenOver).toEqual({ 'a.test': true, 'b.test': false });
       expect(await again.drain(leases.find(({ host }) => host === 'a.test')!)).toEqual(['x', 'y']);
@@ -79,7 +80,7 @@ export function describeRuns(harness: () => StoreHarness): void {
 
     it('crashed again and again, loses nothing', async () => {
       const first = await beginRun(harness());
-      await first.store.offer(Array.from({ length: 20 }, (_, i) => candidate(`p${i}`)));
+      await first.store.frontier.offer(Array.from({ length: 20 }, (_, i) => candidate(`p${i}`)));
       await first.store.flush();
       for (let crash = 0; crash < 8; crash++) {
         await harness().crash();
@@ -98,10 +99,10 @@ export function describeRuns(harness: () => StoreHarness): void {
 
     it('goes on with no run that sumi sitemap left behind, and ends it', async () => {
       const crawl = await beginRun(harness());
-      await crawl.store.finish('completed', now(), null);
+      await crawl.store.run.finish('completed', now(), null);
       await crawl.store.close();
       const interrupted = await beginRun(harness(), { metadata: LOOKUP_NOTES });
-      await interrupted.store.finish('interrupted', now(), null);
+      await interrupted.store.run.finish('interrupted', now(), null);
       await interrupted.store.close();
       const killed = await beginRun(harness(), { metadata: LOOKUP_NOTES });
       await harness().crash();
@@ -116,14 +117,14 @@ export function describeRuns(harness: () => StoreHarness): void {
 
     it('starts a new run after a finished one, which knows the pages', async () => {
       const first = await beginRun(harness());
-      await first.store.offer([candidate('x')]);
+      await first.store.frontier.offer([candidate('x')]);
       const held = await first.lease();
       held.state.requests = 5;
       held.state.failures = 9;
       held.state.probes = 6;
       await first.visit(held);
-      await first.store.release(held);
-      await first.store.finish('completed', now(), null);
+      await first.store.frontier.release(held);
+      await first.store.run.finish('completed', now(), null);
       await first.store.close();
       const second = await beginRun(harness());
       expect(second.start).toMatchObject({
@@ -142,9 +143,9 @@ export function describeRuns(harness: () => StoreHarness): void {
 
     it('begins a new run once more when it was killed before the known pages were judged', async () => {
       const first = await beginRun(harness());
-      await first.store.offer([candidate('x')]);
+      await first.store.frontier.offer([candidate('x')]);
       await first.visit(await first.lease());
-      await first.store.finish('completed', now(), null);
+      await first.store.run.finish('completed', now(), null);
       await first.store.close();
       const killed = await beginRun(harness(), { configHash: 'other' });
       await harness().crash();
@@ -155,7 +156,11 @@ export function describeRuns(harness: () => StoreHarness): void {
         previousConfigHash: 'hash',
         pagesDone: 0,
       });
-      await second.store.reconsider(() => ({ state: PAGE_STATES.Queued, priority: 1, reason: null }));
+      await second.store.frontier.reconsider(() => ({
+        state: PAGE_STATES.Queued,
+        priority: 1,
+        reason: null,
+      }));
       await second.store.flush();
       await harness().crash();
       const third = await beginRun(harness(), { configHash: 'other' });
@@ -169,14 +174,18 @@ export function describeRuns(harness: () => StoreHarness): void {
 
     it('opens hosts that a limit had closed when the configuration changed, and only those', async () => {
       const first = await beginRun(harness());
-      await first.store.offer([candidate('x'), candidate('y', { host: 'b.test' })]);
-      await first.store.closeHost(
+      await first.store.frontier.offer([candidate('x'), candidate('y', { host: 'b.test' })]);
+      await first.store.frontier.closeHost(
         await first.lease(),
         PAGE_STATES.RequestLimitHit,
         'limit: max-domain-requests 1',
       );
-      await first.store.closeHost(await first.lease('b.test'), PAGE_STATES.Unreachable, 'network: no answer');
-      await first.store.finish('interrupted', now(), null);
+      await first.store.frontier.closeHost(
+        await first.lease('b.test'),
+        PAGE_STATES.Unreachable,
+        'network: no answer',
+      );
+      await first.store.run.finish('interrupted', now(), null);
       await first.store.close();
       const same = await beginRun(harness());
       expect((await same.lease()).closed).not.toBeNull();
@@ -188,13 +197,13 @@ export function describeRuns(harness: () => StoreHarness): void {
 
     it('says how much the run had done when it goes on', async () => {
       const first = await beginRun(harness());
-      await first.store.offer([candidate('x'), candidate('y')]);
+      await first.store.frontier.offer([candidate('x'), candidate('y')]);
       const held = await first.lease();
       await first.visit(held);
       const times = { slotAt: now(), sentAt: now(), endedAt: now(), delayMs: 0, perHost: 1 };
       const rest = { pageId: null, statusCode: 200, contentHash: null, blockedUntil: null, failure: null };
       for (const wireBytes of [100, 23])
-        first.store.log({ kind: 'GET', hostId: held.hostId, wireBytes, ...times, ...rest });
+        first.store.hosts.log({ kind: 'GET', hostId: held.hostId, wireBytes, ...times, ...rest });
       await first.store.flush();
       await harness().crash();
       const again = await beginRun(harness());
@@ -203,7 +212,7 @@ export function describeRuns(harness: () => StoreHarness): void {
 
     it('keeps why a run failed', async () => {
       const { store } = await beginRun(harness());
-      await store.finish('failed', now(), 'no answer');
+      await store.run.finish('failed', now(), 'no answer');
       expect(await harness().read('SELECT status, error FROM runs')).toEqual([
         { status: 'failed', error: 'no answer' },
       ]);
@@ -211,13 +220,13 @@ export function describeRuns(harness: () => StoreHarness): void {
 
     it('made fresh closes the old run and clears its pages, not the clocks of hosts, nor other projects', async () => {
       const other = await beginRun(harness(), { project: 'other' });
-      await other.store.offer([candidate('x'), candidate('kept')]);
+      await other.store.frontier.offer([candidate('x'), candidate('kept')]);
       await other.visit(await other.lease('c.test').then(() => other.lease()), linksTo([candidate('kept2')]));
       await other.store.flush();
       await harness().crash();
 
       const first = await beginRun(harness());
-      await first.store.offer([candidate('x'), candidate('y')]);
+      await first.store.frontier.offer([candidate('x'), candidate('y')]);
       const held = await first.lease();
       held.state.blockedUntil = now() + 77_000;
       await first.visit(held, linksTo([candidate('z')]));
@@ -229,15 +238,15 @@ export function describeRuns(harness: () => StoreHarness): void {
         expiresAt: now() + 1,
         delaySeconds: 2.5,
       };
-      await first.store.saveRobots(held.hostId, robots);
-      await first.store.release(held);
-      await first.store.finish('interrupted', now(), null);
+      await first.store.hosts.saveRobots(held.hostId, robots);
+      await first.store.frontier.release(held);
+      await first.store.run.finish('interrupted', now(), null);
       await first.store.close();
 
       const fresh = await beginRun(harness(), { fresh: true });
       expect(fresh.start).toMatchObject({ resumed: false, knownUrls: 0, pagesDone: 0 });
       expect(fresh.start.runId).toBeGreaterThan(first.start.runId);
-      expect(await fresh.store.counts()).toEqual({
+      expect(await fresh.store.run.counts()).toEqual({
         byState: {},
         waiting: 0,
         known: 0,
@@ -248,10 +257,10 @@ export function describeRuns(harness: () => StoreHarness): void {
         leftOut: 0,
         averageChangeFrequency: 0,
       });
-      await fresh.store.offer([candidate('x')]);
+      await fresh.store.frontier.offer([candidate('x')]);
       const lease = await fresh.lease();
       expect(lease.state.blockedUntil).toBe(now() + 77_000);
-      expect(await fresh.store.robots('https://a.test')).toEqual(robots);
+      expect(await fresh.store.hosts.robots('https://a.test')).toEqual(robots);
       expect(await fresh.drain(lease)).toEqual(['x']);
       const rows = await harness().read(
         'SELECT url FROM pages WHERE project_id <> (SELECT max(project_id) FROM pages) ORDER BY url',
@@ -263,23 +272,23 @@ export function describeRuns(harness: () => StoreHarness): void {
 
     it('made fresh after a crash forgets the pages in flight too', async () => {
       const first = await beginRun(harness());
-      await first.store.offer([candidate('x'), candidate('y')]);
+      await first.store.frontier.offer([candidate('x'), candidate('y')]);
       await first.claim(await first.lease());
       await first.store.flush();
       await harness().crash();
       const fresh = await beginRun(harness(), { fresh: true });
-      await fresh.store.offer([candidate('new')]);
+      await fresh.store.frontier.offer([candidate('new')]);
       const held = await fresh.lease();
       expect(held.takenOver).toBe(true);
       expect(await fresh.drain(held)).toEqual(['new']);
-      expect(fresh.store.waiting()).toBe(0);
+      expect(fresh.store.frontier.waiting()).toBe(0);
     });
   });
 
   describe('reconsider', () => {
     it('puts every page that is not in flight before the judge, and does what he says', async () => {
       const { store, lease, claim, visit, drain } = await beginRun(harness());
-      await store.offer([
+      await store.frontier.offer([
         candidate('flying', { priority: 0 }),
         candidate('read', { priority: 0 }),
         candidate('left'),
@@ -290,7 +299,7 @@ export function describeRuns(harness: () => StoreHarness): void {
       await claim(held);
       await visit(held);
       const seen: Reconsidered[] = [];
-      const changed = await store.reconsider((row) => {
+      const changed = await store.frontier.reconsider((row) => {
         seen.push(row);
         if (row.url.endsWith('shut'))
           return { state: PAGE_STATES.Skipped, priority: 2, reason: 'exclude: s' };
@@ -308,7 +317,7 @@ export function describeRuns(harness: () => StoreHarness): void {
         reason: null,
       });
       expect(seen[3]).toMatchObject({ state: PAGE_STATES.Skipped, reason: 'exclude: o' });
-      expect(store.waiting()).toBe(3);
+      expect(store.frontier.waiting()).toBe(3);
       expect(await drain(held)).toEqual(['read', 'left']);
       expect(await drain(await lease('b.test'))).toEqual(['opened']);
       await store.flush();
@@ -318,18 +327,18 @@ export function describeRuns(harness: () => StoreHarness): void {
     it('judges more pages than it reads at once, each once, and they wait in their order', async () => {
       const { store, lease } = await beginRun(harness());
       const names = Array.from({ length: 2300 }, (_, i) => `n${i}`);
-      await store.offer(names.map((name) => candidate(name)));
+      await store.frontier.offer(names.map((name) => candidate(name)));
       const seen: string[] = [];
-      await store.reconsider(({ url }) => {
+      await store.frontier.reconsider(({ url }) => {
         seen.push(url.split('/').pop()!);
         return { state: PAGE_STATES.Queued, priority: 0, reason: null };
       });
       expect(seen).toEqual(names);
-      expect(store.waiting()).toBe(names.length);
+      expect(store.frontier.waiting()).toBe(names.length);
       const held = await lease();
       const claimed: string[] = [];
       for (;;) {
-        const { claims } = await store.claim(held, 100, now());
+        const { claims } = await store.frontier.claim(held, 100, now());
         if (claims.length === 0) break;
         claimed.push(...claims.map(({ url }) => url.split('/').pop()!));
       }
@@ -338,23 +347,23 @@ export function describeRuns(harness: () => StoreHarness): void {
 
     it('does not touch other projects', async () => {
       const first = await beginRun(harness(), { project: 'one' });
-      await first.store.offer([candidate('x')]);
+      await first.store.frontier.offer([candidate('x')]);
       await first.store.close();
       const second = await beginRun(harness(), { project: 'two' });
-      await second.store.offer([candidate('y')]);
+      await second.store.frontier.offer([candidate('y')]);
       const verdict = { state: PAGE_STATES.Skipped, priority: 1, reason: 'exclude: all' };
-      expect(await second.store.reconsider(() => verdict)).toBe(1);
+      expect(await second.store.frontier.reconsider(() => verdict)).toBe(1);
       await second.store.flush();
       expect(await statesOf(harness())).toEqual({ x: 'Queued', y: 'Skipped' });
     });
 
     it('gives every page its depth, also one that only nofollow links led to', async () => {
       const { store, lease, visit } = await beginRun(harness());
-      await store.offer([candidate('a', { depth: 2 })]);
+      await store.frontier.offer([candidate('a', { depth: 2 })]);
       const hidden = refused('hidden', 'Skipped', 'nofollow: link', { onlyNofollow: true, depth: 3 });
       await visit(await lease(), linksTo([hidden], [1 | UNFOLLOWED]));
       const seen: Reconsidered[] = [];
-      await store.reconsider((row) => {
+      await store.frontier.reconsider((row) => {
         seen.push(row);
         return { state: PAGE_STATES.Queued, priority: 1, reason: null };
       });

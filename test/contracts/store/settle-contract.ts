@@ -20,7 +20,7 @@ export function describeSettlements(harness: () => StoreHarness): void {
   describe('settle', () => {
     it('keeps every fact of a visit', async () => {
       const { store, lease, visit } = await beginRun(harness());
-      await store.offer([candidate('x')]);
+      await store.frontier.offer([candidate('x')]);
       await visit(await lease(), {
         facts: facts({
           title: 'Ünïcode ✓',
@@ -76,17 +76,17 @@ export function describeSettlements(harness: () => StoreHarness): void {
 
     it('answers the ids of the candidates in order, known or new', async () => {
       const { store, lease, claim } = await beginRun(harness());
-      const [x, y] = await store.offer([candidate('x'), candidate('y')]);
+      const [x, y] = await store.frontier.offer([candidate('x'), candidate('y')]);
       const held = await lease();
       const more = linksTo([candidate('new'), candidate('y'), candidate('x'), candidate('new')]);
-      const settled = (await store.settle(held, processed(await claim(held), more)))!;
+      const settled = (await store.frontier.settle(held, processed(await claim(held), more)))!;
       expect(settled.candidateIds).toEqual([expect.any(Number), y, x, settled.candidateIds[0]]);
       expect([x, y]).not.toContain(settled.candidateIds[0]);
     });
 
     it('commits page, links and candidates together: before the flush none of them, after it all', async () => {
       const { store, lease, visit } = await beginRun(harness());
-      await store.offer([candidate('x')]);
+      await store.frontier.offer([candidate('x')]);
       await store.flush();
       await visit(await lease(), { ...linksTo([candidate('y'), candidate('z', { host: 'b.test' })]) });
       expect(await statesOf(harness())).toEqual({ x: 'Queued' });
@@ -99,7 +99,7 @@ export function describeSettlements(harness: () => StoreHarness): void {
 
     it('loses an open group whole in a crash, and a closed one not at all', async () => {
       const { store, lease, visit } = await beginRun(harness());
-      await store.offer([candidate('x'), candidate('kept')]);
+      await store.frontier.offer([candidate('x'), candidate('kept')]);
       const held = await lease();
       await visit(held, linksTo([candidate('y')]));
       await store.flush();
@@ -113,7 +113,7 @@ export function describeSettlements(harness: () => StoreHarness): void {
 
     it('commits a group by itself within a second', async () => {
       const { store, lease, visit } = await beginRun(harness());
-      await store.offer([candidate('x')]);
+      await store.frontier.offer([candidate('x')]);
       await visit(await lease());
       harness().clock.advance(1000);
       expect(await statesOf(harness())).toEqual({ x: 'Processed' });
@@ -121,7 +121,7 @@ export function describeSettlements(harness: () => StoreHarness): void {
 
     it('commits a group by itself after so many settlements', async () => {
       const { store, lease, visit } = await beginRun(harness());
-      await store.offer(Array.from({ length: 300 }, (_, i) => candidate(`p${i}`)));
+      await store.frontier.offer(Array.from({ length: 300 }, (_, i) => candidate(`p${i}`)));
       const held = await lease();
       for (let i = 0; i < 300; i++) await visit(held);
       const [{ n }] = await harness().read("SELECT count(*) AS n FROM pages WHERE state = 'Processed'");
@@ -130,9 +130,9 @@ export function describeSettlements(harness: () => StoreHarness): void {
 
     it('keeps the reason of a page that failed, and counts only what counts', async () => {
       const { store, lease, claim } = await beginRun(harness());
-      await store.offer([candidate('x')]);
+      await store.frontier.offer([candidate('x')]);
       const held = await lease();
-      const settled = await store.settle(
+      const settled = await store.frontier.settle(
         held,
         processed(await claim(held), {
           state: PAGE_STATES.Failed,
@@ -154,25 +154,25 @@ export function describeSettlements(harness: () => StoreHarness): void {
         status_code: 403,
       });
       expect(await harness().read('SELECT pages FROM runs')).toEqual([{ pages: 0 }]);
-      expect(await store.counts()).toMatchObject({ byState: { Failed: 1 }, waiting: 0, known: 1 });
+      expect(await store.run.counts()).toMatchObject({ byState: { Failed: 1 }, waiting: 0, known: 1 });
     });
 
     it('shows the next visit what the last one found, and replaces it, text included', async () => {
       const { store, lease, visit } = await beginRun(harness());
-      await store.offer([candidate('x')]);
+      await store.frontier.offer([candidate('x')]);
       await visit(await lease(), {
         facts: facts({ title: 'old', contentHash: HASH, etag: '"1"', lastModified: 'then' }),
         text: new TextEncoder().encode('old text'),
       });
-      await store.finish('completed', now(), null);
+      await store.run.finish('completed', now(), null);
       await store.close();
       const next = await beginRun(harness());
-      await next.store.reconsider(() => ({ state: PAGE_STATES.Queued, priority: 1, reason: null }));
+      await next.store.frontier.reconsider(() => ({ state: PAGE_STATES.Queued, priority: 1, reason: null }));
       const held = await next.lease();
       const claim = await next.claim(held);
       expect(claim.last).toMatchObject({ statusCode: 200, etag: '"1"', lastModified: 'then' });
       expect([...claim.last!.contentHash!]).toEqual([...HASH]);
-      await next.store.settle(held, processed(claim, { facts: facts({ title: 'new' }) }));
+      await next.store.frontier.settle(held, processed(claim, { facts: facts({ title: 'new' }) }));
       await next.store.flush();
       expect((await pagesOf(harness())).x).toMatchObject({ title: 'new', etag: null, change: 'changed' });
       expect(await harness().read('SELECT content_text FROM crawled_pages')).toEqual([
@@ -182,12 +182,12 @@ export function describeSettlements(harness: () => StoreHarness): void {
 
     it('keeps the clock of the host in the same group', async () => {
       const { store, lease, claim } = await beginRun(harness());
-      await store.offer([candidate('x')]);
+      await store.frontier.offer([candidate('x')]);
       const held = await lease();
       const page = await claim(held);
       held.state.notBefore = now() + 90_000;
       held.state.requests = 4;
-      await store.settle(held, processed(page));
+      await store.frontier.settle(held, processed(page));
       await store.flush();
       await harness().crash();
       const again = await beginRun(harness());

@@ -1,6 +1,6 @@
 /** What sitemaps name is offered and kept, and how the pages of a host were found. */
 import { describe, expect, it } from 'vitest';
-import type { HostDiscovery, SitemapFinding } from '../../../src/store/port.ts';
+import type { HostDiscovery, SitemapFinding } from '../../../src/store/sitemap-port.ts';
 import {
   beginRun,
   candidate,
@@ -35,39 +35,42 @@ export function describeSitemaps(harness: () => StoreHarness): void {
     it('gives pages that wait already the dates that it brings', async () => {
       const first = await beginRun(harness());
       const names = ['a', 'b', 'c'];
-      await first.store.saveEntries(
+      await first.store.sitemaps.saveEntries(
         names.map((name) => finding(name, DAY)),
         now(),
       );
       const leased = await first.lease();
       for (const _ of names) await first.visit(leased);
-      await first.store.release(leased);
+      await first.store.frontier.release(leased);
       const next = await nextRun(harness(), first);
       const held = await next.lease();
       const a = await next.claim(held);
       expect(a.last?.sitemapDate).toBe(DAY);
       // The same worker has the host's other pages in mind by now.
-      await next.store.saveEntries([finding('a', 2 * DAY), finding('b', 3 * DAY), finding('c', 0)], now());
+      await next.store.sitemaps.saveEntries(
+        [finding('a', 2 * DAY), finding('b', 3 * DAY), finding('c', 0)],
+        now(),
+      );
       expect((await next.claim(held)).last?.sitemapDate).toBe(3 * DAY);
       expect((await next.claim(held)).last?.sitemapDate).toBe(DAY);
       const again = { attempts: 0, notBefore: null, priority: null };
-      await next.store.settle(held, { ...processed(a), requeue: again, visit: null, facts: null });
+      await next.store.frontier.settle(held, { ...processed(a), requeue: again, visit: null, facts: null });
       expect([2 * DAY, null]).toContain((await next.claim(held)).last!.sitemapDate);
     });
 
     it('gives them to a page that was claimed meanwhile, and is given back unvisited', async () => {
       const first = await beginRun(harness());
-      await first.store.saveEntries([finding('a', DAY), finding('b', DAY)], now());
+      await first.store.sitemaps.saveEntries([finding('a', DAY), finding('b', DAY)], now());
       const leased = await first.lease();
       for (const _ of 'ab') await first.visit(leased);
-      await first.store.release(leased);
+      await first.store.frontier.release(leased);
       harness().clock.advance(DAY);
       const next = await nextRun(harness(), first);
       const held = await next.lease();
       const claims = [await next.claim(held), await next.claim(held)];
-      await next.store.saveEntries([finding('a', 5 * DAY), finding('b', 7 * DAY)], now());
-      await next.store.saveEntries([finding('a', 6 * DAY), finding('b', 3 * DAY)], now());
-      await next.store.unclaim(held, claims);
+      await next.store.sitemaps.saveEntries([finding('a', 5 * DAY), finding('b', 7 * DAY)], now());
+      await next.store.sitemaps.saveEntries([finding('a', 6 * DAY), finding('b', 3 * DAY)], now());
+      await next.store.frontier.unclaim(held, claims);
       for (const date of [6 * DAY, 7 * DAY])
         expect((await next.claim(held)).last).toMatchObject({ sitemapDate: date, sitemapSeenAt: now() });
     });
@@ -76,7 +79,7 @@ export function describeSitemaps(harness: () => StoreHarness): void {
       const run = await beginRun(harness());
       const other = { sitemap: url('other.xml') };
       const namedBy = async (...findings: SitemapFinding[]) =>
-        (await run.store.saveEntries(findings, now())).map((saved) => saved.namedBy);
+        (await run.store.sitemaps.saveEntries(findings, now())).map((saved) => saved.namedBy);
       expect(await namedBy(finding('a'), finding('b'), finding('a'), finding('a', null, other))).toEqual([
         'none',
         'none',
@@ -91,16 +94,16 @@ export function describeSitemaps(harness: () => StoreHarness): void {
       // Read whole, and not named any more.
       const found = { method: 'sitemap', entries: 1, trouble: null, searched: null, guessed: null } as const;
       harness().clock.advance(DAY);
-      await run.store.saveDiscovery(HOST, { ...found, sitemaps: [SITEMAP], checkedAt: now() });
-      await run.store.markOrphans(now(), now());
+      await run.store.sitemaps.saveDiscovery(HOST, { ...found, sitemaps: [SITEMAP], checkedAt: now() });
+      await run.store.history.markOrphans(now(), now());
       expect(await namedBy(finding('a'), finding('a'))).toEqual(['none', 'same']);
     });
 
     it('offers what is named and keeps what is said of it', async () => {
       const { store, lease, drain } = await beginRun(harness());
-      const [known] = await store.offer([candidate('known')]);
+      const [known] = await store.frontier.offer([candidate('known')]);
       const judged = { ...finding('no'), candidate: refused('no', 'Skipped', 'exclude: no') };
-      const answers = await store.saveEntries(
+      const answers = await store.sitemaps.saveEntries(
         [finding('known', 5 * DAY), finding('new', null, { changefreq: 'daily', priority: 0.7 }), judged],
         now(),
       );
@@ -120,7 +123,7 @@ export function describeSitemaps(harness: () => StoreHarness): void {
 
     it('opens what links were shut out from, where an entry may', async () => {
       const { store, lease, visit, drain } = await beginRun(harness());
-      await store.offer([candidate('home')]);
+      await store.frontier.offer([candidate('home')]);
       const held = await lease();
       const shut = [
         refused('linked', 'Discovered', 'scope: links are not followed'),
@@ -132,7 +135,7 @@ export function describeSitemaps(harness: () => StoreHarness): void {
       await store.flush();
       const named = (path: string) => ({ ...finding(path), candidate: candidate(path, { reopens: true }) });
       const refusedEntry = { ...refused('stays', 'Skipped', 'exclude: stays'), reopens: true as const };
-      await store.saveEntries(
+      await store.sitemaps.saveEntries(
         [finding('linked'), named('linked'), named('nofollow'), named('deep')].concat({
           ...finding('stays'),
           candidate: refusedEntry,
@@ -147,7 +150,7 @@ export function describeSitemaps(harness: () => StoreHarness): void {
     it('tells a later date from the one that is stored, and keeps the newest', async () => {
       const { store } = await beginRun(harness());
       const save = async (lastmod: number | null) =>
-        (await store.saveEntries([finding('x', lastmod)], now()))[0].isNewer;
+        (await store.sitemaps.saveEntries([finding('x', lastmod)], now()))[0].isNewer;
       expect(await save(null)).toBe(false);
       expect(await save(5 * DAY)).toBe(true);
       expect(await save(5 * DAY)).toBe(false);
@@ -163,7 +166,7 @@ export function describeSitemaps(harness: () => StoreHarness): void {
     it('keeps the words of the sitemap that was read last, whatever the newest date is', async () => {
       const { store } = await beginRun(harness());
       const save = (lastmod: number, lastmodText: string, details: string | null) =>
-        store.saveEntries([finding('x', lastmod, { lastmodText, details })], now());
+        store.sitemaps.saveEntries([finding('x', lastmod, { lastmodText, details })], now());
       await save(6 * DAY, '1970-01-07', null);
       await save(5 * DAY, '1970-01-06T01:00:00+01:00', '{"kind":"rss"}');
       await store.flush();
@@ -178,9 +181,9 @@ export function describeSitemaps(harness: () => StoreHarness): void {
 
     it('remembers when an entry was seen first, and last', async () => {
       const { store } = await beginRun(harness());
-      await store.saveEntries([finding('x'), finding('y')], now());
+      await store.sitemaps.saveEntries([finding('x'), finding('y')], now());
       harness().clock.advance(DAY);
-      await store.saveEntries([finding('x', null, { sitemap: url('other.xml') })], now());
+      await store.sitemaps.saveEntries([finding('x', null, { sitemap: url('other.xml') })], now());
       await store.flush();
       expect(
         await harness().read('SELECT first_seen, last_seen, sitemap FROM sitemap_entries ORDER BY id'),
@@ -196,12 +199,12 @@ export function describeSitemaps(harness: () => StoreHarness): void {
 
     it('keeps each of a long list beside its own sitemap, new pages and known ones', async () => {
       const { store } = await beginRun(harness());
-      await store.saveEntries([finding('7', 9 * DAY), finding('150', 1 * DAY)], now());
+      await store.sitemaps.saveEntries([finding('7', 9 * DAY), finding('150', 1 * DAY)], now());
       const sitemaps = [SITEMAP, url('other.xml')];
       const list = Array.from({ length: 200 }, (_, i) =>
         finding(`${i}`, 5 * DAY, { sitemap: sitemaps[i < 90 ? 0 : i % 2], priority: (i % 10) / 10 }),
       );
-      const answers = await store.saveEntries(
+      const answers = await store.sitemaps.saveEntries(
         [...list, finding('199', 6 * DAY, { sitemap: SITEMAP })],
         now(),
       );
@@ -221,7 +224,7 @@ export function describeSitemaps(harness: () => StoreHarness): void {
 
     it('takes an entry that stands twice in one list', async () => {
       const { store } = await beginRun(harness());
-      const answers = await store.saveEntries(
+      const answers = await store.sitemaps.saveEntries(
         [finding('x', 5 * DAY), finding('x', 7 * DAY), finding('x', 6 * DAY)],
         now(),
       );
@@ -237,7 +240,7 @@ export function describeSitemaps(harness: () => StoreHarness): void {
       const kept = async (...looks: (readonly (number | null)[])[]) => {
         for (const dates of looks) {
           harness().clock.advance(DAY);
-          for (const date of dates) await store.saveEntries([finding('x', date)], now());
+          for (const date of dates) await store.sitemaps.saveEntries([finding('x', date)], now());
         }
         await store.flush();
         const [{ lastmod }] = await harness().read('SELECT lastmod FROM sitemap_entries');
@@ -252,13 +255,13 @@ export function describeSitemaps(harness: () => StoreHarness): void {
     it('dates a page by what names a day, and only in the look that gave it', async () => {
       const first = await beginRun(harness());
       const names = ['a', 'b', 'c', 'd', 'e'];
-      await first.store.saveEntries(
+      await first.store.sitemaps.saveEntries(
         names.map((name) => finding(name, 9 * DAY)),
         now(),
       );
       const leased = await first.lease();
       for (const _ of names) await first.visit(leased);
-      await first.store.release(leased);
+      await first.store.frontier.release(leased);
       harness().clock.advance(DAY);
       const next = await nextRun(harness(), first);
       const held = await next.lease();
@@ -268,7 +271,7 @@ export function describeSitemaps(harness: () => StoreHarness): void {
         finding('c', 0, { lastmodText: '1970-01' }),
         finding('d', null, { lastmodText: 'last week' }),
       ];
-      await next.store.saveEntries([b, c, d, finding('e')], now());
+      await next.store.sitemaps.saveEntries([b, c, d, finding('e')], now());
       const dates = async (run: typeof next, lease: typeof held) => {
         const { last } = await run.claim(lease);
         return [last!.sitemapDate, last!.sitemapSeenAt === null ? 'undated' : 'dated'];
@@ -280,7 +283,7 @@ export function describeSitemaps(harness: () => StoreHarness): void {
         [null, 'undated'],
       ];
       for (const one of wanted) expect(await dates(next, held)).toEqual(one);
-      await next.store.release(held);
+      await next.store.frontier.release(held);
       // And so where they come from the store.
       const last = await nextRun(harness(), next);
       const again = await last.lease();
@@ -290,7 +293,7 @@ export function describeSitemaps(harness: () => StoreHarness): void {
 
     it('tells a revisit the date', async () => {
       const first = await beginRun(harness());
-      await first.store.saveEntries([finding('x', 5 * DAY)], now());
+      await first.store.sitemaps.saveEntries([finding('x', 5 * DAY)], now());
       await first.visit(await first.lease());
       const next = await nextRun(harness(), first);
       expect((await next.claim(await next.lease())).last).toMatchObject({ sitemapDate: 5 * DAY });
@@ -299,7 +302,7 @@ export function describeSitemaps(harness: () => StoreHarness): void {
     it('takes thousands at once', async () => {
       const { store } = await beginRun(harness());
       const many = Array.from({ length: 5000 }, (_, i) => finding(`p${i}`, i));
-      const answers = await store.saveEntries(many, now());
+      const answers = await store.sitemaps.saveEntries(many, now());
       expect(answers).toHaveLength(5000);
       expect(new Set(answers.map(({ pageId }) => pageId)).size).toBe(5000);
       await store.flush();
@@ -322,15 +325,15 @@ export function describeSitemaps(harness: () => StoreHarness): void {
 
     it('is kept by project and host, the last one', async () => {
       const { store } = await beginRun(harness());
-      expect(await store.discovery('a.test')).toBeNull();
-      await store.saveDiscovery('a.test', { ...found, method: 'not_found' });
-      await store.saveDiscovery('a.test', found);
+      expect(await store.sitemaps.discovery('a.test')).toBeNull();
+      await store.sitemaps.saveDiscovery('a.test', { ...found, method: 'not_found' });
+      await store.sitemaps.saveDiscovery('a.test', found);
       const none = { ...found, sitemaps: [], trouble: null, looks: undefined, searched: null, guessed: null };
-      await store.saveDiscovery('b.test', { ...none, method: 'links' });
+      await store.sitemaps.saveDiscovery('b.test', { ...none, method: 'links' });
       await harness().crash();
       const again = await beginRun(harness());
-      expect(await again.store.discovery('a.test')).toEqual(found);
-      expect(await again.store.discovery('b.test')).toMatchObject({
+      expect(await again.store.sitemaps.discovery('a.test')).toEqual(found);
+      expect(await again.store.sitemaps.discovery('b.test')).toMatchObject({
         method: 'links',
         sitemaps: [],
         trouble: null,
@@ -350,7 +353,7 @@ export function describeSitemaps(harness: () => StoreHarness): void {
       });
       await again.store.close();
       const other = await beginRun(harness(), { project: 'other' });
-      expect(await other.store.discovery('a.test')).toBeNull();
+      expect(await other.store.sitemaps.discovery('a.test')).toBeNull();
     });
   });
 }

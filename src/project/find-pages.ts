@@ -1,14 +1,22 @@
 /** Finds a page by any spelling of its URL: each project's own normalization says what its identity is. */
+import { withoutCredentials } from '../config/url-credentials.ts';
 import { sumiError } from '../errors.ts';
 import type { PageRow, ReadSide } from '../store/read-side.ts';
 import { createNormalizer, type Normalizer } from '../url/normalize.ts';
-import { configOfRun } from './stored-config.ts';
+import { configOfRun } from './config-of-run.ts';
+import type { Reading } from './reading.ts';
 
-/** One a project that knows it; without `project` all are asked. */
+/** As `findPages`; a URL that no project knows is an error. */
+export async function requirePages(reading: Reading, url: string): Promise<PageRow[]> {
+  const pages = await findPages(reading, url);
+  if (pages.length > 0) return pages;
+  throw sumiError('unknown-url', { url: withoutCredentials(url), file: reading.storeLabel });
+}
+
+/** One row for each project that knows the URL; without `project` all projects are asked. */
 export async function findPages(
-  side: ReadSide,
+  { side, project }: Pick<Reading, 'side' | 'project'>,
   text: string,
-  project: string | undefined,
 ): Promise<PageRow[]> {
   // With a scheme before it, its first part would be taken for a host.
   if (/^\s*\/(?!\/)/.test(text)) throw sumiError('url-no-host', { url: text.trim() });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import type { Explanation } from '../project/explain-page.ts';
 import type { ForeseenVisit } from '../watch/foresee-visit.ts';
-import type { Explanation } from './explain-page.ts';
 import { renderExplanation } from './render-explanation.ts';
 
 const NOW = Date.parse('2026-03-04T05:00:00Z');
@@ -35,7 +35,7 @@ function explained(watch: Partial<ForeseenVisit>): string {
       },
     },
   };
-  return renderExplanation(page, NOW);
+  return renderExplanation(page, NOW, (_, text) => text);
 }
 
 describe('what why tells of a watch that is at work', () => {

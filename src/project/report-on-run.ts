@@ -3,10 +3,13 @@ import type { VisitOutcome } from '../change/visit-record.ts';
 import type { Config } from '../config/load-config.ts';
 import { OPTION_NAMES, OPTIONS, type OptionName, type ProfiledName } from '../config/option-table.ts';
 import { PROFILES } from '../config/profiles.ts';
-import type { ReadSide, StoredRun } from '../store/read-side.ts';
+import { sumiError } from '../errors.ts';
+import type { StoredRun } from '../store/read-side.ts';
 import type { DomainFigures, RunReport } from '../store/run-report.ts';
+import { isCrawl } from '../store/unfinished-run.ts';
 import { auditRuns } from './audit-runs.ts';
-import { configOfRun } from './stored-config.ts';
+import { configOfRun } from './config-of-run.ts';
+import type { Reading } from './reading.ts';
 
 export interface FullReport {
   run: number;
@@ -64,15 +67,39 @@ const ALWAYS_TOLD: ReadonlySet<OptionName> = new Set<OptionName>([
   'bodies',
 ]);
 
-/** Null when the store does not know the run. */
-export async function reportOnRun(side: ReadSide, stored: StoredRun): Promise<FullReport | null> {
-  const figures = await side.report(stored.run);
-  if (figures === null) return null;
+/** `id` undefined: the last crawl. A run that is not there, or of another project, is an error. */
+export async function findReportedRun(reading: Reading, id: number | undefined): Promise<StoredRun> {
+  const run = id === undefined ? await lastRun(reading) : await reading.side.run(id);
+  if (run === null || (reading.project ?? run.project) !== run.project) throw unknownRun(reading, id);
+  return run;
+}
+
+async function lastRun({ side, project }: Reading): Promise<StoredRun | null> {
+  let last: number | null = null;
+  let lastCrawl: number | null = null;
+  for await (const row of side.runs({ project })) {
+    if (row.run > (last ?? 0)) last = row.run;
+    if (row.run > (lastCrawl ?? 0) && isCrawl(row)) lastCrawl = row.run;
+  }
+  const wanted = lastCrawl ?? last;
+  return wanted === null ? null : side.run(wanted);
+}
+
+export function unknownRun({ storeLabel }: Reading, id: number | undefined): Error {
+  return sumiError('unknown-run', { run: id ?? 'yet', file: storeLabel });
+}
+
+/** `id` undefined: the last crawl. */
+export async function reportOnRun(reading: Reading, id?: number): Promise<FullReport> {
+  const stored = await findReportedRun(reading, id);
+  const figures = await reading.side.report(stored.run);
+  // Another process has deleted it meanwhile.
+  if (figures === null) throw unknownRun(reading, id);
   const { is_latest, duration_seconds, domains, top_errors, deepest_pages, ...statistics } = figures;
   const { run, project, status, error, started_at, finished_at, config_hash, pages, requests, bytes } =
     stored;
-  const audit = await auditRuns(side, run);
-  const ledger = (await side.ledger(run)).map(({ outcome, knownBy, visits, bytesSaved }) => ({
+  const audit = await auditRuns(reading, run);
+  const ledger = (await reading.side.ledger(run)).map(({ outcome, knownBy, visits, bytesSaved }) => ({
     ...{ outcome, known_by: knownBy, visits, bytes_saved: bytesSaved },
   }));
   return {
@@ -89,10 +116,10 @@ export async function reportOnRun(side: ReadSide, stored: StoredRun): Promise<Fu
     statistics,
     politeness: {
       requests: audit.requests,
-      violations: audit.allViolations,
-      by_kind: audit.allByKind,
+      violations: audit.violations,
+      by_kind: audit.by_kind,
       restarts: audit.gaps,
-      cleared_until: audit.clearedUntil === null ? null : new Date(audit.clearedUntil).toISOString(),
+      cleared_until: audit.cleared_until,
     },
     domains,
     top_hosts: domains

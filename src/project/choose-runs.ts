@@ -1,14 +1,25 @@
-/** Which project and which of its runs a question about changes is about, from what stands on the command line. */
-
-import { userInfo } from 'node:os';
+/** Which project, and which of its runs, a question about changes is about. */
 import { sumiError } from '../errors.ts';
 import type { ProjectRow, ReadSide, RunRow } from '../store/read-side.ts';
 import type { ReaderLook } from '../store/reader-look.ts';
 import { isCrawl, isUnfinished } from '../store/unfinished-run.ts';
 import { isFirstCrawl, isTick } from '../watch/tick-run.ts';
 import { readState } from '../watch/watch-state.ts';
-import type { Reading } from './read-command.ts';
-import { readMoment } from './read-time.ts';
+import type { Reading } from './reading.ts';
+
+/** The first one of these that is given decides. */
+export interface WhichRuns {
+  /** This run. */
+  run?: number;
+  /** All runs of the project after this one. */
+  afterRun?: number;
+  /** All visits since this wall time. */
+  sinceMs?: number;
+  /** What this reader has not been told yet. */
+  reader?: string;
+  /** In a watched project: what this reader has not been told yet. Else the last run. */
+  user?: string;
+}
 
 export interface ChosenRuns {
   project: ProjectRow;
@@ -16,8 +27,8 @@ export interface ChosenRuns {
   runs: RunRow[];
   /** Visits before this wall time are not meant. */
   sinceMs: number | null;
-  /** Where what a reader has not seen yet was asked for. */
-  look?: AskedLook;
+  /** Null where it was not asked for what a reader has not seen yet. */
+  look: AskedLook | null;
 }
 
 export interface AskedLook {
@@ -28,66 +39,45 @@ export interface AskedLook {
   next: ReaderLook;
 }
 
-export interface RunFlags {
-  run?: string;
-  since?: string;
-  reader?: string;
-}
-
 /** Who looks for the first time is told of so much. */
 const FIRST_LOOK_MS = 86_400_000;
 
 /** A visit of a run under way may be stored so long after it was made: it is told twice rather than never. */
 const LATE_MS = 300_000;
 
-/** The last run unless flags say otherwise; with `isWhole` all of them. */
-export async function chooseRuns(
-  reading: Reading,
-  flags: RunFlags,
-  isWhole: boolean,
-  now: number,
-): Promise<ChosenRuns> {
+/** `now`: wall time. */
+export async function chooseRuns(reading: Reading, which: WhichRuns, now: number): Promise<ChosenRuns> {
   const { side } = reading;
-  if (flags.run !== undefined && flags.since !== undefined)
-    throw sumiError('usage', { reason: '--run and --since are both given', command: 'sumi changes' });
-  refuseIdleReader(flags, isWhole);
-  if (flags.run !== undefined) {
-    const run = await findRun(reading, flags.run, 'sumi changes');
-    return { project: await projectOf(side, run.project), runs: [run], sinceMs: null };
+  if (which.run !== undefined) {
+    const run = await findRun(reading, which.run);
+    return { project: await projectOf(side, run.project), runs: [run], sinceMs: null, look: null };
   }
-  if (flags.since !== undefined && isRunNumber(flags.since)) {
-    const first = await findRun(reading, flags.since, 'sumi changes');
+  if (which.afterRun !== undefined) {
+    const first = await findRun(reading, which.afterRun);
     const runs = (await runsOf(side, first.project)).filter(({ run }) => run > first.run);
-    return { project: await projectOf(side, first.project), runs, sinceMs: null };
+    return { project: await projectOf(side, first.project), runs, sinceMs: null, look: null };
   }
   const project = await projectOfLastRun(reading);
   const runs = await runsOf(side, project.project);
-  if (flags.since !== undefined) {
-    const sinceMs = readMoment(
-      flags.since,
-      { flag: '--since', command: 'sumi changes' },
-      now,
-      'the number of a run, ',
-    );
-    const meant = runs.filter(
-      ({ finished_at }) => finished_at === null || Date.parse(finished_at) >= sinceMs,
-    );
-    return { project, runs: meant, sinceMs };
+  if (which.sinceMs !== undefined) {
+    const { sinceMs } = which;
+    return { project, runs: runs.filter((run) => isSince(run, sinceMs)), sinceMs, look: null };
   }
-  if (isWhole) return { project, runs, sinceMs: null };
-  const asksForLook = flags.reader !== undefined || (await isWatched(side, project, runs));
-  if (asksForLook) return sinceLook(side, project, runs, flags.reader ?? defaultReader(), now);
-  return { project, runs: runs.slice(-1), sinceMs: null };
+  const user = which.user !== undefined && (await isWatched(side, project, runs)) ? which.user : undefined;
+  const reader = which.reader ?? user;
+  if (reader !== undefined) return sinceLook(side, project, runs, reader, now);
+  return { project, runs: runs.slice(-1), sinceMs: null, look: null };
 }
 
-/** A look says itself since when: beside another time, and for the whole history of a page, it would say nothing. */
-function refuseIdleReader({ run, since, reader }: RunFlags, isWhole: boolean): void {
-  if (reader === undefined) return;
-  const other = run !== undefined ? '--run' : since !== undefined ? '--since' : isWhole ? 'a URL' : null;
-  if (other === null) return;
-  const reason = `--reader and ${other} are both given; expected one of them (--reader tells all since that reader's last look)`;
-  throw sumiError('usage', { reason, command: 'sumi changes' });
+/** Every run of the project, for the whole history of a page. */
+export async function chooseAllRuns(reading: Reading): Promise<ChosenRuns> {
+  const project = await projectOfLastRun(reading);
+  const runs = await runsOf(reading.side, project.project);
+  return { project, runs, sinceMs: null, look: null };
 }
+
+const isSince = ({ finished_at }: RunRow, sinceMs: number) =>
+  finished_at === null || Date.parse(finished_at) >= sinceMs;
 
 /** A watch is at work, or the last run was one of its looks or its first crawl (cron runs one at a time). */
 async function isWatched(side: ReadSide, project: ProjectRow, runs: readonly RunRow[]): Promise<boolean> {
@@ -95,15 +85,6 @@ async function isWatched(side: ReadSide, project: ProjectRow, runs: readonly Run
   const state = learnedRun > 0 ? readState(plan) : null;
   const last = runs.at(-1);
   return (state?.watcher ?? null) !== null || (last !== undefined && (isTick(last) || isFirstCrawl(last)));
-}
-
-/** Whoever uses the machine; in some containers users have no name. */
-function defaultReader(): string {
-  try {
-    return userInfo().username;
-  } catch {
-    return 'me';
-  }
 }
 
 async function sinceLook(
@@ -122,27 +103,17 @@ async function sinceLook(
     // Of the first crawl everything is new, which is no news. One that failed read nothing, and is made anew.
     const first = runs.findIndex(({ status }) => status !== 'failed');
     const later = first === -1 ? [] : runs.slice(first + 1);
-    const isMeant = ({ finished_at }: RunRow) => finished_at === null || Date.parse(finished_at) >= sinceMs;
-    return { project, runs: later.filter(isMeant), sinceMs, look };
+    return { project, runs: later.filter((run) => isSince(run, sinceMs)), sinceMs, look };
   }
   // A clock that was set back since must not hide anything.
   const sinceMs = last.at > now ? null : last.at - LATE_MS;
   return { project, runs: runs.filter(({ run }) => run > last.run), sinceMs, look };
 }
 
-/** A number alone is a run: years are written with a month. */
-export const isRunNumber = (text: string) => /^\d{1,9}$/.test(text);
-
-export async function findRun(
-  { side, config, project }: Reading,
-  text: string,
-  command: string,
-): Promise<RunRow> {
-  if (!isRunNumber(text))
-    throw sumiError('usage', { reason: `"${text}" is not the number of a run`, command });
-  const run = await side.run(Number(text));
+export async function findRun({ side, storeLabel, project }: Reading, id: number): Promise<RunRow> {
+  const run = await side.run(id);
   if (run === null || (project !== undefined && run.project !== project))
-    throw sumiError('unknown-run', { run: text, file: config.storeLabel });
+    throw sumiError('unknown-run', { run: id, file: storeLabel });
   return run;
 }
 
@@ -157,7 +128,7 @@ export async function projectOf(side: ReadSide, name: string): Promise<ProjectRo
 }
 
 /** Where none is named, the project that was crawled last. */
-async function projectOfLastRun({ side, config, project }: Reading): Promise<ProjectRow> {
+async function projectOfLastRun({ side, storeLabel, project }: Reading): Promise<ProjectRow> {
   let last: ProjectRow | null = null;
   let lastRun = -1;
   for (const row of await side.projects()) {
@@ -168,6 +139,6 @@ async function projectOfLastRun({ side, config, project }: Reading): Promise<Pro
     last = row;
     lastRun = run;
   }
-  if (last === null) throw sumiError('unknown-run', { run: 'yet', file: config.storeLabel });
+  if (last === null) throw sumiError('unknown-run', { run: 'yet', file: storeLabel });
   return last;
 }

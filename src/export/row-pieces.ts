@@ -1,12 +1,10 @@
 /**
- * Prints a list while it is read, in the format asked for. Tables are for people: a choice of columns, fitted to the
- * terminal; json, jsonl and csv are for programs: every column, every value whole. Waits when the reader is slow, so
- * that a million rows need no memory.
+ * A list as text while it is read, in the format asked for. Tables are for people: a choice of columns, fitted to the
+ * terminal; json, jsonl and csv are for programs: every column, every value whole. Memory holds a few rows at a time.
  */
-import { once } from 'node:events';
 import { BYTE_ORDER_MARK, csvField } from '../primitives/csv-field.ts';
 import { type Column, layOutTable } from '../render/render-table.ts';
-import { painterFor } from '../render/terminal-text.ts';
+import type { Paint } from '../render/terminal-text.ts';
 
 export type ListFormat = 'table' | 'json' | 'jsonl' | 'csv';
 
@@ -16,49 +14,35 @@ export interface RowList<Row> {
   format: ListFormat;
   /** Names of all columns, in order: the head of a CSV must be there even when no row is. */
   names: readonly (keyof Row & string)[];
+  /** Of the table. */
   columns: readonly Column<Row>[];
   /** Begin CSV with a byte order mark. */
   bom?: boolean;
 }
 
-/** Rows on which the widths of a table are decided; what is joined into one write, and into one piece of it. */
+/** Where a table is shown. */
+export interface Screen {
+  paint: Paint;
+  /** Columns of the terminal; null where nothing is to be cut. */
+  width: number | null;
+}
+
+/** A file or a program is no terminal: no colours, nothing cut. */
+export const NO_SCREEN: Screen = { paint: (_, text) => text, width: null };
+
+/** Rows on which the widths of a table are decided; what is joined into one piece. */
 const SAMPLE_ROWS = 200;
-const CHARS_A_WRITE = 16 * 1024;
+const CHARS_A_PIECE = 16 * 1024;
 const ROWS_A_PIECE = 50;
 
-type Output = NodeJS.WriteStream;
-
-export async function writeRows<Row extends object>(
+export function rowPieces<Row extends object>(
   list: RowList<Row>,
-  out: Output = process.stdout,
-): Promise<void> {
-  await writePieces(rowPieces(list, out), out);
+  screen: Screen = NO_SCREEN,
+): AsyncGenerator<string> {
+  return FORMATS[list.format](list as unknown as RowList<object>, screen);
 }
 
-/** The list as text, for `out` to show or for a file. */
-export function rowPieces<Row extends object>(list: RowList<Row>, out: Output): AsyncGenerator<string> {
-  return FORMATS[list.format](list as unknown as RowList<object>, out);
-}
-
-export async function writePieces(
-  pieces: AsyncIterable<string>,
-  out: Output = process.stdout,
-): Promise<void> {
-  let pending = '';
-  for await (const piece of pieces) {
-    pending += piece;
-    if (pending.length < CHARS_A_WRITE) continue;
-    await write(out, pending);
-    pending = '';
-  }
-  await write(out, pending);
-}
-
-async function write(out: Output, text: string): Promise<void> {
-  if (text !== '' && !out.write(text)) await once(out, 'drain');
-}
-
-const FORMATS: Record<ListFormat, (list: RowList<object>, out: Output) => AsyncGenerator<string>> = {
+const FORMATS: Record<ListFormat, (list: RowList<object>, screen: Screen) => AsyncGenerator<string>> = {
   async *json({ rows }) {
     let before = '[\n';
     yield* joined(rows, (row) => {
@@ -73,9 +57,7 @@ const FORMATS: Record<ListFormat, (list: RowList<object>, out: Output) => AsyncG
     yield `${bom === true ? BYTE_ORDER_MARK : ''}${names.join(',')}\n`;
     yield* joined(rows, (row) => csvLine(row as Record<string, unknown>, names));
   },
-  async *table({ rows, columns }, out) {
-    const width = out.isTTY ? out.columns : null;
-    const paint = painterFor(out, process.env);
+  async *table({ rows, columns }, { paint, width }) {
     const sample: object[] = [];
     let layout: ReturnType<typeof layOutTable<object>> | null = null;
     const begin = () => {
@@ -106,7 +88,7 @@ async function* joined(
       text += textOf(row);
       count++;
       // Few rows may be as long as all the others.
-      if (text.length < CHARS_A_WRITE) continue;
+      if (text.length < CHARS_A_PIECE) continue;
       yield text;
       text = '';
       count = 0;

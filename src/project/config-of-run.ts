@@ -19,15 +19,21 @@ const OF_THE_COMMAND: ReadonlySet<OptionName> = new Set<OptionName>([
   'webhook-secret',
 ]);
 
+/** What is not the run's own: options given now, and the environment that names the proxies. */
+export type OwnSources = Pick<ConfigSources, 'env' | 'options'>;
+
+/** Who asks what a run was told, and makes no request, needs no environment. */
+const NO_SOURCES: OwnSources = { env: {} };
+
 export async function configOfRun(
   run: Pick<StoredRun, 'config'>,
-  own: ConfigSources['options'] = {},
+  { env: all, options: own }: OwnSources = NO_SOURCES,
 ): Promise<Config> {
   const stored = JSON.parse(run.config) as Record<string, unknown> & { terrain?: TerrainLists };
   const names = OPTION_NAMES.filter((name) => name in stored && !OF_THE_COMMAND.has(name));
   const options = Object.fromEntries(names.map((name) => [camelCase(name), stored[name]]));
   // The environment still says how to reach the web (proxies), but no longer what the crawl is.
-  const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('SUMI_')));
+  const env = Object.fromEntries(Object.entries(all).filter(([name]) => !name.startsWith('SUMI_')));
   const config = await loadConfig({ env, options: { ...options, ...own } });
   return Object.freeze({ ...config, terrain: stored.terrain ?? config.terrain });
 }

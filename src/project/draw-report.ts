@@ -2,19 +2,24 @@
 import { PROGRAM_VERSION } from '../config/program.ts';
 import { countUrls } from '../frontier/counting-words.ts';
 import { readBrokenPages } from '../graph/read-broken-pages.ts';
-import type { ReadSide, StoredRun } from '../store/read-side.ts';
+import type { Reading } from './reading.ts';
+import { findReportedRun, unknownRun } from './report-on-run.ts';
 
-/** `run` is the one asked about, or the project's last; null when the store has lost it meanwhile. */
-export async function drawReport(side: ReadSide, run: StoredRun, isWhole: boolean): Promise<string | null> {
+/** `id` undefined: the whole history of the project that was crawled last. `now`: wall time, for the foot of the page. */
+export async function drawReport(reading: Reading, id: number | undefined, now: number): Promise<string> {
+  const { side } = reading;
+  const isWhole = id === undefined;
+  const run = await findReportedRun(reading, id);
   const project = (await side.projects()).find((row) => row.project === run.project);
   const state = await side.report(run.run);
-  if (project === undefined || state === null) return null;
+  // Another process has deleted it meanwhile.
+  if (project === undefined || state === null) throw unknownRun(reading, id);
   const { renderReportPage } = await import('../pages/report/render-report-page.ts');
   const figures = await side.changeFigures(project.id, isWhole ? null : run.run);
   return await renderReportPage({
     project: run.project,
     run: isWhole ? null : run.run,
-    madeAt: Date.now(),
+    madeAt: now,
     version: PROGRAM_VERSION,
     figures,
     broken: state.is_latest ? await readBrokenPages(side, run.project, figures.known) : null,

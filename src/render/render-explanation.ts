@@ -1,17 +1,16 @@
 /** An explanation as text for people. */
-import { describeChanges, showRate } from '../render/describe-changes.ts';
-import { painterFor, printable, showBytes, showCount, showMany } from '../render/terminal-text.ts';
+import type { Explanation } from '../project/explain-page.ts';
 import type { LoggedRequest, VisitRow } from '../store/read-side.ts';
 import type { RevisitExplanation } from '../watch/explain-revisit.ts';
 import type { ForeseenVisit, WaitsFor } from '../watch/foresee-visit.ts';
-import type { Explanation } from './explain-page.ts';
-import { stateColour } from './pages.ts';
+import { describeChanges, showRate } from './describe-changes.ts';
+import { stateColour } from './state-colour.ts';
+import { type Paint, printable, showBytes, showCount, showMany } from './terminal-text.ts';
 
 const LABEL_WIDTH = 12;
 
 /** `now`: wall time as it was asked. */
-export function renderExplanation(page: Explanation, now: number): string {
-  const paint = painterFor(process.stdout, process.env);
+export function renderExplanation(page: Explanation, now: number, paint: Paint): string {
   const lines: string[] = [paint('bold', printable(page.url))];
   const add = (label: string, ...texts: string[]) => {
     for (const [i, text] of texts.entries())

@@ -1,20 +1,12 @@
 /** The report of a run as text for people. */
 
-import { describeUrls } from '../render/describe-urls.ts';
-import { renderCounts } from '../render/render-summary.ts';
-import { type Column, layOutTable } from '../render/render-table.ts';
-import {
-  type Paint,
-  painterFor,
-  printable,
-  showBytes,
-  showCount,
-  showMany,
-  showSeconds,
-} from '../render/terminal-text.ts';
+import type { FullReport } from '../project/report-on-run.ts';
 import type { DomainFigures } from '../store/run-report.ts';
-import { clearedText } from './audit-runs.ts';
-import type { FullReport } from './report-on-run.ts';
+import { describeUrls } from './describe-urls.ts';
+import { clearedText } from './render-audit.ts';
+import { renderCounts } from './render-summary.ts';
+import { type Column, layOutTable } from './render-table.ts';
+import { type Paint, printable, showBytes, showCount, showMany, showSeconds } from './terminal-text.ts';
 
 const DOMAINS_SHOWN = 10;
 const LABEL_WIDTH = 16;
@@ -34,8 +26,8 @@ const DOMAIN_COLUMNS: readonly Column<DomainFigures>[] = [
   { title: 'robots.txt', value: (row) => row.robots_status ?? 'not asked', align: 'right' },
 ];
 
-export function renderReport(report: FullReport): string {
-  const paint = painterFor(process.stdout, process.env);
+/** `width`: of the terminal; null where nothing is to be cut. */
+export function renderReport(report: FullReport, paint: Paint, width: number | null): string {
   const { statistics } = report;
   const section = (title: string, counts: Record<string, number>) =>
     Object.keys(counts).length === 0
@@ -49,7 +41,7 @@ export function renderReport(report: FullReport): string {
     ...section('Content types', statistics.content_types),
     ...section('Requests', statistics.requests_by_kind),
     ...section('Waiting, by priority', statistics.queued_by_priority),
-    ...renderDomains(report, paint),
+    ...renderDomains(report, paint, width),
     ...renderErrors(report, paint),
     ...renderDeepest(report, paint),
     ...renderConfiguration(report, paint),
@@ -122,11 +114,10 @@ function renderLedger({ ledger, outcomes }: FullReport, paint: Paint): string[] 
   ];
 }
 
-function renderDomains({ domains, statistics }: FullReport, paint: Paint): string[] {
+function renderDomains({ domains, statistics }: FullReport, paint: Paint, width: number | null): string[] {
   if (domains.length === 0) return [];
   const shown = domains.slice(0, DOMAINS_SHOWN);
-  const width = process.stdout.isTTY ? process.stdout.columns - 2 : null;
-  const table = layOutTable(DOMAIN_COLUMNS, shown, width, paint);
+  const table = layOutTable(DOMAIN_COLUMNS, shown, width === null ? null : width - 2, paint);
   const left = statistics.hosts_visited - shown.length;
   return [
     '',

@@ -5,8 +5,8 @@
  */
 import { type BriefVisit, compareRuns } from '../change/compare-runs.ts';
 import { mergeChanges, pageAfter } from '../change/merge-changes.ts';
+import { type ToldChange, toldChange, toldDifference } from '../change/told-change.ts';
 import { VISIT_OUTCOMES, type VisitOutcome } from '../change/visit-record.ts';
-import { type ToldChange, toldChange, toldDifference } from '../render/told-change.ts';
 import type { ChangeRow, ProjectRow, ReadSide, VisitRow } from '../store/read-side.ts';
 
 export interface ChangeWindow {

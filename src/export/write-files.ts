@@ -1,15 +1,16 @@
 /**
  * Writes files whole or not at all: each is written beside its place and put there at the end, all of them together.
- * Whatever goes wrong, and when the command is interrupted, what stood there before still does and nothing is left over.
+ * Whatever goes wrong, and when the process exits meanwhile, what stood there before still does and nothing is left over.
  * A device or a pipe is written to as it is.
  */
 import { existsSync, rmSync } from 'node:fs';
 import { type FileHandle, open, realpath, rename, stat } from 'node:fs/promises';
-import { EXIT_CODES, sumiError } from '../errors.ts';
+import { sumiError } from '../errors.ts';
+import type { Pieces } from './write-pieces.ts';
 
 export interface OutputFile {
   readonly path: string;
-  readonly pieces: AsyncIterable<string | Uint8Array>;
+  readonly pieces: Pieces;
 }
 
 interface Place {
@@ -18,16 +19,12 @@ interface Place {
   readonly end: string;
 }
 
-const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
-
 export async function writeFiles(files: readonly OutputFile[]): Promise<void> {
   const places: Place[] = [];
   const cleanUp = () => {
     for (const { writtenAt, end } of places) if (writtenAt !== end) rmSync(writtenAt, { force: true });
   };
-  const leave = () => process.exit(EXIT_CODES.interrupted);
   process.once('exit', cleanUp);
-  for (const signal of SIGNALS) process.once(signal, leave);
   try {
     for (const { path } of files) places.push(await placeFor(path));
     // A file that cannot be made is better known before the first is written.
@@ -47,7 +44,6 @@ export async function writeFiles(files: readonly OutputFile[]): Promise<void> {
   } finally {
     cleanUp();
     process.off('exit', cleanUp);
-    for (const signal of SIGNALS) process.off(signal, leave);
   }
 }
 

@@ -1,10 +1,15 @@
-/** Gathers what the store knows about one page: how it was found, what decided, what was asked, where it led. */
+/**
+ * Explains a URL: gathers what the store knows about it. How it was found, what decided, what was asked, where it led.
+ * The decision of robots.txt is repeated from the stored file; no request is made.
+ */
 
 import { productToken } from '../config/user-agent.ts';
 import { parseRobotsTxt, rulesFor } from '../politeness/robots-txt.ts';
 import type { LoggedRequest, PageRow, ReadSide, VisitRow } from '../store/read-side.ts';
 import { explainRevisit, type RevisitExplanation, type RevisitQuestion } from '../watch/explain-revisit.ts';
-import { configOfRun } from './stored-config.ts';
+import { configOfRun } from './config-of-run.ts';
+import { requirePages } from './find-pages.ts';
+import type { Reading } from './reading.ts';
 
 export interface Explanation {
   url: string;
@@ -30,7 +35,7 @@ export interface Explanation {
   /** How many there are in all. */
   requests_total: number;
   visits_total: number;
-  /** 003's numbers: changes a day, and changes seen. */
+  /** Changes a day, and changes seen. */
   change_frequency: number;
   changes_detected: number;
   /** When and why it is visited again; null for a page that is not, by itself. */
@@ -46,12 +51,18 @@ const LONGEST_WAY = 100;
 /** A page that is watched has thousands. */
 const SHOWN_VISITS = 20;
 
-/** `rule`: revisits as if the project were watched by that one. */
-export async function explainPage(
-  side: ReadSide,
-  page: PageRow,
-  asked: Pick<RevisitQuestion, 'now' | 'kind' | 'visitsPerDay'>,
-): Promise<Explanation> {
+/** `kind` and `visitsPerDay`: as if the project were watched by that rule, with so many visits. */
+export type WhyQuestion = Pick<RevisitQuestion, 'now' | 'kind' | 'visitsPerDay'>;
+
+/** One explanation for each project that knows the URL, in any spelling; a URL that none knows is an error. */
+export async function explainUrl(reading: Reading, url: string, asked: WhyQuestion): Promise<Explanation[]> {
+  const explained: Explanation[] = [];
+  for (const page of await requirePages(reading, url))
+    explained.push(await explainPage(reading.side, page, asked));
+  return explained;
+}
+
+export async function explainPage(side: ReadSide, page: PageRow, asked: WhyQuestion): Promise<Explanation> {
   const [requests, visits] = [await side.requests(page.id), await side.visits(page.id)];
   const projectId = (await side.projects()).find(({ project }) => project === page.project)!.id;
   return {

@@ -1,0 +1,8 @@
+/** What the state of a page looks like on a terminal. */
+import type { PageState } from '../frontier/page-state.ts';
+
+export function stateColour(state: PageState): 'green' | 'yellow' | 'dim' | null {
+  if (state === 'Processed') return 'green';
+  if (state === 'Skipped' || state === 'Queued' || state === 'Discovered') return 'dim';
+  return 'yellow';
+}

@@ -338,6 +338,9 @@ export type PageFacts = { -readonly [K in FactName]: ValueOf<Table[K]> };
 /** A fact that takes part in change detection. */
 export type ComparedFact = NamesWith<{ part: string }>;
 
+/** The parts of a change that facts are. */
+export type FactPart = Table[ComparedFact]['part'];
+
 /** The compared facts as they are stored: null also where an older version read the page. */
 export type PastFacts = {
   -readonly [K in ComparedFact]: Table[K] extends { since: object } ? PageFacts[K] | null : PageFacts[K];
@@ -354,7 +357,14 @@ export const NO_FACTS = Object.fromEntries(
   FACTS.map(({ name, empty }) => [name, empty]),
 ) as Readonly<PageFacts>;
 
-const namesWith = (has: (fact: Fact) => boolean) => FACTS.filter(has).map(({ name }) => name);
+/** The facts that take part in change detection, as `past` reads them. */
+export const COMPARED = FACTS.filter(({ part }) => part !== undefined);
 
-export const COMPARED_FACTS = namesWith(({ part }) => part !== undefined) as readonly ComparedFact[];
-export const PARSED_FACTS = namesWith(({ isParsed }) => isParsed === true) as readonly (keyof ParsedFacts)[];
+export const PARSED_FACTS = FACTS.filter(({ isParsed }) => isParsed).map(
+  ({ name }) => name,
+) as readonly (keyof ParsedFacts)[];
+
+/** What of a page is compared with what is stored of it. */
+export function comparedFacts(facts: Readonly<PageFacts>): Pick<PageFacts, ComparedFact> {
+  return Object.fromEntries(COMPARED.map(({ name }) => [name, facts[name]])) as Pick<PageFacts, ComparedFact>;
+}

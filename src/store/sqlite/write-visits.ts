@@ -4,7 +4,7 @@
  */
 import type { VisitRecord } from '../../change/visit-record.ts';
 import { type PackedChange, packedChange } from '../change-parts.ts';
-import { FACTS, type PageFacts, type PageTouch } from '../page-facts.ts';
+import { FACTS, type FactName, type PageFacts, type PageTouch } from '../page-facts.ts';
 import type { Settlement } from '../settlement.ts';
 import { changeWord, knownByNumber, outcomeNumber } from '../visit-rows.ts';
 import { type Session, writtenWithCommit } from './session.ts';
@@ -24,6 +24,20 @@ const marksFor = (columns: string) => columns.replace(/\w+/g, '?');
 const NAMES = FACTS.map(({ name }) => name);
 const FIRST_FACT = COLUMNS.length - FACTS.length;
 const FLAGS = FACTS.flatMap(({ kind }, i) => (kind === 'flag' ? [FIRST_FACT + i] : []));
+
+/**
+ * Facts are made from NO_FACTS, so that they stand in the order of the table. Read in that order they cost half of what
+ * reading them by name does, which is the way for those that do not.
+ */
+function fillFacts(values: unknown[], facts: PageFacts): void {
+  let at = 0;
+  for (const name in facts) {
+    if (name !== NAMES[at]) break;
+    values[FIRST_FACT + at++] = facts[name as FactName];
+  }
+  for (; at < NAMES.length; at++) values[FIRST_FACT + at] = facts[NAMES[at]];
+  for (const flag of FLAGS) values[flag] = values[flag] ? 1 : 0;
+}
 
 interface Line {
   pageId: number;
@@ -56,8 +70,7 @@ export function createVisitWriter(session: Session): (settlement: Settlement) =>
     values[2] = settlement.visit?.outcome ?? null;
     values[3] = settlement.changeFrequency;
     values[4] = settlement.changesDetected;
-    for (let i = 0; i < NAMES.length; i++) values[FIRST_FACT + i] = facts[NAMES[i]];
-    for (const at of FLAGS) values[at] = values[at] ? 1 : 0;
+    fillFacts(values, facts);
     putFacts.run(...values);
   }
 

@@ -134,6 +134,7 @@ const PARTS: Record<string, { uses: string[]; types?: string[] }> = {
       'store',
       'graph',
       'watch',
+      'pages/map',
       'pages/report',
     ],
   },

@@ -8,6 +8,7 @@ import { sumiError } from '../errors.ts';
 import { applyProjectSettings } from '../project/apply-project-settings.ts';
 import { addOptionFlags, flagsGiven } from './options-to-flags.ts';
 import { ANSWER_FORMATS } from './read-command.ts';
+import { warnUnusedSettings } from './warn-unused-settings.ts';
 
 const EXAMPLES = `
 Examples:
@@ -27,6 +28,7 @@ export function configCommand(): Command {
     const told = await loadConfig(sources);
     const request = { sources, startUrls: told.startUrls, isReadOnly: true } as const;
     const config = await applyProjectSettings(told, request);
+    warnUnusedSettings(config);
     process.stdout.write(`${renderConfig(config)}\n`);
   });
 }

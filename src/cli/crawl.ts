@@ -5,6 +5,7 @@ import { applyProjectSettings } from '../project/apply-project-settings.ts';
 import { crawlToEnd } from './crawl-to-end.ts';
 import { addOptionFlags, flagsGiven } from './options-to-flags.ts';
 import { readUrlList } from './read-url-list.ts';
+import { warnUnusedSettings } from './warn-unused-settings.ts';
 
 const EXAMPLES = `
 Examples:
@@ -31,6 +32,7 @@ export function crawlCommand(): Command {
     const listed = told.urls === null ? [] : await readUrlList(told.urls);
     const startUrls = [...urls, ...told.startUrls, ...listed];
     const config = await applyProjectSettings(told, { sources, startUrls, isCrawl: true });
+    warnUnusedSettings(config);
     await crawlToEnd(config, startUrls);
   });
 }

@@ -11,6 +11,7 @@ import type { StoredListing } from '../sitemap/lookup/keep-entries.ts';
 import { listSitemap } from '../sitemap/lookup/list-sitemap.ts';
 import { addOptionFlags, flagsGiven } from './options-to-flags.ts';
 import { BOM_DOC, readWholeNumber, wantsBom } from './read-command.ts';
+import { warnUnusedSettings } from './warn-unused-settings.ts';
 import { printRows } from './write-output.ts';
 
 const EXAMPLES = `
@@ -83,6 +84,7 @@ export function sitemapCommand(): Command {
   return command.addHelpText('after', EXAMPLES).action(async (url: string) => {
     const sources = { env: process.env, flags: flagsGiven(command) };
     const config = await applyProjectSettings(await loadConfig(sources), { sources, startUrls: [url] });
+    warnUnusedSettings(config);
     const bom = wantsBom(command, config.format);
     const limit = readWholeNumber(command, '--limit', command.getOptionValue('limit') as string | undefined);
     const reports = createNotes(config.quiet ? -1 : config.verbose);

@@ -18,6 +18,7 @@ import { applyProjectSettings } from '../project/apply-project-settings.ts';
 import { configOfRun } from '../project/config-of-run.ts';
 import { openSideToCrawl } from '../project/open-side-to-crawl.ts';
 import { requireProject } from '../project/reading.ts';
+import { refusalError, refusedLines } from '../render/refused-starts.ts';
 import { renderFault } from '../render/render-progress.ts';
 import { painterFor, printable, showBytes, showMany } from '../render/terminal-text.ts';
 import type { StoredRun } from '../store/read-side.ts';
@@ -31,7 +32,7 @@ import { onLostOutput } from './crawl-view.ts';
 import { addOptionFlags, flagsGiven } from './options-to-flags.ts';
 import { readUrlList } from './read-url-list.ts';
 import { storeFlag } from './store-flag.ts';
-import { refusalError, refusedLines } from './tell-refused.ts';
+import { warnUnusedSettings } from './warn-unused-settings.ts';
 
 const EXAMPLES = `
 Examples:
@@ -66,6 +67,7 @@ export function watchCommand(): Command {
         given.length > 0
           ? withUrls(await applyProjectSettings(asked, { sources, startUrls: given }), given)
           : await withStored(asked, sources);
+      warnUnusedSettings(target.config);
       await watchToEnd(target, isOnce);
     });
 }
@@ -97,7 +99,8 @@ async function withStored(told: Config, sources: ConfigSources): Promise<Target>
   refuseWithoutCredentials(found, run);
   // What is wrong with a value is told of the place where it was written.
   const places = Object.fromEntries(given.map((name) => [name, asked.sources[name]]));
-  const config = Object.freeze({ ...found, sources: { ...found.sources, ...places } });
+  const { unusedSettings } = asked;
+  const config = Object.freeze({ ...found, unusedSettings, sources: { ...found.sources, ...places } });
   return { config, startUrls: config.startUrls, project: run.project };
 }
 

@@ -45,6 +45,7 @@ import {
 } from './terrain-lists.ts';
 import { withoutLogin } from './url-credentials.ts';
 import { buildUserAgent } from './user-agent.ts';
+import { splitSettings } from './who-may-set.ts';
 
 interface OptionSource {
   readonly value: OptionValue;
@@ -68,6 +69,8 @@ export interface Config extends Omit<OptionValues, 'userAgent'> {
   /** The same for messages and output, without password. */
   readonly storeLabel: string;
   readonly sources: Readonly<Record<OptionName, OptionSource>>;
+  /** What the project keeps from an older version although a project may not set it: it is not used. */
+  readonly unusedSettings: readonly OptionName[];
 }
 
 export interface ConfigSources {
@@ -94,8 +97,8 @@ export async function loadConfig(input: ConfigSources): Promise<Config> {
   const file = lastGiven(direct, 'config', input.file ?? null);
   const table: TomlTable = file === null ? {} : await readToml(file);
   const inFile = file === null ? [] : fromItsFolder(file, table, givenByFile(file, table));
-  const kept =
-    input.settings === undefined ? [] : givenByProject(input.settings.project, input.settings.values);
+  const { used, unused } = splitSettings(input.settings?.values ?? {});
+  const kept = input.settings === undefined ? [] : givenByProject(input.settings.project, used);
   const given = [...kept, ...inFile, ...direct];
 
   const profile = chooseProfile(given, input.profile ?? 'site');
@@ -106,7 +109,8 @@ export async function loadConfig(input: ConfigSources): Promise<Config> {
   chooseStore([program, flags, environment, inFile], sources);
   if (file !== null && sources.config.value === null) sources.config = { value: file, from: 'argument' };
   if (sources.profile.from === 'default') sources.profile = { value: profile, from: 'default' };
-  return finish(sources, table, file, input.env);
+  const config = finish(sources, table, file, input.env);
+  return unused.length === 0 ? config : Object.freeze({ ...config, unusedSettings: unused });
 }
 
 /** A terrain file may be used from any folder: the files it names are found from its own. */
@@ -186,7 +190,7 @@ export function readGiven(entry: GivenValue, profile: ProfileName): OptionValue 
 
 function readMilliseconds(entry: GivenValue, spec: OptionSpec): OptionValue {
   const toMs = (seconds: number | undefined) => (seconds === undefined ? undefined : seconds * 1000);
-  const inMs: OptionSpec = { type: 'integer', doc: spec.doc, min: toMs(spec.min), max: toMs(spec.max) };
+  const inMs: OptionSpec = { ...spec, type: 'integer', min: toMs(spec.min), max: toMs(spec.max) };
   const parsed = parseValue(inMs, entry.raw);
   if ('value' in parsed) return (parsed.value as number) / 1000;
   throw badValue(entry, parsed.bad, `${describeExpected(inMs)}, in milliseconds`);
@@ -228,6 +232,7 @@ function finish(
     storeAddress: options.store ?? options.db,
     storeLabel: storeLabel(options.store ?? options.db),
     sources: Object.freeze(sources),
+    unusedSettings: [],
   };
   return Object.freeze(config);
 }

@@ -19,9 +19,17 @@ type OptionType =
   | 'bytes'
   | 'count';
 
+/**
+ * Who may set an option. operator: only whoever runs the program on this machine. project: it may be kept with a project,
+ * and be set by somebody who only reaches the API. command: it means something for a single command only.
+ */
+export type SetBy = 'operator' | 'project' | 'command';
+
 export type OptionValue = boolean | number | string | readonly string[] | null;
 
 export interface OptionSpec {
+  /** Required, so that nobody forgets it: docs/decisions/0048-who-may-set-an-option.md says how to decide. */
+  setBy: SetBy;
   type: OptionType;
   /** One sentence for help and docs. */
   doc: string;
@@ -49,6 +57,8 @@ export interface OptionSpec {
   short?: string;
   /** False for what does not change what a crawl does; the rest makes up the config hash. */
   hashed?: false;
+  /** False for what a watch may spend: each watch gets it anew, and no stored run passes it on. */
+  ofRun?: false;
   /** May hold a password, and is shown without it; whole: it is one, and never shown. Never stored. */
   secret?: true | 'whole';
 }

@@ -57,6 +57,7 @@ export interface Settled {
 }
 
 export interface FailedSource {
+  pageId: number;
   url: string;
   depth: number;
   reason: string;

@@ -14,10 +14,12 @@ import {
 
 export const fetchOptions = {
   'head-first': {
+    setBy: 'project',
     type: 'boolean',
     doc: 'Send a HEAD request before GET, so that files of an unwanted type are never downloaded. A host that answers HEAD and GET differently gets GET only.',
   },
   'accept-types': {
+    setBy: 'project',
     type: 'list',
     check: isMediaRange,
     expected: 'media types such as text/html, text/* or */*',
@@ -25,6 +27,7 @@ export const fetchOptions = {
     doc: 'Content types to download. A URL of another type is recorded, but its content is not downloaded.',
   },
   'reject-types': {
+    setBy: 'project',
     type: 'list',
     default: [],
     check: isMediaRange,
@@ -33,6 +36,7 @@ export const fetchOptions = {
     doc: 'Content types not to download, even where accept-types has them.',
   },
   'max-body-bytes': {
+    setBy: 'project',
     type: 'bytes',
     default: 10_485_760,
     min: 1,
@@ -40,6 +44,7 @@ export const fetchOptions = {
     doc: 'The largest page or file, after decompression. A larger one is dropped, and the URL counts as Failed.',
   },
   'max-redirects': {
+    setBy: 'project',
     type: 'integer',
     default: 10,
     min: 0,
@@ -48,6 +53,7 @@ export const fetchOptions = {
     doc: 'The most redirects in a row that are followed.',
   },
   'connect-timeout': {
+    setBy: 'project',
     type: 'seconds',
     default: 10,
     min: 0.001,
@@ -55,6 +61,7 @@ export const fetchOptions = {
     doc: 'How long to wait for a connection.',
   },
   'headers-timeout': {
+    setBy: 'project',
     type: 'seconds',
     default: 30,
     min: 0.001,
@@ -62,6 +69,7 @@ export const fetchOptions = {
     doc: 'How long to wait for the headers of the answer.',
   },
   'body-timeout': {
+    setBy: 'project',
     type: 'seconds',
     default: 30,
     min: 0.001,
@@ -69,29 +77,34 @@ export const fetchOptions = {
     doc: 'How long to wait for more data while a body is downloaded.',
   },
   timeout: {
+    setBy: 'project',
     type: 'seconds',
     min: 0.001,
     max: 86_400,
     doc: 'How long a whole request may take, from connecting to the last byte.',
   },
   'keep-alive': {
+    setBy: 'project',
     type: 'boolean',
     default: true,
     doc: 'Use a connection for more than one request.',
     offDoc: 'Open a connection for every request.',
   },
   http2: {
+    setBy: 'project',
     type: 'boolean',
     default: false,
     doc: 'Use HTTP/2 where the server can. It needs more CPU per page.',
   },
   compress: {
+    setBy: 'project',
     type: 'boolean',
     default: true,
     doc: 'Ask for compressed bodies.',
     offDoc: 'Do not ask for compressed answers.',
   },
   proxy: {
+    setBy: 'operator',
     type: 'string',
     nullable: true,
     default: null,
@@ -102,6 +115,7 @@ export const fetchOptions = {
     doc: 'HTTP proxy, as http://[USER:PASSWORD@]HOST[:PORT]. Without it the variables HTTP_PROXY and HTTPS_PROXY are used; NO_PROXY is used always.',
   },
   resolve: {
+    setBy: 'operator',
     type: 'list',
     default: [],
     expected: 'NAME=ADDRESS or NAME=ADDRESS:PORT, separated by commas',
@@ -109,6 +123,7 @@ export const fetchOptions = {
     doc: 'Connect to this address (and port) for that host name, without a DNS lookup.',
   },
   'user-agent': {
+    setBy: 'project',
     type: 'string',
     nullable: true,
     default: null,
@@ -118,6 +133,7 @@ export const fetchOptions = {
     doc: 'The whole User-Agent header. Without it the header is made of the next four options: NAME/VERSION (+URL; EMAIL).',
   },
   'crawler-name': {
+    setBy: 'project',
     type: 'string',
     nullable: true,
     default: null,
@@ -127,6 +143,7 @@ export const fetchOptions = {
     doc: `Name of your crawler, in the User-Agent header and for rules in robots.txt. Without it: ${PROGRAM_NAME}, with its own version and URL.`,
   },
   'crawler-version': {
+    setBy: 'project',
     type: 'string',
     nullable: true,
     default: null,
@@ -136,6 +153,7 @@ export const fetchOptions = {
     doc: 'Version of your crawler, in the User-Agent header.',
   },
   'contact-url': {
+    setBy: 'project',
     type: 'string',
     nullable: true,
     default: null,
@@ -145,6 +163,7 @@ export const fetchOptions = {
     doc: 'A page about your crawler, in the User-Agent header.',
   },
   'contact-email': {
+    setBy: 'project',
     type: 'string',
     nullable: true,
     default: null,
@@ -154,6 +173,7 @@ export const fetchOptions = {
     doc: 'An e-mail address for complaints, added to the User-Agent.',
   },
   'accept-language': {
+    setBy: 'project',
     type: 'string',
     nullable: true,
     default: null,
@@ -163,6 +183,7 @@ export const fetchOptions = {
     doc: 'The Accept-Language header, for example: en, de;q=0.5',
   },
   auth: {
+    setBy: 'operator',
     type: 'string',
     nullable: true,
     default: null,
@@ -174,6 +195,7 @@ export const fetchOptions = {
     doc: 'User and password (HTTP Basic), sent to the origins of the start URLs only. Never stored and never shown; resume needs it again.',
   },
   cookie: {
+    setBy: 'operator',
     type: 'string',
     nullable: true,
     default: null,
@@ -185,6 +207,7 @@ export const fetchOptions = {
     doc: 'The Cookie header, sent to the origins of the start URLs only; cookies that sites set are not kept. Never stored and never shown.',
   },
   header: {
+    setBy: 'operator',
     type: 'list',
     split: 'none',
     default: [],

@@ -5,37 +5,44 @@ import { isBodiesRule } from '../text-checks.ts';
 
 export const pageOptions = {
   'respect-nofollow': {
+    setBy: 'project',
     type: 'boolean',
     doc: 'Do not follow links that are marked nofollow (the link itself or its whole page). The mark is always recorded.',
   },
   'respect-noindex': {
+    setBy: 'project',
     type: 'boolean',
     doc: 'Do not keep the text and the body of a page that is marked noindex. The mark is always recorded.',
   },
   'follow-canonical': {
+    setBy: 'project',
     type: 'boolean',
     default: true,
     doc: 'Follow the canonical URL of a page as if it were a link.',
     offDoc: 'Record the canonical URL of a page, but do not follow it.',
   },
   'follow-frames': {
+    setBy: 'project',
     type: 'enum',
     choices: ['none', 'frameset', 'all'],
     default: 'frameset',
     doc: 'Which frames are followed as links are: those of a frameset, all (iframes too), or none. All are recorded as links, with frame or iframe as their rel.',
   },
   'meta-refresh': {
+    setBy: 'project',
     type: 'boolean',
     default: true,
     doc: 'Treat <meta http-equiv=refresh> with 0 seconds as a redirect.',
     offDoc: 'Do not treat <meta http-equiv=refresh> as a redirect.',
   },
-  'anchor-text': { type: 'boolean', default: false, doc: 'Keep the text of links.' },
+  'anchor-text': { setBy: 'project', type: 'boolean', default: false, doc: 'Keep the text of links.' },
   'store-text': {
+    setBy: 'project',
     type: 'boolean',
     doc: 'Keep the main text of pages in the database.',
   },
   bodies: {
+    setBy: 'operator',
     type: 'string',
     default: 'none',
     check: isBodiesRule,

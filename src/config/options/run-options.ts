@@ -8,6 +8,7 @@ const isFilled = (text: string) => text.trim() !== '';
 
 export const runOptions = {
   config: {
+    setBy: 'command',
     type: 'string',
     nullable: true,
     default: null,
@@ -17,6 +18,7 @@ export const runOptions = {
     doc: 'TOML file with options, named like the flags.',
   },
   profile: {
+    setBy: 'project',
     type: 'enum',
     choices: PROFILE_NAMES,
     default: 'site',
@@ -24,6 +26,7 @@ export const runOptions = {
     doc: 'A named set of defaults, for the kind of crawl.',
   },
   db: {
+    setBy: 'operator',
     type: 'string',
     default: './sumi.db',
     check: (text) => isFilled(text) && !/^[a-z][a-z+]*:\/\//i.test(text),
@@ -33,6 +36,7 @@ export const runOptions = {
     doc: 'The SQLite file to use.',
   },
   store: {
+    setBy: 'operator',
     type: 'string',
     nullable: true,
     default: null,
@@ -44,6 +48,7 @@ export const runOptions = {
     doc: 'A PostgreSQL database to use in place of --db, which many machines can share.',
   },
   project: {
+    setBy: 'command',
     type: 'string',
     nullable: true,
     default: null,
@@ -54,12 +59,14 @@ export const runOptions = {
     doc: 'The project: pages and history under one name in the database. Without it a crawl takes the start hosts as the name, with their ports where these are not 80 or 443.',
   },
   isolated: {
+    setBy: 'command',
     type: 'boolean',
     default: false,
     hashed: false,
     doc: 'Make a new project for this run only. It shares nothing with other runs, except the pauses between requests to a host.',
   },
   meta: {
+    setBy: 'command',
     type: 'list',
     default: [],
     split: 'pair',
@@ -70,26 +77,37 @@ export const runOptions = {
     doc: 'A note to keep with the run, shown by `sumi runs` and `sumi report`. Repeat it for more notes.',
   },
   fresh: {
+    setBy: 'command',
     type: 'boolean',
     default: false,
     hashed: false,
     doc: 'Start from nothing: end an unfinished run and delete the pages of the project.',
   },
   json: {
+    setBy: 'command',
     type: 'boolean',
     default: false,
     hashed: false,
     doc: 'Write events to standard output as JSON, one object per line.',
   },
   format: {
+    setBy: 'command',
     type: 'enum',
     choices: ['table', 'json', 'jsonl', 'csv'],
     default: 'table',
     hashed: false,
     doc: 'How to print lists.',
   },
-  quiet: { type: 'boolean', default: false, short: 'q', hashed: false, doc: 'Print errors only.' },
+  quiet: {
+    setBy: 'command',
+    type: 'boolean',
+    default: false,
+    short: 'q',
+    hashed: false,
+    doc: 'Print errors only.',
+  },
   verbose: {
+    setBy: 'command',
     type: 'count',
     default: 0,
     min: 0,

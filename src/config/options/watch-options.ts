@@ -11,6 +11,7 @@ const isFeedAddress = (text: string) => isWebAddress(text) && authorizationOf(ne
 
 export const watchOptions = {
   revisit: {
+    setBy: 'project',
     type: 'enum',
     choices: ['value', 'score', 'bands'],
     default: 'value',
@@ -18,15 +19,18 @@ export const watchOptions = {
     doc: 'How to choose the pages to visit next. value: where a visit helps most to keep the copies up to date. score: by a score of change frequency, age and depth. bands: at fixed intervals, by change frequency.',
   },
   budget: {
+    setBy: 'project',
     type: 'string',
     default: '5000/day',
     check: isRate,
     expected: 'a number of visits, as in 5000/day (or /minute, /hour, /week)',
     placeholder: 'N/day',
     hashed: false,
+    ofRun: false,
     doc: 'The most visits in that time, first crawl included. After the first crawl they are spread evenly.',
   },
   'host-budget': {
+    setBy: 'project',
     type: 'string',
     nullable: true,
     default: null,
@@ -34,9 +38,11 @@ export const watchOptions = {
     expected: 'a number of visits, as in 500/day (or /minute, /hour, /week)',
     placeholder: 'N/day',
     hashed: false,
+    ofRun: false,
     doc: 'The most visits to one host in that time.',
   },
   hours: {
+    setBy: 'project',
     type: 'string',
     nullable: true,
     default: null,
@@ -44,18 +50,22 @@ export const watchOptions = {
     expected: 'two hours of the day, as in 22-6',
     placeholder: 'FROM-TO',
     hashed: false,
+    ofRun: false,
     doc: 'Visit pages only in these hours, by the clock of this machine, for example 22-6. Without it: at all hours.',
   },
   every: {
+    setBy: 'project',
     type: 'seconds',
     default: 900,
     min: 1,
     max: 604_800,
     placeholder: 'TIME',
     hashed: false,
+    ofRun: false,
     doc: 'How often to look for pages that are due.',
   },
   feed: {
+    setBy: 'project',
     type: 'list',
     default: [],
     split: 'space',
@@ -66,6 +76,7 @@ export const watchOptions = {
     doc: 'A feed (RSS, Atom) or sitemap to read besides those that the site names. Repeat it for more.',
   },
   webhook: {
+    setBy: 'operator',
     type: 'list',
     default: [],
     split: 'space',
@@ -77,6 +88,7 @@ export const watchOptions = {
     doc: 'Send every page that changed, came or went to this URL, as JSON by POST. Repeat it for more.',
   },
   'webhook-allow': {
+    setBy: 'operator',
     type: 'list',
     default: [],
     check: (text) => /^[^\s/@]+$/.test(text),
@@ -86,6 +98,7 @@ export const watchOptions = {
     doc: 'Allow webhooks to this host in a private network, or by plain http. Repeat it for more.',
   },
   'webhook-secret': {
+    setBy: 'operator',
     type: 'string',
     nullable: true,
     default: null,
@@ -97,6 +110,7 @@ export const watchOptions = {
     doc: 'Sign webhooks with this secret (HMAC-SHA256). Better given as SUMI_WEBHOOK_SECRET than as a flag.',
   },
   'webhook-secret-file': {
+    setBy: 'operator',
     type: 'string',
     nullable: true,
     default: null,
@@ -106,6 +120,7 @@ export const watchOptions = {
     doc: 'Read the secret of webhooks from this file.',
   },
   'on-change': {
+    setBy: 'operator',
     type: 'string',
     nullable: true,
     default: null,

@@ -67,7 +67,7 @@ const PARTS: Record<string, { uses: string[]; types?: string[] }> = {
   scope: { uses: ['primitives', 'url'], types: ['frontier'] },
   politeness: { uses: ['primitives', 'url'], types: ['frontier', 'fetch', 'store'] },
   fetch: { uses: ['primitives', 'url'] },
-  parse: { uses: ['primitives', 'url'] },
+  parse: { uses: ['primitives', 'url'], types: ['store'] },
   // AssemblyScript: what it shares with its caller is constants alone.
   'parse/kernel': { uses: ['parse'] },
   change: { uses: ['primitives', 'url'], types: ['frontier', 'parse', 'store'] },

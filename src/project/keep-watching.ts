@@ -12,7 +12,7 @@ import { receiversOf, settingsOf } from '../watch/watch-settings.ts';
 import type { WatchTarget } from './watch-target.ts';
 
 export type { WatchEnd } from '../watch/run-watch.ts';
-export type { ChangeEvent, DeliveryEvent, TickEvent, WatchEvent } from '../watch/watch-event.ts';
+export type { ChangeEvent, TickEvent, WatchEvent } from '../watch/watch-event.ts';
 export type { Watch } from '../watch/watch-project.ts';
 
 export interface WatchOrder {

@@ -67,7 +67,7 @@ const PARTS: Record<string, { uses: string[]; types?: string[] }> = {
   scope: { uses: ['primitives', 'url'], types: ['frontier'] },
   politeness: { uses: ['primitives', 'url'], types: ['frontier', 'fetch', 'store'] },
   fetch: { uses: ['primitives', 'url'] },
-  parse: { uses: ['primitives', 'url'] },
+  parse: { uses: ['primitives', 'url'], types: ['store'] },
   // AssemblyScript: what it shares with its caller is constants alone.
   'parse/kernel': { uses: ['parse'] },
   change: { uses: ['primitives', 'url'], types: ['frontier', 'parse', 'store'] },
@@ -82,8 +82,8 @@ const PARTS: Record<string, { uses: string[]; types?: string[] }> = {
   },
   // Lists and changes in the formats of programs and people, written to any stream or to files.
   export: {
-    uses: ['primitives', 'change', 'render', 'pages/changes'],
-    types: ['store', 'project'],
+    uses: ['primitives', 'frontier', 'change', 'render', 'pages/changes'],
+    types: ['store', 'graph', 'project'],
   },
   // Patterns and domains are checked before a crawl begins.
   config: { uses: ['primitives', 'url', 'scope'] },
@@ -134,8 +134,11 @@ const PARTS: Record<string, { uses: string[]; types?: string[] }> = {
       'store',
       'graph',
       'watch',
+      'pages/map',
       'pages/report',
+      'sitemap/lookup',
     ],
+    types: ['sitemap'],
   },
   // The terrain as a page, read through the graph. What runs inside the page is a program of its own.
   pages: { uses: ['primitives'] },

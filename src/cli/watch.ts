@@ -18,6 +18,7 @@ import { applyProjectSettings } from '../project/apply-project-settings.ts';
 import { configOfRun } from '../project/config-of-run.ts';
 import { openSideToCrawl } from '../project/open-side-to-crawl.ts';
 import { requireProject } from '../project/reading.ts';
+import { refusalError, refusedLines } from '../render/refused-starts.ts';
 import { renderFault } from '../render/render-progress.ts';
 import { painterFor, printable, showBytes, showMany } from '../render/terminal-text.ts';
 import type { StoredRun } from '../store/read-side.ts';
@@ -31,7 +32,6 @@ import { onLostOutput } from './crawl-view.ts';
 import { addOptionFlags, flagsGiven } from './options-to-flags.ts';
 import { readUrlList } from './read-url-list.ts';
 import { storeFlag } from './store-flag.ts';
-import { refusalError, refusedLines } from './tell-refused.ts';
 import { warnUnusedSettings } from './warn-unused-settings.ts';
 
 const EXAMPLES = `

@@ -312,7 +312,7 @@ describe('sumi why', () => {
     expect(stdout).toContain('changed since the last visit with a chance of 0.0 %');
     const { stdout: json } = await run('why', web.url('/b'), '--format', 'json');
     expect(JSON.parse(json)).toMatchObject({
-      history: [{ outcome: 'new' }, { outcome: 'unchanged', known_by: 'hash' }],
+      visits: [{ outcome: 'new' }, { outcome: 'unchanged', known_by: 'hash' }],
       revisit: { rule: 'value', is_watched: true, score: null, band: null },
     });
     expect((await run('why', web.url('/b'), '--revisit', 'bands')).stdout).toContain('band: static');

@@ -3,7 +3,7 @@
 // test/docs.test.ts.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { renderErrorsDoc, renderOptionsDoc } from '../src/config/render-docs.ts';
+import { renderErrorsDoc, renderOptionsDoc, renderOptionsSchema } from '../src/config/render-docs.ts';
 import { markdownFiles, REPOSITORY } from './markdown-files.ts';
 import { fillColumns, tablesOfNewDatabase } from './tables-doc.ts';
 import { fillWords } from './words-doc.ts';
@@ -11,6 +11,7 @@ import { wrapProse } from './wrap-prose.ts';
 
 const docs = new URL('../docs/', import.meta.url);
 writeFileSync(new URL('options.md', docs), renderOptionsDoc());
+writeFileSync(new URL('options.schema.json', docs), renderOptionsSchema());
 writeFileSync(new URL('errors.md', docs), renderErrorsDoc());
 const tables = new URL('tables.md', docs);
 writeFileSync(tables, fillColumns(readFileSync(tables, 'utf8'), tablesOfNewDatabase()));

@@ -70,25 +70,24 @@ export async function workOnRun(work: RunWork): Promise<SummaryEvent> {
     onFailure: (error) => loop.fail(error),
   });
   work.onHeartbeat(heartbeat);
-  const summarize: Summarize = (status, error, counts, refused = []) => ({
-    type: 'summary',
-    run: start.runId,
-    project: work.project,
-    status,
-    ...crew.totals({ pages: counters.pages, requests: counters.requests, bytes: counters.bytes }, counts),
-    duration_ms: Math.round(clock.monotonic() - startedAt),
-    by_state: counts.byState,
-    ...countUrls(counts.byState),
-    known_urls: counts.known,
-    waiting: counts.waiting,
-    left_out: counts.leftOut,
-    error,
-    mode: parts.modes.mode ?? 'smart',
-    mode_reason: parts.modes.reason,
-    ...countChanges(counts.ledger),
-    average_change_frequency: counts.averageChangeFrequency,
-    refused_starts: refused,
-  });
+  const summarize: Summarize = (status, error, counts, refused = []) =>
+    events.stamp({
+      type: 'summary',
+      status,
+      ...crew.totals({ pages: counters.pages, requests: counters.requests, bytes: counters.bytes }, counts),
+      duration_ms: Math.round(clock.monotonic() - startedAt),
+      by_state: counts.byState,
+      ...countUrls(counts.byState),
+      known_urls: counts.known,
+      waiting: counts.waiting,
+      left_out: counts.leftOut,
+      error,
+      mode: parts.modes.mode ?? 'smart',
+      mode_reason: parts.modes.reason,
+      ...countChanges(counts.ledger),
+      average_change_frequency: counts.averageChangeFrequency,
+      refused_starts: refused,
+    }) as SummaryEvent;
   const progress = startProgress({
     clock,
     events,
@@ -101,7 +100,7 @@ export async function workOnRun(work: RunWork): Promise<SummaryEvent> {
     await work.prepare();
     const end = await leftAt(await loop.run(), work);
     const summary = await finish(end, work, begunAt, summarize);
-    events.emit(summary);
+    events.tell(summary);
     return summary;
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error);
@@ -110,7 +109,7 @@ export async function workOnRun(work: RunWork): Promise<SummaryEvent> {
       await store.run.finish('interrupted', clock.now(), message);
     } else {
       // Who reads lines of events hears that no more come.
-      events.emit(summarize('interrupted', message, await countsIfAny(store)));
+      events.tell(summarize('interrupted', message, await countsIfAny(store)));
     }
     throw error;
   } finally {

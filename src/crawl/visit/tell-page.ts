@@ -53,7 +53,7 @@ function tellSettled(
     if (settlement.toldLinks !== null) parts.events.links(claim.url, settlement.toldLinks);
     if (settlement.requeue === null) emitPageEvent(settled, settlement, exchange.outcome, parts.events);
   } catch (error) {
-    parts.faults.note(claim.fetchUrl, error);
+    parts.faults.note(claim.fetchUrl, error, claim.pageId);
   }
 }
 

@@ -153,7 +153,7 @@ async function crawlTogether(
     isOver = true;
   });
   while (!isOver && (await sql`SELECT 1 FROM run`).length === 0);
-  while (!isOver && all.length < workers) all.push(measureSumi(['worker', '--once', ...at]));
+  while (!isOver && all.length < workers) all.push(measureSumi(['worker', '--once', '--no-robots', ...at]));
   await first;
   return Promise.all(all);
 }

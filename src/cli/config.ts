@@ -3,11 +3,12 @@
 import { Command } from 'commander';
 import { type Config, configHash, loadConfig } from '../config/load-config.ts';
 import { type GroupName, OPTION_GROUPS, OPTIONS, type OptionName } from '../config/option-table.ts';
-import { showValue, withoutSecret } from '../config/parse-value.ts';
+import { showValue, withoutSecret } from '../config/show-value.ts';
 import { sumiError } from '../errors.ts';
 import { applyProjectSettings } from '../project/apply-project-settings.ts';
 import { addOptionFlags, flagsGiven } from './options-to-flags.ts';
 import { ANSWER_FORMATS } from './read-command.ts';
+import { warnUnusedSettings } from './warn-unused-settings.ts';
 
 const EXAMPLES = `
 Examples:
@@ -27,6 +28,7 @@ export function configCommand(): Command {
     const told = await loadConfig(sources);
     const request = { sources, startUrls: told.startUrls, isReadOnly: true } as const;
     const config = await applyProjectSettings(told, request);
+    warnUnusedSettings(config);
     process.stdout.write(`${renderConfig(config)}\n`);
   });
 }

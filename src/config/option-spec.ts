@@ -4,6 +4,8 @@
  * type) is derived from these entries; nothing about an option is written a second time.
  */
 
+import type { FormatName } from './option-formats.ts';
+
 /**
  * seconds: a number of seconds or text with a unit (500ms, 2m). bytes: a number or text with a unit (10MB).
  * list: text items; comma-separated or repeated. count: a flag that may be repeated (-vv).
@@ -19,9 +21,17 @@ type OptionType =
   | 'bytes'
   | 'count';
 
+/**
+ * Who may set an option. operator: only whoever runs the program on this machine. project: it may be kept with a project,
+ * and be set by somebody who only reaches the API. command: it means something for a single command only.
+ */
+export type SetBy = 'operator' | 'project' | 'command';
+
 export type OptionValue = boolean | number | string | readonly string[] | null;
 
 export interface OptionSpec {
+  /** Required, so that nobody forgets it: docs/decisions/0048-who-may-set-an-option.md says how to decide. */
+  setBy: SetBy;
   type: OptionType;
   /** One sentence for help and docs. */
   doc: string;
@@ -40,8 +50,10 @@ export interface OptionSpec {
    * commas before the next NAME= (pairs); none: each text is one item.
    */
   split?: 'comma' | 'pattern' | 'space' | 'pair' | 'none';
-  /** Says whether a text (each item of a list) is acceptable; `expected` then says what is. */
-  check?: (text: string) => boolean;
+  /** A regular expression that a text (each item of a list) has to match; `expected` then says what is meant. */
+  pattern?: string;
+  /** The same, for what takes more than a pattern. */
+  format?: FormatName;
   expected?: string;
   /** What stands for the value in help: --delay SECONDS. */
   placeholder?: string;
@@ -49,6 +61,8 @@ export interface OptionSpec {
   short?: string;
   /** False for what does not change what a crawl does; the rest makes up the config hash. */
   hashed?: false;
+  /** False for what a watch may spend: each watch gets it anew, and no stored run passes it on. */
+  ofRun?: false;
   /** May hold a password, and is shown without it; whole: it is one, and never shown. Never stored. */
   secret?: true | 'whole';
 }

@@ -1,16 +1,18 @@
 import { describe, expect, it } from 'vitest';
 import type { OptionSpec } from './option-spec.ts';
-import { describeExpected, maskPassword, parseValue, showValue } from './parse-value.ts';
+import { describeExpected, parseValue } from './parse-value.ts';
+import { maskPassword, showValue } from './show-value.ts';
 
 const doc = '';
+const setBy = 'project';
 
-function readWith(spec: Omit<OptionSpec, 'doc'>, raw: unknown): unknown {
-  const parsed = parseValue({ ...spec, doc }, raw);
+function readWith(spec: Omit<OptionSpec, 'doc' | 'setBy'>, raw: unknown): unknown {
+  const parsed = parseValue({ ...spec, doc, setBy }, raw);
   return 'value' in parsed ? parsed.value : 'refused';
 }
 
 describe('a list of pairs', () => {
-  const spec = { type: 'list', split: 'pair', doc: '' } as const;
+  const spec = { type: 'list', split: 'pair', doc, setBy } as const;
 
   it('splits at the next name, so that values may hold commas', () => {
     expect(parseValue(spec, 'why=first, second,ticket=4=2')).toEqual({
@@ -94,7 +96,7 @@ describe('parseValue', () => {
   });
 
   it('names the item of a list that is wrong', () => {
-    const spec: OptionSpec = { type: 'list', doc, check: (text) => text !== 'b', expected: 'no b' };
+    const spec: OptionSpec = { type: 'list', doc, setBy, pattern: '^[^b]$', expected: 'no b' };
     expect(parseValue(spec, 'a,b')).toEqual({ bad: 'b', expected: 'no b' });
   });
 
@@ -106,10 +108,10 @@ describe('parseValue', () => {
   });
 
   it('says what was expected, with the limits', () => {
-    expect(describeExpected({ type: 'integer', min: 1, nullable: true, doc })).toBe(
+    expect(describeExpected({ type: 'integer', min: 1, nullable: true, doc, setBy })).toBe(
       'a whole number of at least 1, or none',
     );
-    expect(describeExpected({ type: 'enum', choices: ['a', 'b', 'c'], doc })).toBe('a, b or c');
+    expect(describeExpected({ type: 'enum', choices: ['a', 'b', 'c'], doc, setBy })).toBe('a, b or c');
   });
 });
 
@@ -118,7 +120,7 @@ describe('showing values', () => {
     expect(maskPassword('http://me:se:cr@t@proxy:80/')).toBe('http://me:***@proxy:80/');
     expect(maskPassword('me:secret@proxy')).toBe('me:***@proxy');
     expect(maskPassword('http://proxy:80')).toBe('http://proxy:80');
-    expect(showValue('http://me:secret@proxy', { type: 'string', doc, secret: true })).toBe(
+    expect(showValue('http://me:secret@proxy', { type: 'string', doc, setBy, secret: true })).toBe(
       '"http://me:***@proxy"',
     );
   });

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { loadConfig } from './load-config.ts';
 import { OPTION_NAMES, OPTIONS } from './option-table.ts';
 import { changeSettings, readSettings, writeSettings } from './project-settings.ts';
 
@@ -18,9 +19,15 @@ describe('settings of a project', () => {
         'delay=1500ms',
         'max_pages=200',
         'include=/a/,/b/',
-        'robots=false',
+        'follow-canonical=false',
       ]),
-    ).toEqual({ delay: 1.5, include: ['/a/', '/b/'], 'max-pages': 200, mode: 'incremental', robots: false });
+    ).toEqual({
+      delay: 1.5,
+      include: ['/a/', '/b/'],
+      'max-pages': 200,
+      mode: 'incremental',
+      'follow-canonical': false,
+    });
   });
 
   it('take the names of the specifications, and none as no limit', async () => {
@@ -57,22 +64,31 @@ describe('settings of a project', () => {
     expect(await refusal({ profile: 'terrain' }, ['concurrency=500'])).toBe('bad-value');
   });
 
-  it('never keep what may hold a password, nor what belongs to a command', async () => {
-    const secret = OPTION_NAMES.filter((name) => OPTIONS[name].secret);
-    expect(secret.length).toBeGreaterThan(1);
-    for (const name of [
-      ...secret,
-      'db',
-      'config',
-      'fresh',
-      'json',
-      'project',
-      'start-urls',
-      'urls',
-      'meta',
-      'on-change',
-    ])
-      expect(await refusal({}, [`${name}=1`]), name).toBe('not-a-setting');
+  it('are only those that the table lets a project set; the error says who may set the others', async () => {
+    const others = OPTION_NAMES.filter((name) => OPTIONS[name].setBy !== 'project');
+    expect(others.length).toBeGreaterThan(25);
+    for (const name of others) {
+      const error = await change({}, [`${name}=1`]).catch((thrown: unknown) => thrown);
+      const who = OPTIONS[name].setBy === 'operator' ? 'only the operator' : 'a single command only';
+      expect(error, name).toMatchObject({
+        code: 'not-a-setting',
+        message: expect.stringContaining(who),
+      });
+    }
+  });
+
+  it('that an older version kept are left alone by a change, and can be dropped', async () => {
+    const stored = { robots: false, bodies: 'files:x', mode: 'full' };
+    expect(await change(stored, ['delay=2'])).toEqual({ ...stored, delay: 2 });
+    expect(await change(stored, [], ['robots', 'bodies'])).toEqual({ mode: 'full' });
+  });
+
+  it('that an older version kept are not used by a crawl, which names them', async () => {
+    const values = { robots: false, 'on-change': 'rm -rf /', proxy: 'http://evil:1', delay: 2, urls: 'x' };
+    const config = await loadConfig({ env: {}, settings: { project: 'shop', values } });
+    expect(config).toMatchObject({ robots: true, onChange: null, proxy: null, urls: null, delay: 2 });
+    expect(config.unusedSettings).toEqual(['on-change', 'proxy', 'robots', 'urls']);
+    expect((await loadConfig({ env: {} })).unusedSettings).toEqual([]);
   });
 
   it('of another version can be dropped though nobody knows them any more', async () => {

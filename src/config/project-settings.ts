@@ -1,23 +1,15 @@
 /**
- * What a project keeps of options: how it is crawled (mode, delay, limits, …), never where it is stored, what a single
- * command prints, or what may hold a password. Kept as one JSON object by option name, values as the table reads them.
+ * What a project keeps of options: those that the table lets a project set (how it is crawled: mode, delay, limits, …).
+ * Kept as one JSON object by option name, values as the table reads them.
  */
 import { sumiError } from '../errors.ts';
-import { COMMAND_OPTIONS } from './command-options.ts';
 import { loadConfig } from './load-config.ts';
 import { nearestName } from './nearest-name.ts';
-import { ALIASES, isOptionName, OPTION_NAMES, OPTIONS, type OptionName } from './option-table.ts';
+import { ALIASES, isOptionName, OPTION_NAMES, type OptionName } from './option-table.ts';
 import { optionMeant } from './other-words.ts';
+import { whyNoSetting } from './who-may-set.ts';
 
 export type ProjectSettings = Readonly<Record<string, unknown>>;
-
-/** Beside what no run keeps: which project is meant, and what one run of it is about. */
-const OF_THE_COMMAND: ReadonlySet<OptionName> = new Set<OptionName>([
-  ...COMMAND_OPTIONS,
-  'project',
-  'start-urls',
-  'meta',
-]);
 
 export interface SettingChanges {
   /** NAME=VALUE each. */
@@ -54,9 +46,12 @@ export async function changeSettings(
     refuse(option);
     values[option] = text.slice(cut + 1).trim();
   }
-  const { sources } = await loadConfig({ env: {}, settings: { project, values } });
+  const { sources, unusedSettings } = await loadConfig({ env: {}, settings: { project, values } });
   const kept = Object.keys(values).sort() as OptionName[];
-  return Object.fromEntries(kept.map((name) => [name, sources[name].value]));
+  // What an older version kept stays as it is until somebody drops it.
+  const settingOf = (name: OptionName) =>
+    unusedSettings.includes(name) ? values[name] : sources[name].value;
+  return Object.fromEntries(kept.map((name) => [name, settingOf(name)]));
 }
 
 function optionOf(written: string, flag: string): OptionName {
@@ -71,7 +66,6 @@ function optionOf(written: string, flag: string): OptionName {
 }
 
 function refuse(option: OptionName): void {
-  if (OPTIONS[option].secret) throw sumiError('not-a-setting', { option, reason: 'it may hold a password' });
-  if (OF_THE_COMMAND.has(option))
-    throw sumiError('not-a-setting', { option, reason: 'it belongs to a command, not to a project' });
+  const reason = whyNoSetting(option);
+  if (reason !== null) throw sumiError('not-a-setting', { option, reason });
 }

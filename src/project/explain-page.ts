@@ -7,7 +7,7 @@ import { productToken } from '../config/user-agent.ts';
 import { parseRobotsTxt, rulesFor } from '../politeness/robots-txt.ts';
 import type { LoggedRequest, PageRow, ReadSide, VisitRow } from '../store/read-side.ts';
 import { explainRevisit, type RevisitExplanation, type RevisitQuestion } from '../watch/explain-revisit.ts';
-import { configOfRun } from './config-of-run.ts';
+import { recordedConfig } from './config-of-run.ts';
 import { requirePages } from './find-pages.ts';
 import type { Reading } from './reading.ts';
 
@@ -123,7 +123,7 @@ async function robotsDecision(side: ReadSide, page: PageRow): Promise<Explanatio
   if (status === 0 || status === 429 || status >= 500)
     return { decision: 'denied', rule: 'unreachable', status };
   const run = await side.run(page.visited_run ?? page.discovered_run);
-  const agent = run === null ? '' : (await configOfRun(run)).userAgent;
+  const agent = run === null ? '' : (await recordedConfig(run)).userAgent;
   const { allowed, rule } = rulesFor(parseRobotsTxt(stored.body ?? ''), productToken(agent)).decide(
     page.fetch_url,
   );

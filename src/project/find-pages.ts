@@ -3,7 +3,7 @@ import { withoutCredentials } from '../config/url-credentials.ts';
 import { sumiError } from '../errors.ts';
 import type { PageRow, ReadSide } from '../store/read-side.ts';
 import { createNormalizer, type Normalizer } from '../url/normalize.ts';
-import { configOfRun } from './config-of-run.ts';
+import { recordedConfig } from './config-of-run.ts';
 import type { Reading } from './reading.ts';
 
 /** As `findPages`; a URL that no project knows is an error. */
@@ -37,7 +37,7 @@ export async function findPages(
 async function normalizerOf(side: ReadSide, projectId: number): Promise<Normalizer> {
   const run = await side.lastRun(projectId);
   if (run === null) return createNormalizer({ preset: 'standard' });
-  const { normalize, keepQuery, dropQuery } = await configOfRun(run);
+  const { normalize, keepQuery, dropQuery } = await recordedConfig(run);
   return createNormalizer({ preset: normalize, keepQuery, dropQuery });
 }
 

@@ -8,7 +8,7 @@ import type { StoredRun } from '../store/read-side.ts';
 import type { DomainFigures, RunReport } from '../store/run-report.ts';
 import { isCrawl } from '../store/unfinished-run.ts';
 import { auditRuns } from './audit-runs.ts';
-import { configOfRun } from './config-of-run.ts';
+import { recordedConfig } from './config-of-run.ts';
 import type { Reading } from './reading.ts';
 
 export interface FullReport {
@@ -106,7 +106,7 @@ export async function reportOnRun(reading: Reading, id?: number): Promise<FullRe
     ...{ run, project, status, error, started_at, finished_at, duration_seconds, is_latest },
     metadata: stored.metadata === null ? null : (JSON.parse(stored.metadata) as Record<string, string>),
     config_hash,
-    configuration: whatMatters(await configOfRun(stored)),
+    configuration: whatMatters(await recordedConfig(stored)),
     ...{ mode: stored.mode, mode_reason: stored.mode_reason, pages, requests, bytes },
     bytes_saved: ledger.reduce((sum, row) => sum + row.bytes_saved, 0),
     pages_per_second: duration_seconds > 0 ? Math.round((pages / duration_seconds) * 10) / 10 : 0,

@@ -67,7 +67,7 @@ export async function choosePages(chooser: Chooser): Promise<Choice> {
   const isHostLeft = state.hasLeftOvers || book.hostIds.some((id) => budget.hostVisits(id) > 0);
   const most = config.maxPages ?? Number.POSITIVE_INFINITY;
   const isRest = chooser.rest !== null;
-  const room = isHostLeft ? Math.min(budget.visits(), chooser.rest ?? most) : 0;
+  const room = isHostLeft ? Math.min(budget.visits, chooser.rest ?? most) : 0;
   const look = await findLook(side, project, config, now, { isFirst: !chooser.hasLooked, blocked });
   const seeks = look === 'seek' && now - (state.soughtAt ?? now) >= SEEK_MS;
   const hasMoreLeftOvers = state.hasLeftOvers;

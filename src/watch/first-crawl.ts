@@ -7,9 +7,10 @@ import type { HostAllowance } from '../crawl/run/host-allowance.ts';
 import type { SummaryEvent } from '../events/events.ts';
 import type { ReadSide, StoredRun } from '../store/read-side.ts';
 import { isUnfinished } from '../store/unfinished-run.ts';
+import { openCharge } from './charge-run.ts';
 import type { KeptWatch, Opened, Watched } from './kept-watch.ts';
 import { findProject, firstConfig, isFirstCrawl, isReadToEnd, isTick } from './tick-run.ts';
-import { VisitAccount } from './visit-account.ts';
+import { VisitBudget } from './visit-budget.ts';
 import { isRunAlive } from './watcher.ts';
 
 export interface FirstCrawl {
@@ -37,42 +38,23 @@ export async function planFirstCrawl(
   // A tick that was cut off goes on as one: begun anew as a crawl, it would visit every page.
   if (last !== null && (!isUnfinished(last) || isTick(last))) return 'done';
   if (last !== null && (await isCrawledByHand(side, last))) return null;
-  const { budget } = await openAccount(kept, settings, last, opened);
-  const room = budget.visits();
+  const budget = await kept.openBudget(side, last, () => VisitBudget.emptyAt(settings, now));
+  budget.refill(now, true);
+  const room = budget.visits;
   const most = config.maxPages ?? Number.POSITIVE_INFINITY;
   const maxPages = Math.min((last?.pages ?? 0) + room, most);
-  kept.state.cutOff = {
-    ...(kept.state.cutOff ?? { afterRun: last?.run ?? 0, paid: 0, hosts: {} }),
-    ...{ room: maxPages, isLeft: room < 1, at: budget.lookedAt },
-  };
+  // One that was cut off after its last page needs no tokens.
+  const isWanted = room >= 1 || (last !== null && (await isReadToEnd(side, project)));
+  if (isWanted) {
+    const lastRun = found === null ? null : await side.lastRun(found.id);
+    const run = { goesOn: last !== null, last: lastRun?.run ?? 0 };
+    await openCharge(kept.counted(side), kept.state, run, { at: now, room });
+  }
   if (found !== null && !isFresh) await kept.save(store, now);
-  // One that was cut off after its last page needs none.
-  if (room < 1 && !(last !== null && (await isReadToEnd(side, project)))) return null;
+  if (!isWanted) return null;
   const hostPages = (id: number) => budget.hostVisits(id);
   const pausesAt = maxPages < most ? (['limit', 'host-limit'] as const) : (['host-limit'] as const);
   return { config: firstConfig(config, maxPages, isFresh), allowance: { hostPages, pausesAt } };
-}
-
-/** With the visits paid that were made; those of a crawl by hand that the watch goes on with are not its own. */
-async function openAccount(
-  kept: KeptWatch,
-  settings: Watched['settings'],
-  last: StoredRun | null,
-  { side, now }: Opened,
-): Promise<VisitAccount> {
-  const { state, projectId } = kept;
-  const isOurs = last !== null && isFirstCrawl(last);
-  const startedAt = isOurs ? Date.parse(last.started_at) : now;
-  kept.account ??= VisitAccount.kept(settings, state) ?? VisitAccount.atStart(settings, state, startedAt);
-  const { account } = kept;
-  if (last !== null) {
-    if (!isOurs) await account.passOver(last.run, { side, projectId });
-    const room = Number.MAX_SAFE_INTEGER;
-    state.cutOff ??= { afterRun: last.run - 1, room, paid: 0, hosts: {}, at: account.budget.lookedAt };
-    await account.catchUp(last.run, { side, projectId });
-  }
-  account.budget.look(now, true);
-  return account;
 }
 
 /** Whether it is over, and not only left. */
@@ -83,13 +65,7 @@ export async function concludeFirstCrawl(
 ): Promise<boolean> {
   const { store, side, now } = opened;
   await kept.takeOver(opened, (await findProject(side, project))!);
-  const account = kept.account!;
-  await account.pay(run, { side, projectId: kept.projectId }, now);
-  const isOver = status !== 'interrupted';
-  if (isOver) {
-    account.budget.endFirstCrawl();
-    kept.state.cutOff = null;
-  } else account.leave();
+  await kept.chargeRun(opened, run);
   await kept.save(store, now);
-  return isOver;
+  return status !== 'interrupted';
 }

@@ -6,10 +6,10 @@
 import type { DiscoveryRow, PageFilter, PageRow, ReadSide } from '../store/read-side.ts';
 import { type Choice, choosePages } from './choose-pages.ts';
 import { loadPlan } from './load-plan.ts';
+import { isOpen, nextOpen } from './open-hours.ts';
 import type { PlanBook } from './plan-book.ts';
 import { isTick } from './tick-run.ts';
-import { VisitAccount } from './visit-account.ts';
-import { isOpen, nextOpen, type VisitBudget } from './visit-budget.ts';
+import { VisitBudget } from './visit-budget.ts';
 import type { WatchState } from './watch-state.ts';
 
 /** What a page waits for, while looks pass it over. */
@@ -53,9 +53,12 @@ export async function foreseeVisit(side: ReadSide, question: ForeseeQuestion): P
   const { book } = await loadPlan(side, page.projectId, saved, options, now);
   const endedAt = last.finished_at === null ? now : Date.parse(last.finished_at);
   const isFirst = state.budget === null;
-  const account = VisitAccount.kept(settings, state) ?? VisitAccount.afterCrawl(settings, state, endedAt);
-  const future = new FutureLooks(side, { project, state, book, budget: account.budget });
-  const due = isFirst ? now : (beganAt ?? account.budget.lookedAt) + settings.everyMs;
+  const budget =
+    state.budget === null
+      ? VisitBudget.afterCrawl(settings, endedAt)
+      : new VisitBudget(settings, state.budget);
+  const future = new FutureLooks(side, { project, state, book, budget });
+  const due = isFirst ? now : (beganAt ?? budget.tickedAt) + settings.everyMs;
   let at = nextOpen(Math.max(due, now), settings.hours);
   const nextLook = at;
   // The hours are not open: that is why the page is not visited now.
@@ -124,9 +127,9 @@ class FutureLooks {
   /** Whether this look visits the page, or what it waits for. */
   async look(at: number, isFirst: boolean, pageId: number): Promise<'visited' | WaitsFor> {
     const { budget, book } = this.#watching;
-    budget.look(at);
+    budget.refill(at);
     const hostId = this.#hostOf(pageId);
-    const before = { all: budget.visits(), host: hostId === null ? 1 : budget.hostVisits(hostId) };
+    const before = { all: budget.visits, host: hostId === null ? 1 : budget.hostVisits(hostId) };
     const first = await this.#choose(at, isFirst, null);
     if (this.#make(first, at, pageId)) return 'visited';
     const spent = first.pages.length + first.leftOvers.length;
@@ -157,12 +160,14 @@ class FutureLooks {
   #make({ pages, leftOvers, hasMoreLeftOvers, looks, seeks }: Choice, at: number, pageId: number): boolean {
     const { book, budget, state } = this.#watching;
     const { plan } = book;
+    const hosts: Record<string, number> = {};
     for (const page of pages) {
-      budget.chargeHost(book.hostIdOf(plan.hostOf(page)), 1, at);
+      const hostId = book.hostIdOf(plan.hostOf(page));
+      hosts[hostId] = (hosts[hostId] ?? 0) + 1;
       plan.observe(page, plan.isGone(page) ? 'gone' : 'unchanged', at);
     }
     for (const id of leftOvers) this.#visited.add(id);
-    budget.charge(pages.length + leftOvers.length, at);
+    budget.charge({ visits: pages.length + leftOvers.length, hosts }, at);
     this.visits += pages.length + leftOvers.length;
     state.hasLeftOvers = hasMoreLeftOvers;
     if (looks && pages.length + leftOvers.length > 0) this.#readAt = at;

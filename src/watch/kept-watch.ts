@@ -9,12 +9,13 @@ import type { Extensions } from '../crawl/wire.ts';
 import { sumiError } from '../errors.ts';
 import { systemClock } from '../primitives/clock.ts';
 import { openReadSide, openStore } from '../store/open-store.ts';
-import type { ReadSide } from '../store/read-side.ts';
+import type { ReadSide, StoredRun } from '../store/read-side.ts';
 import type { Store } from '../store/store-port.ts';
+import { type Counted, loadBudget, settleCharge } from './charge-run.ts';
 import type { Outboxes } from './outbox.ts';
 import { NO_REVISITS, type PlanBook } from './plan-book.ts';
 import type { FoundProject } from './tick-run.ts';
-import type { VisitAccount } from './visit-account.ts';
+import type { VisitBudget } from './visit-budget.ts';
 import type { WatchSettings } from './watch-settings.ts';
 import { followClock, newState, readState, type WatchState, writeState } from './watch-state.ts';
 import { newOwner, refuseSecondWatch } from './watcher.ts';
@@ -50,7 +51,7 @@ export class KeptWatch {
   /** The last run that what is kept has learned from. */
   learnedRun = 0;
   book: PlanBook | null = null;
-  account: VisitAccount | null = null;
+  budget: VisitBudget | null = null;
   /** Where the time to the next look is counted from; null: from when this one began to choose. */
   beganAt: number | null = null;
   readonly #watched: Watched;
@@ -81,6 +82,29 @@ export class KeptWatch {
       await side?.close();
       await store.close();
     }
+  }
+
+  /** Where the visits of its runs are counted. */
+  counted(side: ReadSide): Counted {
+    return { side, project: { id: this.projectId, name: this.#watched.project } };
+  }
+
+  /**
+   * The budget, with all charged that the watch visited; `ifNew` makes one where nothing was kept. Whoever begins a tick
+   * calls this first.
+   */
+  async openBudget(side: ReadSide, last: StoredRun | null, ifNew: () => VisitBudget): Promise<VisitBudget> {
+    const { state } = this;
+    const budget = this.budget ?? loadBudget(state, this.#watched.settings, last, ifNew);
+    await settleCharge(this.counted(side), { state, budget }, null);
+    this.budget = budget;
+    return budget;
+  }
+
+  /** A run of this watch has ended. */
+  async chargeRun({ side, now }: Opened, run: number): Promise<void> {
+    const { state, budget } = this;
+    await settleCharge(this.counted(side), { state, budget: budget! }, { run, at: now });
   }
 
   /** Says in the store that this watch is at work, unless another one is. */
@@ -115,10 +139,10 @@ export class KeptWatch {
    * known of its pages nothing is left then, but visits stay paid.
    */
   #beginAnew(found: WatchState | null): void {
-    const { budget } = this.state;
-    this.state = found ?? { ...newState(this.#watched.settings.kind), budget };
+    const { budget, openCharge } = this.state;
+    this.state = found ?? { ...newState(this.#watched.settings.kind), budget, openCharge };
     this.book = null;
-    this.account = null;
+    this.budget = null;
   }
 
   /** Nothing of the project was visited: there is nothing to go on with. What was visited before it was cleared stays paid. */
@@ -148,7 +172,7 @@ export class KeptWatch {
     const { project } = this.#watched;
     const { state, book } = this;
     this.#sign(state, now);
-    if (this.account !== null) state.budget = this.account.budget.save();
+    if (this.budget !== null) state.budget = this.budget.save();
     if (book === null) return this.#keep(store);
     state.plan = book.plan.savePlan();
     state.hostIds = book.hostIds;

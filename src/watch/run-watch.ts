@@ -5,7 +5,7 @@
 import { SumiError } from '../errors.ts';
 import type { SummaryEvent } from '../events/events.ts';
 import type { Clock } from '../primitives/clock.ts';
-import { isOpen, nextOpen } from './visit-budget.ts';
+import { isOpen, nextOpen } from './open-hours.ts';
 import type { Watch } from './watch-project.ts';
 import type { WatchSettings } from './watch-settings.ts';
 

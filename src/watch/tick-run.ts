@@ -3,6 +3,7 @@ import type { Config } from '../config/load-config.ts';
 import { isSharedStore } from '../primitives/store-address.ts';
 import type { DiscoveryRow, PageRow, ReadSide, StoredRun, VisitRowBrief } from '../store/read-side.ts';
 import { ALONE_NOTE, isUnfinished, PAUSING_NOTE, pausesAtLimit } from '../store/unfinished-run.ts';
+import type { Visits } from './visit-budget.ts';
 import type { TickEvent } from './watch-event.ts';
 
 /** The notes by which `sumi runs` and a watch that begins again tell its own runs from others. */
@@ -68,20 +69,21 @@ export async function isReadToEnd(side: ReadSide, project: string): Promise<bool
   return true;
 }
 
-/** Visits of a run that cost a request, in all and by the ids of hosts. */
+/** Visits of a run that cost a request. */
 export async function countAsked(
   side: ReadSide,
   projectId: number,
   run: number,
-): Promise<{ visits: number; hosts: Record<string, number> }> {
+): Promise<Visits & { lastAt: number }> {
   const hosts: Record<string, number> = {};
-  let visits = 0;
+  let [visits, lastAt] = [0, 0];
   for await (const visit of side.visitsAfter(projectId, run - 1)) {
     if (visit.run !== run || isFree(visit)) continue;
     visits++;
+    lastAt = Math.max(lastAt, visit.visitedAt);
     hosts[visit.hostId] = (hosts[visit.hostId] ?? 0) + 1;
   }
-  return { visits, hosts };
+  return { visits, hosts, lastAt };
 }
 
 /** Known without a request. An orphan that was asked has its answer in the same line. */

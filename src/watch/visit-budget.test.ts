@@ -1,21 +1,15 @@
 import { describe, expect, it } from 'vitest';
 import { seededRandom } from '../../test/seeded-random.ts';
 import { readBudget } from '../config/watch-values.ts';
-import {
-  type BudgetOptions,
-  isOpen,
-  nextClosed,
-  nextOpen,
-  type SavedBudget,
-  VisitBudget,
-} from './visit-budget.ts';
+import { type BudgetOptions, type SavedBudget, VisitBudget } from './visit-budget.ts';
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 /** Local midnight: hours of the day are the machine's. */
 const START = new Date(2026, 2, 4).getTime();
-const EMPTY: SavedBudget = { lookedAt: START, all: [0], hosts: {} };
+const NIGHT = { from: 22, to: 6 };
+const EMPTY: SavedBudget = { tickedAt: START, all: [0], hosts: {} };
 
 function optionsOf(
   all: string,
@@ -31,11 +25,10 @@ const restarted = (options: BudgetOptions, budget: VisitBudget) =>
 
 /** A look that visits all that it may; answers how much that was, of all and of host 7. */
 function spendAll(budget: VisitBudget, now: number, isFirstCrawl = false): [all: number, host: number] {
-  budget.look(now, isFirstCrawl);
-  const ofHost = Math.min(budget.visits(), budget.hostVisits(7));
-  const visits = budget.visits();
-  budget.charge(visits, now);
-  budget.chargeHost(7, ofHost, now);
+  budget.refill(now, isFirstCrawl);
+  const ofHost = Math.min(budget.visits, budget.hostVisits(7));
+  const visits = budget.visits;
+  budget.charge({ visits, hosts: { 7: ofHost } }, now);
   return [visits, ofHost];
 }
 
@@ -47,8 +40,8 @@ describe('a budget of visits', () => {
   it('comes evenly with the time, and what is left goes over, up to N', () => {
     const budget = new VisitBudget(optionsOf('240/day'), EMPTY);
     const inHand = [0, 1, 2, 13, 30, 900].map((hour) => {
-      budget.look(START + hour * HOUR);
-      return budget.visits();
+      budget.refill(START + hour * HOUR);
+      return budget.visits;
     });
     expect(inHand).toEqual([0, 10, 20, 130, 240, 240]);
   });
@@ -73,23 +66,22 @@ describe('a budget of visits', () => {
     expect(spendAll(budget, START + 12 * HOUR, true)).toEqual([0, 0]);
     expect(spendAll(budget, START + 24 * HOUR, true)).toEqual([24, 20]);
     const other = new VisitBudget(optionsOf('24/day', '12/day'), EMPTY);
-    other.look(START, true);
-    other.charge(6, START);
-    other.chargeHost(7, 6, START);
-    other.endFirstCrawl();
-    expect([other.visits(), other.hostVisits(7), other.hostVisits(8)]).toEqual([0, 0, 12]);
+    other.refill(START, true);
+    other.charge({ visits: 6, hosts: { 7: 6 } }, START);
+    other.drain();
+    expect([other.visits, other.hostVisits(7), other.hostVisits(8)]).toEqual([0, 0, 12]);
     expect(spendAll(other, START + 6 * HOUR)).toEqual([6, 3]);
   });
 
   it('counts each host for itself; one that was not visited for the whole time has N', () => {
     const budget = new VisitBudget(optionsOf('1000/day', '24/day'), EMPTY);
-    budget.look(START + HOUR);
+    budget.refill(START + HOUR);
     expect(budget.hostVisits(7)).toBe(24);
-    budget.chargeHost(7, 20, START + HOUR);
+    budget.charge({ visits: 20, hosts: { 7: 20 } }, START + HOUR);
     expect([budget.hostVisits(7), budget.hostVisits(8)]).toEqual([4, 24]);
-    budget.look(START + 3 * HOUR);
+    budget.refill(START + 3 * HOUR);
     expect(budget.hostVisits(7)).toBe(4);
-    budget.look(START + 25 * HOUR);
+    budget.refill(START + 25 * HOUR);
     expect([budget.hostVisits(7), budget.save().hosts]).toEqual([24, {}]);
   });
 
@@ -157,10 +149,9 @@ describe('a budget of visits', () => {
       const budget = new VisitBudget(optionsOf('20/minute'), EMPTY);
       for (let now = START; now < START + 20 * periodMs; now += periodMs / 25) {
         const took = random() * (periodMs / 25);
-        budget.look(now, random() < 0.5);
-        const visits = budget.visits();
-        budget.charge(visits, now);
-        budget.charge(0, now, now + took);
+        budget.refill(now, random() < 0.5);
+        const visits = budget.visits;
+        budget.charge({ visits, hosts: {} }, now, now + took);
         for (let n = 0; n < visits; n++) made.push(now + random() * took);
       }
       made.sort((a, b) => a - b);
@@ -176,8 +167,9 @@ describe('a budget of visits', () => {
     const budget = new VisitBudget(optionsOf('24/day'), EMPTY);
     for (let day = 0; day < 4; day++) {
       const now = START + day * DAY;
-      expect(spendAll(budget, now, day === 0)[0]).toBe(24);
-      budget.charge(0, now, now + (1 + day) * 3 * HOUR);
+      budget.refill(now, day === 0);
+      expect(budget.visits).toBe(24);
+      budget.charge({ visits: 24, hosts: {} }, now, now + (1 + day) * 3 * HOUR);
     }
   });
 
@@ -192,18 +184,6 @@ describe('a budget of visits', () => {
     expect(spendAll(restarted(optionsOf('10/day'), larger), START + 25 * HOUR, true)[0]).toBe(10);
   });
 
-  it('gives visits back that were not made, to the look they were of', () => {
-    const budget = new VisitBudget(optionsOf('24/day'), EMPTY);
-    budget.look(START, true);
-    budget.charge(24, START);
-    budget.charge(-4, START);
-    expect(budget.visits()).toBe(4);
-    budget.look(START + 12 * HOUR, true);
-    expect(budget.visits()).toBe(4);
-    budget.look(START + 24 * HOUR, true);
-    expect(budget.visits()).toBe(24);
-  });
-
   it('keeps no line for each second', () => {
     const budget = new VisitBudget(optionsOf('86400/day'), EMPTY);
     for (let second = 1; second <= 20_000; second++) spendAll(budget, START + 1000 * second);
@@ -213,47 +193,24 @@ describe('a budget of visits', () => {
   it('takes visits of times to come as made now when the clock was set back, and takes nothing away', () => {
     const budget = new VisitBudget(optionsOf('24/day'), {
       ...EMPTY,
-      lookedAt: START + 900 * HOUR,
+      tickedAt: START + 900 * HOUR,
       all: [4, START + 900 * HOUR, START + 901 * HOUR, 20],
     });
     expect(spentAt(budget, [0, 1, 12, 22, 24, 25])).toEqual([4, 0, 0, 0, 2, 1]);
   });
-});
 
-describe('hours of the day', () => {
-  const NIGHT = { from: 22, to: 6 };
-
-  it('may go over midnight', () => {
-    const open = [0, 5, 6, 12, 21, 22, 23].filter((hour) => isOpen(START + hour * HOUR, NIGHT));
-    expect(open).toEqual([0, 5, 22, 23]);
-    expect(isOpen(START + 12 * HOUR, { from: 9, to: 17 })).toBe(true);
-    expect(isOpen(START + 17 * HOUR, { from: 9, to: 17 })).toBe(false);
-  });
-
-  it('have all of the day’s visits, and of an hour’s those of each hour', () => {
+  it('has all of a day’s visits in the hours, and of an hour’s those of each open hour', () => {
     const daily = new VisitBudget(optionsOf('240/day', null, NIGHT), {
       ...EMPTY,
-      lookedAt: START + 6 * HOUR,
+      tickedAt: START + 6 * HOUR,
     });
     expect(spentAt(daily, [22, 23, 30, 46, 47])).toEqual([0, 30, 210, 0, 30]);
     const hourly = new VisitBudget(optionsOf('5/hour', null, NIGHT), {
       ...EMPTY,
-      lookedAt: START + 6 * HOUR,
+      tickedAt: START + 6 * HOUR,
     });
     expect(spentAt(hourly, [22, 23, 24, 25])).toEqual([0, 5, 5, 5]);
     const weekly = new VisitBudget(optionsOf('70/week', null, NIGHT), EMPTY);
     expect(spentAt(weekly, [23, 47, 23 + 7 * 24])).toEqual([9, 10, 60]);
-  });
-
-  it('tell when they begin', () => {
-    expect(nextOpen(START + 12.5 * HOUR, NIGHT)).toBe(START + 22 * HOUR);
-    expect(nextOpen(START + 23 * HOUR, NIGHT)).toBe(START + 23 * HOUR);
-    expect(nextOpen(START, null)).toBe(START);
-  });
-
-  it('tell when they end', () => {
-    expect(nextClosed(START + 23.5 * HOUR, NIGHT)).toBe(START + 30 * HOUR);
-    expect(nextClosed(START + 12 * HOUR, NIGHT)).toBe(START + 12 * HOUR);
-    expect(nextClosed(START, null)).toBeNull();
   });
 });

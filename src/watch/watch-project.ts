@@ -13,25 +13,24 @@ import type { EventListener, RefusedStart, SummaryEvent } from '../events/events
 import { type Clock, systemClock } from '../primitives/clock.ts';
 import type { ReadSide, StoredRun, VisitRowBrief } from '../store/read-side.ts';
 import { isUnfinished } from '../store/unfinished-run.ts';
+import { openCharge } from './charge-run.ts';
 import { type Choice, choosePages } from './choose-pages.ts';
 import { concludeFirstCrawl, isCrawledByHand, planFirstCrawl } from './first-crawl.ts';
 import { KeptWatch, type Opened, type Watched } from './kept-watch.ts';
 import { loadPlan } from './load-plan.ts';
+import { isOpen, stopAtClosing } from './open-hours.ts';
 import type { PlanBook } from './plan-book.ts';
-import { stopAfterHours } from './stop-after-hours.ts';
 import {
   countVisits,
   findProject,
   findUnanswered,
-  isFirstCrawl,
   isReadToEnd,
   isTick,
   lastLook,
   tickConfig,
   type Unanswered,
 } from './tick-run.ts';
-import { VisitAccount } from './visit-account.ts';
-import { isOpen } from './visit-budget.ts';
+import { VisitBudget } from './visit-budget.ts';
 import { changeEvent, type TickEvent, type WatchEvent } from './watch-event.ts';
 
 export interface WatchRequest extends Watched {
@@ -184,71 +183,56 @@ class ProjectWatch implements Watch {
     }
     await kept.takeOver(opened, found);
     if (isClosed) return this.#idle(now, 'hours');
-    if (isUnfinished(found.last)) return this.#goOn(opened, found.last);
+    const { last } = found;
     const isFirst = kept.state.budget === null;
-    const account = await this.#openAccount(opened, found.last);
-    if (rest === null) account.budget.look(now);
+    if (isUnfinished(last) && !isTick(last)) {
+      // `prepare` goes on with it.
+      this.isPrepared = false;
+      return this.#idle(now, (await isCrawledByHand(side, last)) ? 'crawl' : 'budget');
+    }
+    const crawledAt = last.finished_at === null ? now : Date.parse(last.finished_at);
+    const budget = await kept.openBudget(side, last, () => VisitBudget.afterCrawl(settings, crawledAt));
+    if (isUnfinished(last)) return this.#goOn(opened, last, budget);
+    await this.#refresh(opened);
+    if (rest === null) budget.refill(now);
     const book = kept.book!;
     const choice = await choosePages({
       ...{ side, project, config, settings, book, now, isFirst, rest },
-      budget: account.budget,
+      budget,
       state: kept.state,
       hasLooked: this.#hasLooked,
       random: this.#request.random ?? Math.random,
     });
-    const { pages, leftOvers, room, isIdle } = choice;
+    const { room, isIdle } = choice;
     if (choice.seeks) kept.state.soughtAt = now;
     const isJustRead = this.#isJustRead;
     this.#isJustRead = false;
-    const hostIds = pages.map((page) => book.hostIdOf(book.plan.hostOf(page)));
-    const run = { afterRun: found.last.run, room, hostIds, others: leftOvers.length };
-    const hostPages = isIdle ? null : account.payAhead(run);
+    if (!isIdle)
+      await openCharge(kept.counted(side), kept.state, { goesOn: false, last: last.run }, { at: now, room });
     await kept.save(store, now);
-    if (hostPages !== null) return { ...choice, hostPages };
+    if (!isIdle) return { ...choice, hostPages: (id) => budget.hostVisits(id) };
     return this.#idle(now, room < 1 && !isJustRead ? 'budget' : 'nothing due');
   }
 
-  /** The rest of a tick that was cut off, within its room and what is in hand. Of a crawl that was, `prepare` goes on with it. */
-  async #goOn({ store, side, now }: Opened, last: StoredRun): Promise<Chosen | TickEvent> {
-    const { settings, project } = this.#request;
-    if (!isTick(last)) {
-      this.isPrepared = false;
-      return this.#idle(now, (await isCrawledByHand(side, last)) ? 'crawl' : 'budget');
-    }
+  /** The rest of a tick that was cut off. */
+  async #goOn(opened: Opened, last: StoredRun, budget: VisitBudget): Promise<Chosen | TickEvent> {
+    const { store, side, now } = opened;
+    const { config, project } = this.#request;
     const kept = this.#kept;
-    const { state, projectId } = kept;
-    kept.account ??= VisitAccount.kept(settings, state) ?? VisitAccount.atStart(settings, state, now);
-    const { account } = kept;
-    if (state.cutOff === null) await account.passOver(last.run, { side, projectId });
-    await account.catchUp(last.run, { side, projectId });
-    account.budget.look(now);
-    const room = account.goOn();
+    budget.refill(now);
+    const most = config.maxPages ?? Number.POSITIVE_INFINITY;
+    const room = Math.min(last.pages + budget.visits, most);
+    const hasRoom = budget.visits >= 1 || (await isReadToEnd(side, project));
+    if (hasRoom) {
+      const run = { goesOn: true, last: last.run };
+      await openCharge(kept.counted(side), kept.state, run, { at: now, room: budget.visits });
+    }
     await kept.save(store, now);
-    if (account.budget.visits() < 1 && !(await isReadToEnd(side, project))) return this.#idle(now, 'budget');
-    const hostPages = (id: number) => account.budget.hostVisits(id);
-    const hasMoreLeftOvers = state.hasLeftOvers;
+    if (!hasRoom) return this.#idle(now, 'budget');
+    const hostPages = (id: number) => budget.hostVisits(id);
+    const hasMoreLeftOvers = kept.state.hasLeftOvers;
     const nothing = { pages: [], leftOvers: [], kept: 0, seeks: false };
     return { ...nothing, hasMoreLeftOvers, room, looks: true, isIdle: false, hostPages };
-  }
-
-  /** The account with all paid that was visited; the plan is up to date then, too. */
-  async #openAccount(opened: Opened, last: StoredRun): Promise<VisitAccount> {
-    const { side, now } = opened;
-    const { settings } = this.#request;
-    const kept = this.#kept;
-    const { state, projectId } = kept;
-    kept.account ??= VisitAccount.kept(settings, state);
-    if (kept.account === null && isFirstCrawl(last)) {
-      // It ended, and nobody came to conclude it.
-      const at = Date.parse(last.started_at);
-      kept.account = VisitAccount.atStart(settings, state, at);
-      state.cutOff = { afterRun: last.run - 1, room: Number.MAX_SAFE_INTEGER, paid: 0, hosts: {}, at };
-    }
-    await kept.account?.settle(last, { side, projectId });
-    await this.#refresh(opened);
-    const crawledAt = last.finished_at === null ? now : Date.parse(last.finished_at);
-    kept.account ??= VisitAccount.afterCrawl(settings, state, crawledAt);
-    return kept.account;
   }
 
   /** The plan with everything seen since: by our own ticks, and by whoever else crawled the project. */
@@ -298,7 +282,7 @@ class ProjectWatch implements Watch {
     });
     this.handle = handle;
     if (this.#isStopped) handle.stop();
-    const cancel = stopAfterHours(handle, this.#clock, this.#request.settings.hours);
+    const cancel = stopAtClosing(handle, this.#clock, this.#request.settings.hours);
     try {
       const summary = await handle.finished;
       this.refused = summary.refused_starts;
@@ -314,18 +298,15 @@ class ProjectWatch implements Watch {
   }
 
   /** What came of the tick: learned, told, paid for and kept. */
-  async #conclude(
-    { store, side, now }: Opened,
-    chosen: Chosen,
-    { summary, isAtLimit }: Ended,
-  ): Promise<TickEvent> {
+  async #conclude(opened: Opened, chosen: Chosen, { summary, isAtLimit }: Ended): Promise<TickEvent> {
+    const { store, side, now } = opened;
     const kept = this.#kept;
-    const { state, projectId } = kept;
+    const { state } = kept;
     const waiting = new Set(chosen.pages);
     const book = await this.#refresh({ side, now }, (visit) => {
       if (visit.run === summary.run) waiting.delete(kept.book!.pageOf(visit.pageId));
     });
-    await kept.account!.pay(summary.run, { side, projectId }, now);
+    await kept.chargeRun(opened, summary.run);
     // Workers that joined may have ended it at its limit.
     const isFull = isAtLimit || summary.pages >= chosen.room;
     const isCutOff = summary.status === 'interrupted' || isFull;
@@ -341,10 +322,9 @@ class ProjectWatch implements Watch {
       await book.readSignals(side, this.#request.project, state.signalsReadAt, now);
       state.signalsReadAt = look;
     }
-    if (summary.status === 'interrupted') kept.account!.leave();
-    else state.cutOff = null;
     state.firstRun ??= summary.run;
-    state.hasLeftOvers = isFull || chosen.hasMoreLeftOvers;
+    // A run that was cut off may be ended by hand, with a limit of its own.
+    state.hasLeftOvers = isCutOff || chosen.hasMoreLeftOvers;
     const counts = await countVisits(side, summary.run);
     const { Unreachable = 0, RateLimited = 0 } = summary.by_state;
     if (Unreachable + RateLimited > 0) await book.addGivenUp(side, this.#request.project, summary.run, now);
@@ -388,7 +368,7 @@ class ProjectWatch implements Watch {
       status: null,
       due: 0,
       ...{ new: 0, changed: 0, unchanged: 0, gone: 0, failed: 0, bytes_saved: 0 },
-      budget_left: this.#kept.account?.budget.visits() ?? 0,
+      budget_left: this.#kept.budget?.visits ?? 0,
     };
   }
 }

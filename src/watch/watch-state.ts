@@ -8,7 +8,7 @@ import type { LookConfig } from './choose-pages.ts';
 import type { SavedOutboxes } from './outbox.ts';
 import type { LearnedPart } from './plan-book.ts';
 import type { SavedSilence } from './silent-hosts.ts';
-import type { SavedBudget } from './visit-budget.ts';
+import type { OpenCharge, SavedBudget } from './visit-budget.ts';
 import type { WatchSettings } from './watch-settings.ts';
 
 /** Who watches a project, and until when he must be heard of. */
@@ -16,19 +16,6 @@ export interface Watcher {
   /** See watcher.ts. */
   owner: string;
   until: number;
-}
-
-export interface CutOff {
-  /** The last run before it. */
-  afterRun: number;
-  /** Visits it may make in all, and those that the budget was charged with, and the budgets of hosts by their ids: null where these had none. */
-  room: number;
-  paid: number;
-  hosts: Record<string, number> | null;
-  /** When the look began that visits what is not paid yet. */
-  at: number;
-  /** The watch has paid all its visits and left the run for later: whoever makes more meanwhile is somebody else. */
-  isLeft?: boolean;
 }
 
 /** How the watch looks that is at work: for who asks what it is about to do. It never starts or sends anything. */
@@ -59,8 +46,8 @@ export interface WatchState {
   firstRun: number | null;
   /** The last tick ended with pages left that its budget had no room for. */
   hasLeftOvers: boolean;
-  /** A tick that was not concluded; whoever goes on with it keeps to its room, and pays for what is not paid yet. */
-  cutOff: CutOff | null;
+  /** The run under way, or one whose watch was killed: its visits are not in the budget yet. */
+  openCharge: OpenCharge | null;
   watcher: Watcher | null;
   /** Null where no watch has kept it yet. */
   looks?: SavedLooks | null;
@@ -92,7 +79,7 @@ export function newState(kind: RevisitKind): WatchState {
     budget: null,
     firstRun: null,
     hasLeftOvers: false,
-    cutOff: null,
+    openCharge: null,
     watcher: null,
     told: {},
   };
@@ -111,7 +98,7 @@ export function followClock(state: WatchState, now: number): void {
   );
 }
 
-const VERSION = 2;
+const VERSION = 3;
 
 type Columns = Record<keyof SavedPlan['hosts'], (number | null)[]>;
 

@@ -1,3 +1,6 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import Sqlite from 'better-sqlite3';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { sharedPostgres } from '../servers/shared-postgres.ts';
 import { type FakeWeb, startFakeWeb } from '../web/fake-web.ts';
@@ -73,6 +76,26 @@ describe('sumi project', () => {
     expect((await run('project', '--db', 'none.db')).stderr).toContain('code: db-missing');
     expect((await run('project', 'nobody', '--db', 'c.db')).stderr).toContain('code: unknown-project');
     expect((await run('project', '--set', 'mode=full', '--db', 'c.db')).code).toBe(2);
+  });
+
+  it('crawls a project that keeps what no project may set any more, without it and with a warning', async () => {
+    const name = `127.0.0.1:${web.port}`;
+    await run('project', name, '--set', 'max-pages=2', '--db', 'd.db');
+    const db = new Sqlite(join(folder.path, 'd.db'));
+    db.prepare('UPDATE project SET settings = ?').run('{"max-pages":2,"robots":false,"bodies":"files:x"}');
+    db.close();
+    const { code, stderr } = await sumi(
+      ['crawl', web.origin, '--delay', '0.01', '--discover', 'links', '--db', 'd.db'],
+      { cwd: folder.path },
+    );
+    expect([code, asked()]).toEqual([0, 2]);
+    expect(stderr).toContain('warning: the project keeps bodies, robots from an older version');
+    expect(stderr).toContain('--unset bodies --unset robots');
+    expect(web.log.some(({ path }) => path === '/robots.txt')).toBe(true);
+    expect(existsSync(join(folder.path, 'x'))).toBe(false);
+    expect((await run('project', name, '--db', 'd.db')).stdout).toMatch(/^ {2}robots +false +\(not used/m);
+    const left = await run('project', name, '--unset', 'robots', '--unset', 'bodies', '--db', 'd.db');
+    expect(left.stdout).toBe(`${name}\n  max-pages  2\n`);
   });
 
   it('keeps them in a shared store as well', async () => {

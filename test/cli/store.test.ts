@@ -167,7 +167,13 @@ describe('a store that is named', () => {
     const left = await crawling.finished;
     expect(left.code).toBe(3);
     expect(left.stderr + left.stdout).not.toContain(PASSWORD);
-    const resumed = await run(['resume', '--project', 'p', '--store', store, '--json']);
+    const log = web.log.length;
+    const resume = ['resume', '--project', 'p', '--store', store];
+    // A store that others write to cannot say where on this machine bodies go.
+    const bare = await run(resume);
+    expect([bare.code, bare.stderr]).toEqual([2, expect.stringContaining('--bodies "files:bodies"')]);
+    expect([bare.stderr, web.log.length]).toEqual([expect.stringContaining('operator-options-missing'), log]);
+    const resumed = await run([...resume, '--bodies', 'files:bodies', '--json']);
     expect(resumed.code).toBe(0);
     const events = resumed.stdout
       .trim()

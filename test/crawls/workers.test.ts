@@ -24,6 +24,9 @@ const QUICK: CrawlOptions = {
   discover: ['links'],
 };
 
+/** A worker follows a run that ignores robots.txt only where its own operator allows that. */
+const HERE = { robots: false };
+
 const open: CrawlHandle[] = [];
 const workers: Worker[] = [];
 const drops: (() => Promise<void>)[] = [];
@@ -56,7 +59,7 @@ async function useStore() {
       const worker = await configWith(options);
       const { leaseSeconds, drainSeconds } = worker;
       const configOf = (run: { config: string }) =>
-        configOfRun(run, { env: process.env, options: { store, leaseSeconds, drainSeconds } });
+        configOfRun(run, { env: process.env, options: { store, leaseSeconds, drainSeconds }, here: HERE });
       const handle = await joinCrawl({ runId, worker, configOf });
       if (handle === null) throw new Error(`run ${runId} cannot be joined`);
       open.push(handle);
@@ -71,7 +74,11 @@ async function useStore() {
         runs: runs!,
         clock: systemClock,
         configOf: (run) =>
-          configOfRun(run, { env: process.env, options: { store, leaseSeconds: worker.leaseSeconds } }),
+          configOfRun(run, {
+            env: process.env,
+            options: { store, leaseSeconds: worker.leaseSeconds },
+            here: HERE,
+          }),
         isOnce,
         listenTo: () => [],
         onJoined: ({ runId }) => heard.push(`joined ${runId}`),

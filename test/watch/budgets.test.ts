@@ -256,18 +256,26 @@ it('visits within the budget and no more', async () => {
   await watch.close();
 });
 
-it('pays for the visits of a tick that nobody concluded, and gives back those that were never begun', async () => {
+it('charges a tick whose watch was killed for what it visited, once, and no tick that never began', async () => {
   const { pages, state } = site(30);
-  const { open, clock, asked, path, crawl } = await bench({ pages }, { budget: '40/day' });
+  const { open, clock, asked, path, crawl } = await bench(
+    { pages },
+    { budget: '40/day', hostBudget: '40/day' },
+  );
   const kept = () => {
     const db = new Sqlite(path);
     const { plan } = db.prepare('SELECT revisit_plan AS plan FROM project').get() as { plan: string };
     db.close();
-    return JSON.parse(plan) as { budget: { lookedAt: number; all: number[] }; cutOff: object | null };
+    const { budget, openCharge } = JSON.parse(plan);
+    const visitsOf = (bucket: number[]) => bucket.filter((_, n) => n > 0 && n % 3 === 0);
+    const hosts = (Object.values(budget.hosts) as number[][]).map(visitsOf);
+    return { openCharge, charges: [visitsOf(budget.all), ...hosts] };
   };
   const put = (changed: object) => {
     const db = new Sqlite(path);
-    db.prepare('UPDATE project SET revisit_plan = ?').run(JSON.stringify({ ...kept(), ...changed }));
+    const { plan } = db.prepare('SELECT revisit_plan AS plan FROM project').get() as { plan: string };
+    const saved = JSON.stringify({ ...JSON.parse(plan), watcher: null, ...changed });
+    db.prepare('UPDATE project SET revisit_plan = ?').run(saved);
     db.close();
   };
   await crawl();
@@ -277,21 +285,23 @@ it('pays for the visits of a tick that nobody concluded, and gives back those th
   await watch.tick();
   await watch.close();
   expect(asked().length).toBe(31 + 33);
-  const { lookedAt } = kept().budget;
-  const paid = (visits: number) => ({ budget: { all: [40 - visits, lookedAt, lookedAt, visits] } });
-  expect(kept()).toMatchObject({ cutOff: null, ...paid(33) });
-  // As if it had died after the run, with 31 visits paid; the two that were found are not.
-  const before = { ...kept().budget, ...paid(31).budget };
-  put({ cutOff: { afterRun: 1, room: 40, paid: 31, hosts: {}, at: lookedAt }, budget: before });
-  await (await open()).tick();
-  expect(kept()).toMatchObject({ cutOff: null, ...paid(33) });
+  expect(kept()).toEqual({ openCharge: null, charges: [[33], [33]] });
+  const at = clock.now();
+  const before = { visits: 0, hosts: {} };
+  // As if it had been killed after the run: nothing of it is charged.
   put({
-    cutOff: { afterRun: 2, room: 7, paid: 7, hosts: {}, at: lookedAt },
-    budget: { ...kept().budget, ...paid(40).budget },
-    watcher: null,
+    openCharge: { afterRun: 1, at, room: 40, before },
+    budget: { tickedAt: at, all: [40], hosts: {} },
   });
+  for (let tick = 0; tick < 2; tick++) {
+    await (await open()).tick();
+    expect(kept()).toEqual({ openCharge: null, charges: [[33], [33]] });
+    put({});
+  }
+  // As if it had been killed before the run.
+  put({ openCharge: { afterRun: 2, at, room: 7, before } });
   await (await open()).tick();
-  expect(kept()).toMatchObject({ cutOff: null, ...paid(33) });
+  expect(kept()).toEqual({ openCharge: null, charges: [[33], [33]] });
   expect(asked()).toEqual([]);
 });
 
@@ -424,9 +434,10 @@ it.each([
       plan: string;
     };
     const state = JSON.parse(plan);
-    // As it stood before the visits were paid.
-    const before = { ...state, budget: { ...state.budget, visits: 20 }, watcher: null };
-    before.cutOff = { ...state.cutOff, paid: 0, isLeft: false };
+    // As it stood before the visits were charged.
+    const at = clock.now();
+    const openCharge = { afterRun: 0, at, room: 20, before: { visits: 0, hosts: {} } };
+    const before = { ...state, openCharge, budget: { tickedAt: at, all: [20], hosts: {} }, watcher: null };
     const kept = isKept ? JSON.stringify(before) : null;
     db.prepare('UPDATE project SET revisit_plan = ? WHERE id = ?').run(kept, id);
     db.exec("UPDATE run SET status = 'running'");

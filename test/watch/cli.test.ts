@@ -274,7 +274,7 @@ describe('sumi watch', () => {
     await sumi(['crawl', web.url('/b'), '--db', db, '--project', 'other', '--quiet', '--discover', 'links']);
     const { code, stderr } = await run('watch', '--once');
     expect(code).toBe(2);
-    expect(stderr).toContain('more than one project');
+    expect(stderr).toContain('code: several-projects');
     expect((await run('watch', '--once', '--project', 'other')).code).toBe(0);
   });
 });
@@ -312,7 +312,7 @@ describe('sumi why', () => {
     expect(stdout).toContain('changed since the last visit with a chance of 0.0 %');
     const { stdout: json } = await run('why', web.url('/b'), '--format', 'json');
     expect(JSON.parse(json)).toMatchObject({
-      history: [{ outcome: 'new' }, { outcome: 'unchanged', known_by: 'hash' }],
+      visits: [{ outcome: 'new' }, { outcome: 'unchanged', known_by: 'hash' }],
       revisit: { rule: 'value', is_watched: true, score: null, band: null },
     });
     expect((await run('why', web.url('/b'), '--revisit', 'bands')).stdout).toContain('band: static');

@@ -63,13 +63,13 @@ async function payLongAgo(sql: Sql): Promise<void> {
   const kept = JSON.parse(plan);
   // In hand, then of each look two times and a number.
   const earlier = (purse: number[]) => purse.map((value, i) => (i % 3 === 0 ? value : value - BACK));
-  const { lookedAt, all, hosts } = kept.budget as {
-    lookedAt: number;
+  const { tickedAt, all, hosts } = kept.budget as {
+    tickedAt: number;
     all: number[];
     hosts: Record<string, number[]>;
   };
   kept.budget = {
-    lookedAt: lookedAt - BACK,
+    tickedAt: tickedAt - BACK,
     all: earlier(all),
     hosts: Object.fromEntries(Object.entries(hosts).map(([id, purse]) => [id, earlier(purse)])),
   };

@@ -4,12 +4,14 @@ import type { OptionGroup } from '../option-spec.ts';
 
 export const changeOptions = {
   mode: {
+    setBy: 'project',
     type: 'enum',
     choices: ['full', 'incremental', 'smart'],
     hashed: false,
     doc: 'How a later crawl visits known pages. full: download every page again. incremental: download only pages that changed, and request nothing while a page is fresh. smart: look at a random sample first and choose between the two.',
   },
   'obey-freshness': {
+    setBy: 'project',
     type: 'boolean',
     default: true,
     hashed: false,
@@ -17,6 +19,7 @@ export const changeOptions = {
     offDoc: 'Request pages even where their Cache-Control header says that they are still fresh.',
   },
   'max-freshness': {
+    setBy: 'project',
     type: 'number',
     default: 24,
     min: 0,
@@ -26,6 +29,7 @@ export const changeOptions = {
     doc: 'The longest time for which a page counts as fresh, whatever its Cache-Control header says.',
   },
   'trust-lastmod': {
+    setBy: 'project',
     type: 'enum',
     choices: ['learned', 'always', 'never'],
     default: 'learned',
@@ -33,6 +37,7 @@ export const changeOptions = {
     doc: 'Whether an incremental run skips a page whose date in the sitemap is older than its last visit. learned: only on hosts where this proved right (a newer date announced at least 20 changes, and under 2 % came without one).',
   },
   'spot-check': {
+    setBy: 'project',
     type: 'number',
     default: 0.01,
     min: 0,
@@ -42,6 +47,7 @@ export const changeOptions = {
     doc: 'The share of pages that are downloaded as a check although the server (“not modified”) or the sitemap’s date says that nothing changed.',
   },
   'distrust-hours': {
+    setBy: 'project',
     type: 'number',
     default: 24,
     min: 0,
@@ -51,6 +57,7 @@ export const changeOptions = {
     doc: 'How long pages of a host are downloaded in full after it wrongly answered “not modified”.',
   },
   'smart-threshold': {
+    setBy: 'project',
     type: 'number',
     default: 0.3,
     min: 0.01,
@@ -60,6 +67,7 @@ export const changeOptions = {
     doc: 'In smart mode: download all pages where more than this share of the sample changed.',
   },
   'smart-confidence': {
+    setBy: 'project',
     type: 'number',
     default: 0.95,
     min: 0.5,
@@ -69,6 +77,7 @@ export const changeOptions = {
     doc: 'In smart mode: how sure the choice must be, from 0 to 1.',
   },
   'smart-sample': {
+    setBy: 'project',
     type: 'integer',
     default: 400,
     min: 1,
@@ -78,6 +87,7 @@ export const changeOptions = {
     doc: 'In smart mode: the largest size of the sample, in pages.',
   },
   'keep-history': {
+    setBy: 'project',
     type: 'number',
     nullable: true,
     default: null,

@@ -1,44 +1,50 @@
 /** Options that say what of a page is obeyed and kept. */
 
 import type { OptionGroup } from '../option-spec.ts';
-import { isBodiesRule } from '../text-checks.ts';
 
 export const pageOptions = {
   'respect-nofollow': {
+    setBy: 'project',
     type: 'boolean',
     doc: 'Do not follow links that are marked nofollow (the link itself or its whole page). The mark is always recorded.',
   },
   'respect-noindex': {
+    setBy: 'project',
     type: 'boolean',
     doc: 'Do not keep the text and the body of a page that is marked noindex. The mark is always recorded.',
   },
   'follow-canonical': {
+    setBy: 'project',
     type: 'boolean',
     default: true,
     doc: 'Follow the canonical URL of a page as if it were a link.',
     offDoc: 'Record the canonical URL of a page, but do not follow it.',
   },
   'follow-frames': {
+    setBy: 'project',
     type: 'enum',
     choices: ['none', 'frameset', 'all'],
     default: 'frameset',
     doc: 'Which frames are followed as links are: those of a frameset, all (iframes too), or none. All are recorded as links, with frame or iframe as their rel.',
   },
   'meta-refresh': {
+    setBy: 'project',
     type: 'boolean',
     default: true,
     doc: 'Treat <meta http-equiv=refresh> with 0 seconds as a redirect.',
     offDoc: 'Do not treat <meta http-equiv=refresh> as a redirect.',
   },
-  'anchor-text': { type: 'boolean', default: false, doc: 'Keep the text of links.' },
+  'anchor-text': { setBy: 'project', type: 'boolean', default: false, doc: 'Keep the text of links.' },
   'store-text': {
+    setBy: 'project',
     type: 'boolean',
     doc: 'Keep the main text of pages in the database.',
   },
   bodies: {
+    setBy: 'operator',
     type: 'string',
     default: 'none',
-    check: isBodiesRule,
+    format: 'bodies-rule',
     expected: 'none, files:DIR or s3://BUCKET/PREFIX',
     placeholder: 'none|files:DIR|s3://BUCKET/PREFIX',
     doc: 'Where to keep what servers sent (bodies): a folder, or a bucket of an S3-compatible store (endpoint, region and credentials from AWS_… variables). Bodies are compressed, and equal ones are kept once.',

@@ -4,12 +4,14 @@ import type { OptionGroup } from '../option-spec.ts';
 
 export const politenessOptions = {
   delay: {
+    setBy: 'project',
     type: 'seconds',
     min: 0,
     max: 86_400,
     doc: 'The least time between the starts of two requests to one host. A Crawl-delay in robots.txt can only make it longer.',
   },
   concurrency: {
+    setBy: 'project',
     type: 'integer',
     min: 1,
     max: 10_000,
@@ -17,6 +19,7 @@ export const politenessOptions = {
     doc: 'The most requests at the same time, over all hosts.',
   },
   'per-host': {
+    setBy: 'project',
     type: 'integer',
     min: 1,
     max: 1000,
@@ -24,6 +27,7 @@ export const politenessOptions = {
     doc: 'The most requests at the same time to one host. It is 1 where robots.txt has a Crawl-delay.',
   },
   'max-hosts': {
+    setBy: 'operator',
     type: 'integer',
     default: 20_000,
     min: 1,
@@ -33,12 +37,14 @@ export const politenessOptions = {
     doc: 'The most hosts in memory at the same time (some kilobytes each). Of more hosts, those whose turn comes first are kept.',
   },
   'adaptive-delay': {
+    setBy: 'project',
     type: 'boolean',
     default: true,
     doc: 'Make the delay longer for a host that answers slowly, and shorter again when it recovers.',
     offDoc: 'Keep the same delay even where a host answers slowly.',
   },
   'max-crawl-delay': {
+    setBy: 'project',
     type: 'seconds',
     default: 60,
     min: 0,
@@ -46,18 +52,21 @@ export const politenessOptions = {
     doc: 'The longest delay that is chosen for a slow host. A Crawl-delay in robots.txt is obeyed however long it is.',
   },
   robots: {
+    setBy: 'operator',
     type: 'boolean',
     default: true,
     doc: 'Request robots.txt and obey it.',
     offDoc: 'Ignore robots.txt: do not request it and do not obey it.',
   },
   'robots-unreachable': {
+    setBy: 'operator',
     type: 'enum',
     choices: ['disallow', 'allow'],
     default: 'disallow',
     doc: 'What to do where robots.txt cannot be read (5xx, 429, timeout). disallow: request nothing from the host, as RFC 9309 says. allow: go on as if there were no robots.txt.',
   },
   'robots-retries': {
+    setBy: 'project',
     type: 'integer',
     default: 5,
     min: 0,
@@ -66,6 +75,7 @@ export const politenessOptions = {
     doc: 'How often to request an unreachable robots.txt again before the host is given up for this run.',
   },
   'robots-ttl': {
+    setBy: 'project',
     type: 'seconds',
     default: 86_400,
     min: 0,
@@ -73,11 +83,13 @@ export const politenessOptions = {
     doc: 'How long a robots.txt is used before it is requested again.',
   },
   'on-429': {
+    setBy: 'project',
     type: 'enum',
     choices: ['backoff', 'suspend'],
     doc: 'What to do when a host answers 429 (too many requests). backoff: wait for its Retry-After time or a growing pause, then retry. suspend: send it no more requests in this run.',
   },
   'max-retry-after': {
+    setBy: 'project',
     type: 'seconds',
     default: 3600,
     min: 0,
@@ -85,6 +97,7 @@ export const politenessOptions = {
     doc: 'The longest Retry-After time that is obeyed.',
   },
   'breaker-failures': {
+    setBy: 'project',
     type: 'integer',
     default: 5,
     min: 1,
@@ -93,6 +106,7 @@ export const politenessOptions = {
     doc: 'After so many failed connections in a row, a host gets only a single test request at a time.',
   },
   'breaker-probes': {
+    setBy: 'project',
     type: 'integer',
     default: 5,
     min: 0,
@@ -101,6 +115,7 @@ export const politenessOptions = {
     doc: 'How many test requests such a host gets, with growing pauses, before it is given up for this run.',
   },
   retries: {
+    setBy: 'project',
     type: 'integer',
     min: 0,
     max: 100,
@@ -108,17 +123,20 @@ export const politenessOptions = {
     doc: 'How often to retry a URL after a 5xx answer, a timeout or a broken connection.',
   },
   'retry-backoff': {
+    setBy: 'project',
     type: 'enum',
     choices: ['exponential', 'constant', 'fibonacci'],
     doc: 'How the pause grows from one retry to the next.',
   },
   'retry-delay': {
+    setBy: 'project',
     type: 'seconds',
     min: 0,
     max: 86_400,
     doc: 'The pause before the first retry.',
   },
   'max-retry-backoff': {
+    setBy: 'project',
     type: 'seconds',
     default: 600,
     min: 0,
@@ -126,6 +144,7 @@ export const politenessOptions = {
     doc: 'The longest pause before a retry.',
   },
   'retry-refused': {
+    setBy: 'project',
     type: 'boolean',
     doc: 'Also retry after a refused connection or a TLS error. Otherwise the URL is Unreachable at once.',
   },

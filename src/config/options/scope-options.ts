@@ -2,10 +2,11 @@
 
 import { PATTERN_PRESETS } from '../../scope/pattern-presets.ts';
 import type { OptionGroup } from '../option-spec.ts';
-import { isExtension, isHostRule, isPathPrefix } from '../text-checks.ts';
+import { EXTENSION, PATH_PREFIX } from '../text-patterns.ts';
 
 export const scopeOptions = {
   'start-urls': {
+    setBy: 'command',
     type: 'list',
     split: 'space',
     default: [],
@@ -15,6 +16,7 @@ export const scopeOptions = {
     doc: 'More start URLs, besides those given as arguments. Meant for the TOML file.',
   },
   urls: {
+    setBy: 'command',
     type: 'string',
     nullable: true,
     default: null,
@@ -24,27 +26,31 @@ export const scopeOptions = {
     doc: 'A file with more start URLs, one per line. - is standard input.',
   },
   'fetch-only': {
+    setBy: 'project',
     type: 'boolean',
     default: false,
     doc: 'Request the start URLs only, and follow no links.',
   },
   'allowed-hosts': {
+    setBy: 'project',
     type: 'list',
-    check: isHostRule,
+    format: 'host-rule',
     expected:
       'host, subdomains, domain, any, or hosts such as example.com, *.example.com and example.com:8080',
     placeholder: 'LIST',
     doc: 'Which hosts are crawled. host: those of the start URLs, each with its port. subdomains: these and their subdomains. domain: their whole domains (example.com). any: all hosts. Or a list of hosts and wildcards (*.example.com): each means every port, unless it names one.',
   },
   path: {
+    setBy: 'project',
     type: 'list',
     default: [],
-    check: isPathPrefix,
+    pattern: PATH_PREFIX,
     expected: 'paths that begin with /',
     placeholder: 'PREFIX',
     doc: 'Follow only URLs whose path begins with one of these.',
   },
   include: {
+    setBy: 'project',
     type: 'list',
     split: 'pattern',
     default: [],
@@ -52,12 +58,14 @@ export const scopeOptions = {
     doc: 'Crawl URLs that match one of these regular expressions (on the whole URL). Start URLs are always crawled.',
   },
   'include-mode': {
+    setBy: 'project',
     type: 'enum',
     choices: ['strict', 'prefer'],
     default: 'strict',
     doc: 'What to do with URLs that match no --include. strict: skip them. prefer: crawl them later.',
   },
   exclude: {
+    setBy: 'project',
     type: 'list',
     split: 'pattern',
     default: [],
@@ -65,20 +73,24 @@ export const scopeOptions = {
     doc: 'Skip URLs that match one of these regular expressions (on the whole URL), even where --include matches. Start URLs are always crawled.',
   },
   preset: {
+    setBy: 'project',
     type: 'list',
     default: [],
+    choices: Object.keys(PATTERN_PRESETS),
     placeholder: 'NAME',
     doc: `Add a named set of include and exclude patterns: ${Object.keys(PATTERN_PRESETS).join(', ')}.`,
   },
   'skip-extensions': {
+    setBy: 'project',
     type: 'list',
     default: [],
-    check: isExtension,
+    pattern: EXTENSION,
     expected: 'file extensions such as pdf or tar.gz',
     placeholder: 'LIST',
     doc: 'Skip URLs whose path ends with one of these extensions, without a request. The word usual stands for images, archives, media, scripts and documents.',
   },
   'max-pages': {
+    setBy: 'project',
     type: 'integer',
     nullable: true,
     default: null,
@@ -87,6 +99,7 @@ export const scopeOptions = {
     doc: 'Stop after so many pages (robots.txt and sitemaps do not count).',
   },
   'max-depth': {
+    setBy: 'project',
     type: 'integer',
     nullable: true,
     min: 0,
@@ -94,6 +107,7 @@ export const scopeOptions = {
     doc: 'Follow at most so many links from a start URL (in a map: from a quality domain).',
   },
   'max-domain-requests': {
+    setBy: 'project',
     type: 'integer',
     nullable: true,
     min: 1,
@@ -101,23 +115,27 @@ export const scopeOptions = {
     doc: 'Send at most so many requests to one host in a run.',
   },
   normalize: {
+    setBy: 'project',
     type: 'enum',
     choices: ['standard', 'terrain', 'path'],
     doc: 'Which differences between two URLs are ignored. standard: upper case, default port, #fragment, ../, order of the query, last slash. terrain: also http or https, www. and tracking parameters. path: also the query, except for --keep-query.',
   },
   'keep-query': {
+    setBy: 'project',
     type: 'list',
     default: [],
     placeholder: 'LIST',
     doc: 'Query parameters to keep with --normalize path.',
   },
   'drop-query': {
+    setBy: 'project',
     type: 'list',
     default: [],
     placeholder: 'LIST',
     doc: 'More query parameters to ignore, also in paths (;jsessionid=…). A star at the end stands for any ending.',
   },
   'allow-http': {
+    setBy: 'project',
     type: 'boolean',
     doc: 'Request http URLs by http. Without it they are requested by https.',
   },

@@ -3,18 +3,18 @@
 import { LONG_GUESSES, SHORT_GUESSES } from '../guessed-paths.ts';
 import type { OptionGroup } from '../option-spec.ts';
 
-const WAYS: readonly string[] = ['sitemap', 'links'];
-
 export const sitemapOptions = {
   discover: {
+    setBy: 'project',
     type: 'list',
     min: 1,
-    check: (text) => WAYS.includes(text),
+    choices: ['sitemap', 'links'],
     expected: 'sitemap, links, or both',
     placeholder: 'sitemap,links',
     doc: 'How to find pages: by the sitemaps of the start hosts, by links, or both. Without links, links are recorded and not followed.',
   },
   'sitemap-cache-hours': {
+    setBy: 'project',
     type: 'number',
     default: 24,
     min: 0,
@@ -24,15 +24,17 @@ export const sitemapOptions = {
     doc: 'How long to use what the sitemaps of a host said before they are read again.',
   },
   'sitemap-paths': {
+    setBy: 'project',
     type: 'list',
     default: SHORT_GUESSES,
-    check: (text) => text === 'none' || text === 'long' || /^\/\S*$/.test(text),
+    pattern: '^(none|long|/\\S*)$',
     expected: 'paths that begin with /, or one of the words none and long',
     placeholder: 'LIST',
     hashed: false,
     doc: `Where to look for a sitemap if robots.txt names none. The first one found is used. Each path costs at most one request per start host. none: look nowhere. long: look at ${LONG_GUESSES.length} usual paths.`,
   },
   'max-sitemap-bytes': {
+    setBy: 'project',
     type: 'bytes',
     default: 104_857_600,
     min: 1,

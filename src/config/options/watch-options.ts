@@ -1,16 +1,11 @@
 /** Options of `sumi watch`: how much it may visit and when, by which rule, and who hears of what changed. */
 
 import type { OptionGroup } from '../option-spec.ts';
-import { authorizationOf } from '../url-credentials.ts';
-import { readHours, readRate, readWords } from '../watch-values.ts';
-
-const isRate = (text: string) => readRate(text) !== null;
-const isWebAddress = (text: string) => URL.canParse(text) && /^https?:$/.test(new URL(text).protocol);
-/** Passwords of sites go to the origins of the start URLs, by options that are never stored. */
-const isFeedAddress = (text: string) => isWebAddress(text) && authorizationOf(new URL(text)) === null;
+import { FILLED } from '../text-patterns.ts';
 
 export const watchOptions = {
   revisit: {
+    setBy: 'project',
     type: 'enum',
     choices: ['value', 'score', 'bands'],
     default: 'value',
@@ -18,58 +13,68 @@ export const watchOptions = {
     doc: 'How to choose the pages to visit next. value: where a visit helps most to keep the copies up to date. score: by a score of change frequency, age and depth. bands: at fixed intervals, by change frequency.',
   },
   budget: {
+    setBy: 'project',
     type: 'string',
     default: '5000/day',
-    check: isRate,
+    format: 'visit-rate',
     expected: 'a number of visits, as in 5000/day (or /minute, /hour, /week)',
     placeholder: 'N/day',
     hashed: false,
+    ofRun: false,
     doc: 'The most visits in that time, first crawl included. After the first crawl they are spread evenly.',
   },
   'host-budget': {
+    setBy: 'project',
     type: 'string',
     nullable: true,
     default: null,
-    check: isRate,
+    format: 'visit-rate',
     expected: 'a number of visits, as in 500/day (or /minute, /hour, /week)',
     placeholder: 'N/day',
     hashed: false,
+    ofRun: false,
     doc: 'The most visits to one host in that time.',
   },
   hours: {
+    setBy: 'project',
     type: 'string',
     nullable: true,
     default: null,
-    check: (text) => readHours(text) !== null,
+    format: 'day-hours',
     expected: 'two hours of the day, as in 22-6',
     placeholder: 'FROM-TO',
     hashed: false,
+    ofRun: false,
     doc: 'Visit pages only in these hours, by the clock of this machine, for example 22-6. Without it: at all hours.',
   },
   every: {
+    setBy: 'project',
     type: 'seconds',
     default: 900,
     min: 1,
     max: 604_800,
     placeholder: 'TIME',
     hashed: false,
+    ofRun: false,
     doc: 'How often to look for pages that are due.',
   },
   feed: {
+    setBy: 'project',
     type: 'list',
     default: [],
     split: 'space',
-    check: isFeedAddress,
+    format: 'feed-address',
     expected: 'addresses of feeds or sitemaps, without user and password (those go to --auth)',
     placeholder: 'URL',
     hashed: false,
     doc: 'A feed (RSS, Atom) or sitemap to read besides those that the site names. Repeat it for more.',
   },
   webhook: {
+    setBy: 'operator',
     type: 'list',
     default: [],
     split: 'space',
-    check: isWebAddress,
+    format: 'web-address',
     expected: 'an https address',
     placeholder: 'URL',
     hashed: false,
@@ -77,19 +82,21 @@ export const watchOptions = {
     doc: 'Send every page that changed, came or went to this URL, as JSON by POST. Repeat it for more.',
   },
   'webhook-allow': {
+    setBy: 'operator',
     type: 'list',
     default: [],
-    check: (text) => /^[^\s/@]+$/.test(text),
+    pattern: '^[^\\s/@]+$',
     expected: 'names or addresses of hosts',
     placeholder: 'HOST',
     hashed: false,
     doc: 'Allow webhooks to this host in a private network, or by plain http. Repeat it for more.',
   },
   'webhook-secret': {
+    setBy: 'operator',
     type: 'string',
     nullable: true,
     default: null,
-    check: (text) => text.trim() !== '',
+    pattern: FILLED,
     expected: 'a text that only the receiver knows',
     placeholder: 'TEXT',
     hashed: false,
@@ -97,6 +104,7 @@ export const watchOptions = {
     doc: 'Sign webhooks with this secret (HMAC-SHA256). Better given as SUMI_WEBHOOK_SECRET than as a flag.',
   },
   'webhook-secret-file': {
+    setBy: 'operator',
     type: 'string',
     nullable: true,
     default: null,
@@ -106,10 +114,11 @@ export const watchOptions = {
     doc: 'Read the secret of webhooks from this file.',
   },
   'on-change': {
+    setBy: 'operator',
     type: 'string',
     nullable: true,
     default: null,
-    check: (text) => readWords(text) !== null,
+    format: 'command-line',
     expected: 'a command with its arguments, every quote closed',
     placeholder: 'COMMAND',
     hashed: false,

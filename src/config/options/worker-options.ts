@@ -1,9 +1,11 @@
 /** Options of a worker among others on one store. None of them changes what is crawled. */
 
 import type { OptionGroup } from '../option-spec.ts';
+import { FILLED } from '../text-patterns.ts';
 
 export const workerOptions = {
   'lease-seconds': {
+    setBy: 'operator',
     type: 'seconds',
     default: 60,
     min: 3,
@@ -12,6 +14,7 @@ export const workerOptions = {
     doc: 'After so long without a sign of life, the hosts of a worker go to other workers.',
   },
   'drain-seconds': {
+    setBy: 'operator',
     type: 'seconds',
     default: 30,
     min: 0,
@@ -20,6 +23,7 @@ export const workerOptions = {
     doc: 'How long to wait for running requests when the worker is told to stop.',
   },
   'store-patience': {
+    setBy: 'operator',
     type: 'seconds',
     default: 300,
     min: 0,
@@ -28,6 +32,7 @@ export const workerOptions = {
     doc: 'How long to wait for a database that does not answer before the crawl ends. The crawl can go on later.',
   },
   'metrics-port': {
+    setBy: 'operator',
     type: 'integer',
     nullable: true,
     default: null,
@@ -37,9 +42,10 @@ export const workerOptions = {
     doc: 'Serve /healthz, /readyz and /metrics (Prometheus) on this port. 0 takes a free port.',
   },
   'metrics-host': {
+    setBy: 'operator',
     type: 'string',
     default: '127.0.0.1',
-    check: (text) => text.trim() !== '',
+    pattern: FILLED,
     expected: 'an address of this machine',
     placeholder: 'ADDRESS',
     hashed: false,

@@ -154,7 +154,7 @@ export function projectOf(config: Config, startUrls: NormalizedUrl[], now: numbe
 /** What `sumi resume` and workers need to go on without the command's own words, and audit to know since when they hold. */
 export function storedOptions(config: Config, startUrls: StartUrl[], now: number): Record<string, unknown> {
   // Passwords stay out of the store: whoever goes on gives them again.
-  const values = OPTION_NAMES.map((name) => {
+  const values = OPTION_NAMES.filter((name) => OPTIONS[name].ofRun !== false).map((name) => {
     const { secret, default: none = null } = OPTIONS[name];
     return [name, secret ? none : config.sources[name].value];
   });

@@ -142,7 +142,6 @@ describe('help for who is new', () => {
     expect(crawl.get('delay')).toContain(
       '(default: 0.5 s; terrain, sql: 1 s; conservative: 2 s; aggressive: 0.2 s)',
     );
-    expect(flagsOf(help.get('map')!).get('delay')).toContain('(default: 1 s)');
     expect(crawl.get('robots-ttl')).toContain('(default: 1 d)');
     expect(crawl.get('max-pages')).toContain('(default: none)');
     expect(crawl.get('store-text')).toContain('(default: on; terrain: off)');

@@ -22,6 +22,7 @@ import type { CrawlParts } from './parts.ts';
 import { awaitsDates, isDated, sparedBy } from './revisit/skip-unchanged.ts';
 import { createPutOff } from './revisit/wait-for-sitemap-dates.ts';
 import { createAlarm } from './run/alarm.ts';
+import { createFurtherPages } from './run/further-pages.ts';
 import { createHostPermits } from './run/host-allowance.ts';
 import type { LoopEnd } from './run/loop-end.ts';
 import { watchOthers } from './run/other-workers.ts';
@@ -47,6 +48,8 @@ export interface CrawlLoop {
   stop(): void;
   /** Ends the loop with an error that no call can answer for. */
   fail(error: unknown): void;
+  /** Pages were queued besides those that were due. */
+  hadFurtherPages(): boolean;
   /** After the end: sitemaps were not read that may name more pages. */
   hasMoreToFind(): boolean;
   /** Why nothing happens, where that can be told. */
@@ -101,6 +104,7 @@ export function createCrawlLoop(parts: CrawlParts, discoverer: { isResumed: bool
     closeHost: (host, state, reason) => desk.close(host, state, reason),
     onStart: sitemaps === null ? null : sitemaps.seeStart,
   };
+  const further = createFurtherPages(store, parts.allowance, hostPermits, desk);
   const putOff = createPutOff({ ...around, ...hears });
   const depths = createDepthPasser({
     frontier: store.frontier,
@@ -195,6 +199,10 @@ export function createCrawlLoop(parts: CrawlParts, discoverer: { isResumed: bool
       return isAtLimit;
     }
     await budget.returnUnused();
+    if (await further.queue()) {
+      wake();
+      return false;
+    }
     if (hasStarving()) {
       limit = 'host-limit';
       return true;
@@ -448,6 +456,7 @@ export function createCrawlLoop(parts: CrawlParts, discoverer: { isResumed: bool
         ...{ hosts: desk.all(), clock, isShared: store.isShared },
         sitemapOf: (host) => sitemaps?.readingOf(host) ?? null,
       }),
+    hadFurtherPages: () => further.wereQueued,
     hasMoreToFind: () => sitemaps?.isCut ?? false,
     get now() {
       return { inFlight, hosts: desk.size, cooling: schedule.cooling };

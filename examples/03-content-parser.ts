@@ -1,5 +1,5 @@
 // A parser for a content type that the crawler does not read by itself: here JSON Feed (jsonfeed.org).
-// The type is accepted because a parser for it is given; the links it returns are followed like those of a page.
+// A type with a parser is accepted. The crawler follows the links that the parser returns, as it follows those of a page.
 // Run it: npx tsx examples/03-content-parser.ts https://example.com/feed.json
 import { type ContentParser, crawl } from 'sumi-ripple';
 
@@ -10,8 +10,8 @@ interface Feed {
   items: { url: string; title?: string; content_text?: string }[];
 }
 
-// A parser answers at once and gets the decoded bytes. Broken input is the web's business, not a reason to end the
-// crawl, so it is answered with an empty page; what a parser throws would end the run.
+// A parser gets the decoded bytes and returns its result at once, not a promise. Broken input is normal on the web:
+// answer it with an empty page. An exception would end the run with the error extension-failed.
 const readFeed: ContentParser = ({ body }) => {
   let feed: Feed;
   try {
@@ -29,7 +29,7 @@ const readFeed: ContentParser = ({ body }) => {
 const run = await crawl({
   startUrls: [start],
   db: 'feed.db',
-  maxDepth: 1, // the feed and what it names
+  maxDepth: 1, // the feed and the pages that it names
   parsers: { 'application/feed+json': readFeed },
   on: { page: ({ content_type, title, links }) => console.log(`${content_type}: ${title} (${links} links)`) },
 });

@@ -1,4 +1,4 @@
-// An output sink gets the map as it grows, to put it somewhere else: here a file of JSON lines.
+// An output sink gets pages and links while the crawl finds them, to write them somewhere else: here JSON lines.
 // Run it: npx tsx examples/04-output-sink.ts https://example.com/
 import { once } from 'node:events';
 import { createWriteStream } from 'node:fs';
@@ -9,12 +9,12 @@ const start = process.argv[2] ?? 'https://example.com/';
 function jsonLines(path: string): OutputSink {
   const file = createWriteStream(path);
   const write = (line: object) => void file.write(`${JSON.stringify(line)}\n`);
-  // Every verb is optional. Links cost time to spell out, so they are only made when recordLink is there.
+  // Every method is optional. It takes time to list the links, so the crawl does this only if recordLink exists.
   return {
     recordPage: (page) => write({ kind: 'page', ...page }),
     recordLink: (from, to) => write({ kind: 'link', from, to }),
     recordError: (url, error) => write({ kind: 'error', url, ...error }),
-    // Awaited by the crawl: when `finished` resolves, the file is whole.
+    // The crawl waits for this: when `finished` resolves, the file is complete.
     async finalize(status) {
       write({ kind: 'end', status });
       file.end();

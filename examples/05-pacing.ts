@@ -1,13 +1,12 @@
-// A pacing strategy sets the pause between two requests to a host, after each of its answers.
-// It can only make a crawl more polite: the configured delay and the site's Crawl-delay stay the least pause.
+// A pacing strategy sets the pause between two requests to a host. The crawl calls it after each answer.
+// It can only make a crawl more polite: the pause is never shorter than the configured delay or the Crawl-delay.
 // Run it: npx tsx examples/05-pacing.ts https://example.com/
 import { crawl, type PacingStrategy } from 'sumi-ripple';
 
 const start = process.argv[2] ?? 'https://example.com/';
 const SLOWEST_MS = 30_000;
 
-// Ten times as long as the server needed for its answer: a site that struggles is left alone, one that is bored is
-// not kept waiting. Server errors double the pause.
+// The pause is ten times the server's response time, so a slow server gets fewer requests. A server error doubles it.
 const tenTimesTheEffort: PacingStrategy = (_host, delayMs, { responseMs, statusCode }) => {
   if (statusCode === null || statusCode >= 500) return Math.min(delayMs * 2, SLOWEST_MS);
   return Math.min((responseMs ?? 0) * 10, SLOWEST_MS);

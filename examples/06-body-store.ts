@@ -1,4 +1,4 @@
-// A body store of one's own: here plain .html files that a browser opens, where the built-in `files:DIR` compresses.
+// Your own body store: here plain .html files that a browser can open. The built-in `files:DIR` compresses bodies.
 // Run it: npx tsx examples/06-body-store.ts https://example.com/
 import { access, mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -9,7 +9,7 @@ const start = process.argv[2] ?? 'https://example.com/';
 async function plainFiles(folder: string): Promise<BodyStore> {
   await mkdir(folder, { recursive: true });
   return {
-    // The key is kept with the page. The hash is the body's SHA-256: equal bodies have equal keys, so one file.
+    // The crawl stores the key with the page. The hash is the body's SHA-256: equal bodies have one key and one file.
     async put(hash, bytes) {
       const key = `${Buffer.from(hash).toString('hex')}.html`;
       const path = join(folder, key);
@@ -18,8 +18,8 @@ async function plainFiles(folder: string): Promise<BodyStore> {
         () => false,
       );
       if (isKept) return key;
-      // Under another name first: a file with the right name is always a whole one, whatever happens in between.
-      // The bytes belong to the crawler again once the promise is fulfilled.
+      // Written under another name first: a file with the right name is always complete.
+      // After the promise is fulfilled, the crawler uses the bytes again.
       const unfinished = `${path}.${process.pid}.${Math.random()}`;
       await writeFile(unfinished, bytes);
       await rename(unfinished, path);

@@ -1,6 +1,6 @@
-// The database is an ordinary SQLite file; docs/tables.md lists its views. Reading is allowed while a crawl writes.
+// The database is an ordinary SQLite file; docs/tables.md lists its views. Programs may read it during a crawl.
 // Run it: npx tsx examples/07-ask-with-sql.ts sumi.db
-// The same questions with the sqlite3 program: sqlite3 sumi.db < examples/07-questions.sql
+// More questions, with the sqlite3 program: sqlite3 sumi.db < examples/07-questions.sql
 import Database from 'better-sqlite3';
 
 const db = new Database(process.argv[2] ?? 'sumi.db', { readonly: true });
@@ -10,7 +10,7 @@ for (const { state, pages } of states.all() as { state: string; pages: number }[
   console.log(`${state}: ${pages}`);
 }
 
-// Links are kept packed, a row a page; the view `links` unpacks them to a row a link.
+// The links of a page are packed in one row; the view `links` unpacks them to one row per link.
 const mostLinked = db.prepare(`
   SELECT p.url, count(*) AS links
   FROM links l JOIN pages p ON p.id = l.to_page_id

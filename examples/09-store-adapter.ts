@@ -1,6 +1,6 @@
-// A store is opened once, and runs are sessions on it. Its verbs stand in ports by role (frontier, run, hosts, sitemaps,
-// history, projects); the files src/store/*-port.ts say what each promises. An adapter is an object with the same verbs.
-// The smallest useful one stands in front of the built-in store: this one measures where the store's time goes.
+// A store is opened once, and runs are sessions on it. Its methods are in ports by role (frontier, run, hosts, sitemaps,
+// history, projects); the files src/store/*-port.ts say what each guarantees. An adapter has the same methods.
+// The smallest useful adapter wraps the built-in store: this one measures how the store spends its time.
 // Run it: npx tsx examples/09-store-adapter.ts https://example.com/
 import { crawl, openStore, type Store } from 'sumi-ripple';
 
@@ -13,7 +13,7 @@ function measuredVerb(name: string, call: (...args: unknown[]) => unknown) {
   spent.set(name, entry);
   return (...args: unknown[]) => {
     const startedAt = performance.now();
-    // The built-in store does its work before it returns the promise, so this is where the time is.
+    // The built-in store does its work before it returns the promise, so this measures it.
     const answer = call(...args);
     entry.calls++;
     entry.ms += performance.now() - startedAt;
@@ -21,7 +21,7 @@ function measuredVerb(name: string, call: (...args: unknown[]) => unknown) {
   };
 }
 
-/** The same object with every verb measured, those of its ports included. */
+/** The same object with every method measured, those of its ports included. */
 function measured<Part extends object>(part: Part): Part {
   const verbs = Object.entries(part).map(([name, value]) => {
     if (typeof value === 'function') return [name, measuredVerb(name, value)];
@@ -35,7 +35,7 @@ const inner = await openStore('measured.db', (error) => stopping.abort(error));
 const store: Store = { ...inner, begin: async (request) => measured(await inner.begin(request)) };
 const run = await crawl({ startUrls: [start], maxPages: 20, store, signal: stopping.signal });
 const { pages } = await run.finished;
-// Whoever opened the store closes it: more runs could have been crawled on it, also at the same time.
+// The program opened the store and closes it. More runs could use it, also at the same time.
 await store.close();
 for (const [name, { calls, ms }] of spent) {
   if (calls > 0) console.log(`${name}: ${calls} calls, ${ms.toFixed(1)} ms`);

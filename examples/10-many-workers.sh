@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # The layout of compose.yaml without containers: three workers and a crawl on one PostgreSQL database.
 # Run it: examples/10-many-workers.sh postgres://sumi:PASSWORD@localhost/sumi https://example.com/ https://example.org/
-# The database must exist and be empty or Sumi's own; the tables are made by whoever comes first.
+# The database must exist, and be empty or made by Sumi-Ripple; the first worker makes the tables.
 set -euo pipefail
 if [ $# -lt 2 ]; then
   echo "usage: $0 postgres://USER:PASSWORD@HOST/DATABASE URL..." >&2
@@ -9,11 +9,11 @@ if [ $# -lt 2 ]; then
 fi
 sumi=(node "$(dirname "$0")/../dist/sumi.js")
 
-# Every option has a variable, and one that holds a password is better there than in the list of processes.
+# Every option has a variable. A password in a variable does not appear in the list of processes.
 export SUMI_STORE="$1"
 shift
 
-# A worker takes part in every run of the database, now and later. It could be on any machine.
+# A worker works on every run of the database, now and later. It can be on any machine.
 workers=()
 trap 'kill "${workers[@]}" 2>/dev/null || true' EXIT
 for _ in 1 2 3; do
@@ -21,10 +21,10 @@ for _ in 1 2 3; do
   workers+=($!)
 done
 
-# Starts a run and works on it like the others; it ends when the run does.
+# Starts a run and works on it like the workers; it ends when the run ends.
 "${sumi[@]}" crawl "$@" --project many-workers --concurrency 8 --quiet
 
-# SIGTERM: requests under way end, hosts go back, and the exit code is 0.
+# SIGTERM: open requests finish, hosts are given back, and the exit code is 0.
 kill -TERM "${workers[@]}"
 for worker in "${workers[@]}"; do
   code=0

@@ -300,6 +300,43 @@ export const ERRORS = {
     exitCode: 2,
     httpStatus: 500,
   },
+  'list-limit': {
+    message: 'A list cannot be answered with {limit} rows at once; expected 1 to {most}.',
+    hint: 'Ask for fewer rows and go on with the cursor `next` of the answer.',
+    exitCode: 2,
+    httpStatus: 400,
+  },
+  'list-sort': {
+    message: 'The list of {list} cannot be sorted by {sort}; expected one of {expected}.',
+    hint: 'Leave the sort out, or take one of these: an index serves each of them.',
+    exitCode: 2,
+    httpStatus: 400,
+  },
+  'sort-unserved': {
+    message: 'Pages cannot be sorted by {sort}: this store has no index for it.',
+    hint: 'Make it with SQL, once: CREATE INDEX fetched_by_{sort} ON fetched ({sort}, page_id).',
+    exitCode: 2,
+    httpStatus: 409,
+  },
+  'cursor-unreadable': {
+    message: 'The cursor {cursor} cannot be read; expected `next` or `previous` of an answer, unchanged.',
+    hint: 'Ask without a cursor for the first rows, and pass on the cursors of the answers as they are.',
+    exitCode: 2,
+    httpStatus: 400,
+  },
+  'cursor-version': {
+    message: 'The cursor is of version {found}; this program writes version {known}.',
+    hint: 'Ask without a cursor for the first rows: cursors do not outlast a change of their version.',
+    exitCode: 2,
+    httpStatus: 400,
+  },
+  'cursor-of-other-list': {
+    message:
+      'The cursor does not belong to this list of {list}; expected one of the same filter, sort and order.',
+    hint: 'Ask without a cursor for the first rows, and change the filter, the sort or the order only then.',
+    exitCode: 2,
+    httpStatus: 400,
+  },
   'db-newer': {
     message: '{file} has schema version {found}; this program knows versions up to {known}.',
     hint: 'Use the newer sumi that wrote it, or name another file with --db; this one was left as it is.',
@@ -445,6 +482,12 @@ export const ERRORS = {
     exitCode: 1,
     httpStatus: 500,
   },
+  'subscriber-failed': {
+    message: 'A subscriber to the events of a run threw on a {event} event and was unsubscribed: {reason}.',
+    hint: 'Correct the subscriber and subscribe again. The crawl goes on.',
+    exitCode: 1,
+    httpStatus: 500,
+  },
   'internal-failures': {
     message:
       '{count} pages of this run ended in a defect of sumi itself; the first was {url}, with the reason "{reason}".',
@@ -522,6 +565,13 @@ export const ERRORS = {
   'copy-same': {
     message: '{from} and {to} are the same store; expected two.',
     hint: 'Name another file or database with --to.',
+    exitCode: 2,
+    httpStatus: 400,
+  },
+  'copy-names-one': {
+    message:
+      '{file} holds several projects ({known}), and --as names one project; {name} cannot name them all.',
+    hint: 'Say which project to copy with --project.',
     exitCode: 2,
     httpStatus: 400,
   },

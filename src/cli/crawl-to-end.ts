@@ -6,11 +6,10 @@ import { type CrawlHandle, startCrawl } from '../crawl/start-crawl.ts';
 import { EXIT_CODES, sumiError } from '../errors.ts';
 import type { EventListener, SummaryEvent } from '../events/events.ts';
 import type { LoopReading } from '../events/metrics.ts';
-import { findPages } from '../project/find-pages.ts';
-import { openReadSide } from '../store/open-store.ts';
+import { whyNoAnswer } from '../project/why-no-answer.ts';
+import { refusalError, refusedLines } from '../render/refused-starts.ts';
 import { watchCrawl } from './crawl-view.ts';
 import { storeFlag } from './store-flag.ts';
-import { refusalError, refusedLines } from './tell-refused.ts';
 
 export interface CrawlHooks {
   /** Called once the run is known; `say` writes a line that goes well with what the crawl shows. */
@@ -58,13 +57,7 @@ async function metricsFor(config: Config, loops: () => readonly LoopReading[]) {
 }
 
 async function noAnswer(config: Config, text: string, project: string): Promise<Error> {
+  const reason = await whyNoAnswer(config.storeAddress, project, text);
   const url = withoutCredentials(text);
-  const side = await openReadSide(config.storeAddress);
-  try {
-    const [page] = await findPages({ side, project }, url);
-    const reason = page?.error ?? page?.reason ?? 'no request was made';
-    return sumiError('no-answer', { page: 'start URL', url, reason, at: storeFlag(config) });
-  } finally {
-    await side.close();
-  }
+  return sumiError('no-answer', { page: 'start URL', url, reason, at: storeFlag(config) });
 }

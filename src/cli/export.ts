@@ -1,18 +1,21 @@
 /** `sumi export`: the link graph of pages or domains, for Gephi, Graphviz, spreadsheets and data tools. */
 import { parse } from 'node:path';
 import { Command, Option } from 'commander';
-import { type Config, loadConfig } from '../config/load-config.ts';
+import { loadConfig } from '../config/load-config.ts';
 import { sumiError } from '../errors.ts';
-import { describeDomains } from '../graph/describe-domains.ts';
-import { describePages } from '../graph/describe-pages.ts';
-import { EXPORT_FORMATS, type ExportFormat, filesOf, type GraphFile } from '../graph/graph-files.ts';
-import { readStoredOrigins } from '../graph/stored-origins.ts';
-import { BYTE_ORDER_MARK } from '../primitives/csv-field.ts';
-import { requireProject } from '../project/reading.ts';
+import { oneOf } from '../export/write-files.ts';
+import type { ExportFormat, GraphFile } from '../graph/graph-files.ts';
+import { drawMap } from '../project/draw-map.ts';
+import {
+  EXPORT_FORMATS,
+  exportLinkGraph,
+  GRAPH_SUBJECTS,
+  type GraphExport,
+  type GraphSubject,
+  onlyProject,
+} from '../project/export-link-graph.ts';
+import { openReading, type Reading } from '../project/reading.ts';
 import { printable, showMany } from '../render/terminal-text.ts';
-import { openReadSide } from '../store/open-store.ts';
-import type { ReadSide } from '../store/read-side.ts';
-import { drawPage, oneOf } from './draw-map.ts';
 import { addOptionFlags, flagsGiven } from './options-to-flags.ts';
 import { BOM_DOC, wantsBom } from './read-command.ts';
 import { printPieces, writeOutputFiles } from './write-output.ts';
@@ -32,11 +35,9 @@ Without --format the ending of --out decides. docs/decisions/0021-graph-and-expo
 const FORMATS = [...EXPORT_FORMATS, 'html'] as const;
 type Format = ExportFormat | 'html';
 
-const SUBJECTS = { pages: describePages, domains: describeDomains } as const;
-
 interface ExportFlags {
   format?: Format;
-  of: keyof typeof SUBJECTS;
+  of: GraphSubject;
   out?: string;
 }
 
@@ -46,7 +47,7 @@ export function exportCommand(): Command {
     .addOption(
       new Option('--format <FORMAT>', 'the format (default: by the ending of --out)').choices(FORMATS),
     )
-    .addOption(new Option('--of <WHAT>', 'what to export').choices(Object.keys(SUBJECTS)).default('pages'))
+    .addOption(new Option('--of <WHAT>', 'what to export').choices(GRAPH_SUBJECTS).default('pages'))
     .option('--bom', BOM_DOC)
     .option('--out <FILE>', 'the file to write (default: -, standard output)');
   addOptionFlags(command, ['db', 'store', 'config', 'project']);
@@ -65,62 +66,42 @@ async function runExport(command: Command, flags: ExportFlags): Promise<void> {
   // The formats of lists are an option of the same name.
   const { format: _, ...own } = flagsGiven(command);
   const config = await loadConfig({ env: process.env, flags: own });
-  const side = await openReadSide(config.storeAddress);
+  const reading = await openReading(config.storeAddress, config.project);
   try {
-    const project = await chooseProject(side, config);
-    if (format === 'html') {
-      // Where nobody said what the dots are, they are what suits the project.
-      const subject = command.getOptionValueSource('of') === 'default' ? undefined : flags.of;
-      return await exportPage(side, project, out, subject);
-    }
-    const origins = await readStoredOrigins(side, project);
-    const { graph, isDepthLeftOut } = await SUBJECTS[flags.of](side, { project }, origins);
-    if (isDepthLeftOut)
-      process.stderr.write(
-        `depth by origin is left out: ${showMany(origins.names.length, 'origin')} and ${showMany(graph.nodeCount, 'node')} are too many; the view page_depths has it\n`,
-      );
-    const files = (await filesOf(format, graph)).map((file) => (bom ? withBom(file) : file));
-    if (out === null) return await printPieces(files[0].pieces);
-    const named = files.map(({ holds, pieces }) => ({ path: pathOf(out, holds), pieces }));
-    await writeOutputFiles(named);
-    const size = `${showMany(graph.nodeCount, 'node')} and ${showMany(graph.edgeCount, 'edge')}`;
-    process.stdout.write(
-      `${printable(`${size} written to ${named.map(({ path }) => path).join(' and ')}`)}\n`,
-    );
+    if (format !== 'html') return await writeGraph(reading, { of: flags.of, format, bom }, out);
+    // Where nobody said what the dots are, they are what suits the project.
+    const subject = command.getOptionValueSource('of') === 'default' ? undefined : flags.of;
+    await writePage(reading, subject, out);
   } finally {
-    await side.close();
+    await reading.close();
   }
 }
 
-/** Two projects may know the same pages, each in its own state: drawn as one graph they would be neither. */
-async function chooseProject(
-  side: ReadSide,
-  { project, storeLabel }: Pick<Config, 'project' | 'storeLabel'>,
-): Promise<string | undefined> {
-  if (project !== null) {
-    await requireProject(side, project, storeLabel);
-    return project;
-  }
-  const projects = (await side.projects()).map((row) => row.project);
-  if (projects.length > 1)
-    throw sumiError('several-projects', {
-      file: storeLabel,
-      known: projects.map((name) => `"${name}"`).join(', '),
-    });
-  return projects[0];
+async function writeGraph(reading: Reading, asked: GraphExport, out: string | null): Promise<void> {
+  const { nodes, edges, files, originsLeftOut } = await exportLinkGraph(reading, asked);
+  if (originsLeftOut !== null)
+    process.stderr.write(
+      `depth by origin is left out: ${showMany(originsLeftOut, 'origin')} and ${showMany(nodes, 'node')} are too many; the view page_depths has it\n`,
+    );
+  if (out === null) return await printPieces(files[0].pieces);
+  const named = files.map(({ holds, pieces }) => ({ path: pathOf(out, holds), pieces }));
+  await writeOutputFiles(named);
+  const size = `${showMany(nodes, 'node')} and ${showMany(edges, 'edge')}`;
+  process.stdout.write(`${printable(`${size} written to ${named.map(({ path }) => path).join(' and ')}`)}\n`);
 }
 
-async function exportPage(
-  side: ReadSide,
-  project: string | undefined,
+async function writePage(
+  reading: Reading,
+  subject: GraphSubject | undefined,
   out: string | null,
-  of: ExportFlags['of'] | undefined,
 ): Promise<void> {
-  const { page, drawn, subject } = await drawPage(side, project, undefined, of);
-  const pieces = oneOf(page);
+  const project = await onlyProject(reading);
+  const map = await drawMap({ ...reading, project }, { subject, now: Date.now() });
+  const pieces = oneOf(map.page);
   if (out === null) return printPieces(pieces);
   await writeOutputFiles([{ path: out, pieces }]);
-  process.stdout.write(`${printable(`${showMany(drawn, subject.slice(0, -1))} written to ${out}`)}\n`);
+  const what = showMany(map.drawn, map.subject.slice(0, -1));
+  process.stdout.write(`${printable(`${what} written to ${out}`)}\n`);
 }
 
 function formatOf(out: string | null): Format {
@@ -139,12 +120,4 @@ function pathOf(out: string, holds: GraphFile['holds']): string {
   if (holds !== 'nodes') return out;
   const { name, ext } = parse(out);
   return `${out.slice(0, out.length - name.length - ext.length)}${name}-nodes${ext}`;
-}
-
-function withBom({ holds, pieces }: GraphFile): GraphFile {
-  async function* marked() {
-    yield BYTE_ORDER_MARK;
-    yield* pieces;
-  }
-  return { holds, pieces: marked() };
 }

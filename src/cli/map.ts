@@ -6,16 +6,19 @@ import { loadTerrain, type Terrain } from '../config/load-terrain.ts';
 import { PROGRAM_VERSION } from '../config/program.ts';
 import type { CrawlHandle } from '../crawl/start-crawl.ts';
 import { SumiError, sumiError } from '../errors.ts';
+import { type OutputFile, oneOf, whyUnwritable } from '../export/write-files.ts';
 import type { LinkGraph } from '../graph/link-graph.ts';
 import type { TerrainFigures } from '../graph/terrain-figures.ts';
+import { drawMap, readMap } from '../project/draw-map.ts';
 import { planSeeds } from '../project/plan-terrain.ts';
+import { openReading } from '../project/reading.ts';
 import { renderTerrainPlan } from '../render/render-terrain-plan.ts';
 import { printable, showMany } from '../render/terminal-text.ts';
-import { renderTerrainStats } from '../render/terrain-summary.ts';
+import { renderTerrainStats, renderTerrainSummary } from '../render/terrain-summary.ts';
 import { type CrawlHooks, crawlToEnd } from './crawl-to-end.ts';
-import { drawMap, type MapOutputs, refuseUnwritable } from './draw-map.ts';
 import { addOptionFlags, flagsBesideFile } from './options-to-flags.ts';
 import { ANSWER_FORMATS, wantsJson } from './read-command.ts';
+import { writeOutputFiles } from './write-output.ts';
 
 const EXAMPLES = `
 Examples:
@@ -26,6 +29,12 @@ Examples:
 Paths in the file are relative to its folder. examples/terrain.toml shows every key.
 All options of \`sumi crawl\` can be given too, for example --store or --delay. They win over the file.
 Ctrl-C stops the crawl and writes the summary. The same command goes on with it later.`;
+
+interface MapOutputs {
+  /** Null: not asked for. */
+  summaryPath: string | null;
+  htmlPath: string | null;
+}
 
 interface MapFlags {
   html?: string;
@@ -114,11 +123,42 @@ async function runMap(file: string, flags: MapFlags, options: Record<string, unk
   };
   await refuseUnwritable(outputs);
   if (isReading) {
-    const figures = await drawMap(config, config.project, outputs);
+    const figures = await writeMap(config, config.project, outputs);
     if (flags.stats) printStats(config, figures);
   } else await crawlMap(file, terrain, outputs, tell);
   for (const [what, path] of [['summary', outputs.summaryPath] as const, ['map', outputs.htmlPath] as const])
     if (path !== null) tell(`${what} written to ${path}`);
+}
+
+/** Before hours of crawling, not after them. */
+async function refuseUnwritable({ summaryPath, htmlPath }: MapOutputs): Promise<void> {
+  for (const file of [summaryPath, htmlPath]) {
+    const reason = file === null ? null : await whyUnwritable(file);
+    if (reason !== null) throw sumiError('export-unwritable', { file: file!, reason });
+  }
+}
+
+/** Writes what is asked for, whole or not at all, and gives back the numbers. `graph`: the map's, where it was read already. */
+async function writeMap(
+  { storeAddress }: Config,
+  project: string,
+  { summaryPath, htmlPath }: MapOutputs,
+  graph?: LinkGraph,
+): Promise<TerrainFigures> {
+  const reading = await openReading(storeAddress, project);
+  try {
+    const now = Date.now();
+    const { figures, survey } = await readMap(reading, project, now, graph);
+    const files: OutputFile[] = [];
+    if (summaryPath !== null)
+      files.push({ path: summaryPath, pieces: oneOf(renderTerrainSummary(figures, PROGRAM_VERSION)) });
+    if (htmlPath !== null)
+      files.push({ path: htmlPath, pieces: oneOf((await drawMap(reading, { survey, now })).page) });
+    if (files.length > 0) await writeOutputFiles(files);
+    return figures;
+  } finally {
+    await reading.close();
+  }
 }
 
 /** Errors of a crawl that came to its end. */
@@ -159,10 +199,10 @@ async function crawlMap(
   try {
     await crawlToEnd(config, seeds, hooks);
   } catch (error) {
-    if (error instanceof SumiError && TOLD.has(error.code)) await drawMap(config, project, outputs);
+    if (error instanceof SumiError && TOLD.has(error.code)) await writeMap(config, project, outputs);
     throw error;
   }
-  await drawMap(config, project, outputs, graphOf(crawl));
+  await writeMap(config, project, outputs, graphOf(crawl));
 }
 
 function graphOf(crawl: CrawlHandle | null): LinkGraph | undefined {

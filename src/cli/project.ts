@@ -2,19 +2,12 @@
 import { Command } from 'commander';
 import { type Config, loadConfig } from '../config/load-config.ts';
 import { OPTIONS, type OptionName } from '../config/option-table.ts';
-import { showValue } from '../config/parse-value.ts';
-import {
-  changeSettings,
-  type ProjectSettings,
-  readSettings,
-  writeSettings,
-} from '../config/project-settings.ts';
+import { showValue } from '../config/show-value.ts';
 import { splitSettings } from '../config/who-may-set.ts';
 import { sumiError } from '../errors.ts';
-import { systemClock } from '../primitives/clock.ts';
-import { requireProject } from '../project/reading.ts';
+import { type KeptSettings, keepSettings, readKeptSettings } from '../project/keep-settings.ts';
+import { openReading } from '../project/reading.ts';
 import { printable } from '../render/terminal-text.ts';
-import { openReadSide, openStore } from '../store/open-store.ts';
 import { addOptionFlags, flagsGiven } from './options-to-flags.ts';
 import { ANSWER_FORMATS, wantsJson } from './read-command.ts';
 
@@ -30,11 +23,6 @@ Its name is its start host (shop.example:8080 where the address has a port), unl
 interface ProjectFlags {
   set?: string[];
   unset?: string[];
-}
-
-interface KeptSettings {
-  project: string;
-  settings: ProjectSettings;
 }
 
 const collect = (text: string, before: string[] | undefined) => [...(before ?? []), text];
@@ -61,7 +49,7 @@ export function projectCommand(): Command {
             reason: 'a setting needs a project to keep it',
             command: 'sumi project',
           });
-        await keep(config, project, changes);
+        await keepSettings(config, project, changes);
       }
       const kept = await readKept(config, project);
       const [only] = kept;
@@ -69,44 +57,12 @@ export function projectCommand(): Command {
     });
 }
 
-async function keep(
-  { storeAddress, storePatience }: Config,
-  project: string,
-  changes: Parameters<typeof changeSettings>[2],
-): Promise<void> {
-  // What is wrong with the words is told before a file is made.
-  await changeSettings(project, {}, { ...changes, unset: [] });
-  const store = await openStore({
-    address: storeAddress,
-    clock: systemClock,
-    patienceMs: storePatience * 1000,
-    onFailure: (error) => {
-      throw error;
-    },
-  });
+async function readKept(config: Config, project: string | null): Promise<KeptSettings[]> {
+  const reading = await openReading(config.storeAddress, project);
   try {
-    const stored = readSettings(await store.projects.settings(project));
-    await store.projects.saveSettings(project, writeSettings(await changeSettings(project, stored, changes)));
+    return await readKeptSettings(reading);
   } finally {
-    await store.close();
-  }
-}
-
-async function readKept(
-  { storeAddress, storeLabel }: Config,
-  project: string | null,
-): Promise<KeptSettings[]> {
-  const side = await openReadSide(storeAddress);
-  try {
-    if (project !== null) await requireProject(side, project, storeLabel);
-    const kept: KeptSettings[] = [];
-    for (const row of await side.projects()) {
-      if (project !== null && row.project !== project) continue;
-      kept.push({ project: row.project, settings: readSettings(await side.projectSettings(row.project)) });
-    }
-    return kept;
-  } finally {
-    await side.close();
+    await reading.close();
   }
 }
 

@@ -2,13 +2,7 @@
 import { Command } from 'commander';
 import { type Config, type ConfigSources, loadConfig } from '../config/load-config.ts';
 import { OPERATOR_CRAWL_OPTIONS } from '../config/who-may-set.ts';
-import { refuseWithoutCredentials } from '../crawl/run/credentials.ts';
-import { sumiError } from '../errors.ts';
-import { configOfRun, operatorOptions } from '../project/config-of-run.ts';
-import { openSideToCrawl } from '../project/open-side-to-crawl.ts';
-import { requireProject } from '../project/reading.ts';
-import type { ReadSide, StoredRun } from '../store/read-side.ts';
-import { isUnfinished } from '../store/unfinished-run.ts';
+import { configToResume } from '../project/resume-run.ts';
 import { crawlToEnd } from './crawl-to-end.ts';
 import { addOptionFlags, flagsGiven } from './options-to-flags.ts';
 
@@ -38,13 +32,7 @@ export function resumeCommand(): Command {
   ]);
   return command.addHelpText('after', EXAMPLES).action(async () => {
     const asked = await loadConfig({ env: process.env, flags: flagsGiven(command) });
-    const run = await unfinishedRun(asked);
-    const config = await configOfRun(run, {
-      env: process.env,
-      options: { ...ownOptions(asked), project: run.project },
-      here: operatorOptions(asked),
-    });
-    refuseWithoutCredentials(config, run);
+    const config = await configToResume(asked, { env: process.env, options: ownOptions(asked) });
     await crawlToEnd(config, config.startUrls);
   });
 }
@@ -58,30 +46,4 @@ function ownOptions(asked: Config): ConfigSources['options'] {
     ...{ json, quiet, verbose, proxy, auth, cookie, header },
     ...{ leaseSeconds, drainSeconds, storePatience, metricsPort, metricsHost, maxHosts },
   };
-}
-
-/** Read and closed before the crawl opens the file for writing. */
-async function unfinishedRun(config: Config): Promise<StoredRun> {
-  const { storeLabel: file, project } = config;
-  const side = await openSideToCrawl(config);
-  try {
-    if (project !== null) await requireProject(side, project, file);
-    const run = await lastUnfinished(side, project);
-    if (run !== null) return run;
-  } finally {
-    await side.close();
-  }
-  throw sumiError('nothing-to-resume', { file, of: project === null ? '' : ` of project "${project}"` });
-}
-
-/** Only a project's last run can go on: an older one was closed by what came after. */
-async function lastUnfinished(side: ReadSide, project: string | null): Promise<StoredRun | null> {
-  let found: StoredRun | null = null;
-  for (const row of await side.projects()) {
-    if (project !== null && row.project !== project) continue;
-    const run = await side.lastRun(row.id);
-    if (run === null || !isUnfinished(run)) continue;
-    if (found === null || run.run > found.run) found = run;
-  }
-  return found;
 }

@@ -3,23 +3,18 @@
  * --json standard output one event a line, each with its run. SIGTERM and Ctrl-C drain it; a second one leaves at once.
  */
 import { Command } from 'commander';
-import { type Config, type ConfigSources, loadConfig } from '../config/load-config.ts';
+import { type Config, loadConfig } from '../config/load-config.ts';
 import { PROGRAM_VERSION } from '../config/program.ts';
 import { OPERATOR_CRAWL_OPTIONS } from '../config/who-may-set.ts';
-import { refuseWithoutCredentials, wantedHeaders } from '../crawl/run/credentials.ts';
-import { startWorker, type Worker } from '../crawl/run/worker.ts';
 import { EXIT_CODES, formatError, sumiError } from '../errors.ts';
 import type { CrawlEvent, EventListener } from '../events/events.ts';
 import type { LoopReading } from '../events/metrics.ts';
 import { serveMetrics } from '../events/serve-metrics.ts';
-import { systemClock } from '../primitives/clock.ts';
-import { configOfRun, operatorOptions } from '../project/config-of-run.ts';
+import { joinRuns, openSharedRuns, type RunList, type Worker } from '../project/join-runs.ts';
+import { refusedLines } from '../render/refused-starts.ts';
 import { renderFault, renderHost, renderPage } from '../render/render-progress.ts';
 import { painterFor, printable, showMany } from '../render/terminal-text.ts';
-import { openRunList } from '../store/open-store.ts';
-import type { RunList } from '../store/run-list.ts';
 import { addOptionFlags, flagsGiven } from './options-to-flags.ts';
-import { refusedLines } from './tell-refused.ts';
 
 const LINE_EVERY_MS = 10_000;
 /** For leases and the last commit, when requests took all of the drain time. */
@@ -65,11 +60,7 @@ export function workerCommand(): Command {
 }
 
 async function work(config: Config, isOnce: boolean): Promise<void> {
-  const runs = await openRunList({
-    address: config.storeAddress,
-    clock: systemClock,
-    patienceMs: config.storePatience * 1000,
-  });
+  const runs = await openSharedRuns(config);
   if (runs === null) {
     const reason =
       'a worker needs --store postgres://…, which many can share; a file has room for one crawler';
@@ -81,20 +72,10 @@ async function work(config: Config, isOnce: boolean): Promise<void> {
   const metrics = await metricsFor(config, runs, () => worker?.read() ?? []);
   if (metrics !== null) voice.say(`metrics on ${metrics.origin}/metrics`);
   voice.say(`at work on ${config.storeLabel}, ${showMany(config.concurrency, 'request')} at once`);
-  worker = startWorker({
+  worker = joinRuns({
     worker: config,
     runs,
-    clock: systemClock,
-    async configOf(run) {
-      const joined = await configOfRun(run, {
-        env: process.env,
-        options: ownOptions(config),
-        here: operatorOptions(config),
-      });
-      refuseWithoutCredentials(joined, run);
-      // A run that was begun without any gets none.
-      return { ...joined, requestHeaders: wantedHeaders(joined, run) };
-    },
+    env: process.env,
     isOnce,
     listenTo: voice.listenTo,
     listenToRun: voice.listenToRun,
@@ -132,17 +113,6 @@ function metricsFor(config: Config, runs: RunList, loops: () => readonly LoopRea
   });
 }
 
-/** What a run does not keep: how to reach the store, the bodies and the web, and how to work. */
-function ownOptions(config: Config): ConfigSources['options'] {
-  const { store, proxy, leaseSeconds, drainSeconds, storePatience, maxHosts, bodies, sources } = config;
-  const { auth, cookie, header } = config;
-  return {
-    ...{ auth, cookie, header },
-    ...{ store, proxy, leaseSeconds, drainSeconds, storePatience, maxHosts },
-    ...(sources.bodies.from !== 'default' && { bodies }),
-  };
-}
-
 interface Voice {
   say(line: string): void;
   tell(what: string, run: number | null, line: string): void;
@@ -166,7 +136,7 @@ function createVoice({ json, quiet, verbose }: Config): Voice {
     },
     listenTo(run) {
       const listeners: EventListener[] = [];
-      if (json) listeners.push((event) => write({ run, ...event }));
+      if (json) listeners.push((event) => write(event));
       const show = (event: CrawlEvent) => {
         if (event.type === 'page') say(`run ${run}: ${renderPage(event, paint)}`);
         if (event.type === 'host' && verbose > 1) say(`run ${run}: ${renderHost(event, paint)}`);

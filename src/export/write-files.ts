@@ -3,8 +3,9 @@
  * Whatever goes wrong, and when the process exits meanwhile, what stood there before still does and nothing is left over.
  * A device or a pipe is written to as it is.
  */
-import { existsSync, rmSync } from 'node:fs';
-import { type FileHandle, open, realpath, rename, stat } from 'node:fs/promises';
+import { constants, existsSync, rmSync } from 'node:fs';
+import { access, type FileHandle, open, realpath, rename, stat } from 'node:fs/promises';
+import { dirname } from 'node:path';
 import { sumiError } from '../errors.ts';
 import type { Pieces } from './write-pieces.ts';
 
@@ -97,4 +98,25 @@ function explain(path: string, error: unknown): unknown {
 
 function unwritable(file: string, reason: string, cause?: unknown): Error {
   return sumiError('export-unwritable', { file, reason }, cause);
+}
+
+/** Null where the file can be written, as far as can be said before it is. */
+export async function whyUnwritable(file: string): Promise<string | null> {
+  const folder = await stat(dirname(file)).catch(() => null);
+  if (folder === null) return REASONS.ENOENT;
+  if (!folder.isDirectory()) return REASONS.ENOTDIR;
+  const found = await stat(file).catch(() => null);
+  if (found?.isDirectory()) return 'it is a directory';
+  // A device or a pipe is written to as it is; a file is replaced, which is its folder's matter.
+  const target = found === null || found.isFile() ? dirname(file) : file;
+  const mayWrite = await access(target, constants.W_OK).then(
+    () => true,
+    () => false,
+  );
+  return mayWrite ? null : REASONS.EACCES;
+}
+
+/** What is made at once, as pieces. */
+export async function* oneOf(text: string): AsyncGenerator<string> {
+  yield text;
 }

@@ -13,6 +13,7 @@ import type { PageState } from '../frontier/page-state.ts';
 import type { ChangeFigures } from './change-figures.ts';
 import type { StoredRobots } from './host-port.ts';
 import type { MapErrors } from './map-errors.ts';
+import type { ListReader } from './read-lists.ts';
 import type { ReaderLook } from './reader-look.ts';
 import type { LedgerRow } from './run-port.ts';
 import type { RunReport } from './run-report.ts';
@@ -342,7 +343,7 @@ export interface StoreTotals extends UrlCounts {
   by_depth: Record<string, number>;
 }
 
-export interface ReadSide {
+export interface ReadSide extends ListReader {
   projects(): Promise<ProjectRow[]>;
   runs(filter: { project?: string; limit?: number }): AsyncIterable<RunRow>;
   run(id: number): Promise<StoredRun | null>;

@@ -7,7 +7,7 @@
  * is learned again from the history of visits. A project has one watch: a second one is refused while the first lives.
  */
 import type { Config } from '../config/load-config.ts';
-import type { HostAllowance, RunLeft } from '../crawl/run/host-allowance.ts';
+import type { HostAllowance, IdleRun } from '../crawl/run/host-allowance.ts';
 import { type CrawlHandle, startCrawl } from '../crawl/start-crawl.ts';
 import type { EventListener, RefusedStart, SummaryEvent } from '../events/events.ts';
 import { type Clock, systemClock } from '../primitives/clock.ts';
@@ -138,7 +138,7 @@ class ProjectWatch implements Watch {
       isSilent: (id) => silentHosts[id] !== undefined,
       patienceMs: PATIENCE_MS,
       pausesAt: [],
-      ...(mayHaveMore && { furtherPages: (run: RunLeft) => this.#chooseFurther(chosen, run) }),
+      ...(mayHaveMore && { furtherPages: (run: IdleRun) => this.#chooseFurther(chosen, run) }),
     };
     try {
       const config = tickConfig(this.#request.config, room, readsSitemaps);
@@ -225,7 +225,7 @@ class ProjectWatch implements Watch {
   }
 
   /** The run has nothing left to visit: what is left of its room goes to further pages. */
-  async #chooseFurther(chosen: Chosen, { now, left }: RunLeft): Promise<readonly number[]> {
+  async #chooseFurther(chosen: Chosen, { now, left }: IdleRun): Promise<readonly number[]> {
     const { config, settings } = this.#request;
     const side = await openReadSide(config.storeAddress);
     try {

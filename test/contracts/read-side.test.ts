@@ -1,78 +1,18 @@
 /** The read side's contract on both stores, and their answers and views compared with each other. */
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import Sqlite from 'better-sqlite3';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { connect, disconnect } from '../../src/store/postgres/connection.ts';
-import { openPostgresStore } from '../../src/store/postgres/postgres-store.ts';
-import { openPostgresReadSide } from '../../src/store/postgres/read-side.ts';
-import { openSqliteReadSide } from '../../src/store/sqlite/read-side.ts';
-import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts';
-import { FakeClock } from '../fake-clock.ts';
-import { sharedPostgres } from '../servers/shared-postgres.ts';
-import { crawlALittle, type ReadHarness } from './little-crawl.ts';
+import { crawlALittle } from './little-crawl.ts';
+import { startPostgresReading, startSqliteReading, type ViewHarness } from './read-harness.ts';
 import { answersOf, describeReadSide } from './read-side-contract.ts';
 import type { Row } from './store/harness.ts';
 
-/** Views are compared by what any client reads through them. */
-interface ViewHarness extends ReadHarness {
-  rows(sql: string): Promise<Row[]>;
-}
-
-function onFailure(error: unknown): never {
-  throw error;
-}
-
-async function startSqlite(): Promise<ViewHarness> {
-  const folder = mkdtempSync(join(tmpdir(), 'sumi-read-'));
-  const path = join(folder, 'sumi.db');
-  const clock = new FakeClock();
-  return {
-    clock,
-    openStore: async () => openSqliteStore({ path, clock, onFailure }),
-    openReadSide: async () => openSqliteReadSide(path),
-    async rows(sql) {
-      const db = new Sqlite(path, { readonly: true });
-      try {
-        return db.prepare(sql).all() as Row[];
-      } finally {
-        db.close();
-      }
-    },
-    cleanUp: async () => rmSync(folder, { recursive: true }),
-  };
-}
-
-async function startPostgres(): Promise<ViewHarness> {
-  const server = await sharedPostgres();
-  const address = await server.newDatabase();
-  const clock = new FakeClock();
-  return {
-    clock,
-    openStore: () =>
-      openPostgresStore({ address, clock, patienceMs: 0, onFailure, readTime: async () => clock.now() }),
-    openReadSide: () => openPostgresReadSide(address),
-    async rows(sql) {
-      const client = connect(address, { max: 1, applicationName: 'test' });
-      try {
-        return [...(await client.unsafe(sql))] as Row[];
-      } finally {
-        await disconnect(client);
-      }
-    },
-    cleanUp: () => server.dropDatabase(address),
-  };
-}
-
-describeReadSide('SQLite', startSqlite);
-describeReadSide('PostgreSQL', startPostgres);
+describeReadSide('SQLite', startSqliteReading);
+describeReadSide('PostgreSQL', startPostgresReading);
 
 describe('the same crawl on both stores', () => {
   let harnesses: ViewHarness[];
   let answers: Record<string, unknown>[];
   beforeAll(async () => {
-    harnesses = await Promise.all([startSqlite(), startPostgres()]);
+    harnesses = await Promise.all([startSqliteReading(), startPostgresReading()]);
     await Promise.all(harnesses.map(crawlALittle));
     answers = await Promise.all(
       harnesses.map(async (harness) => {

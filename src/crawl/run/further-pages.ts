@@ -2,9 +2,7 @@
  * A run whose pages somebody chose (`due`) may have permits left when nothing waits any more: pages were fresh, hosts gave
  * no answer, sitemaps named little. Then it asks once for further pages, and visits these as well.
  */
-import type { RunStore } from '../../store/store-port.ts';
-import type { HostDesk } from '../hosts/leased-hosts.ts';
-import type { HostAllowance, HostPermits } from './host-allowance.ts';
+import type { LoopParts } from './loop-parts.ts';
 import { DUE_PRIORITY } from './prepare-run.ts';
 
 export interface FurtherPages {
@@ -15,11 +13,9 @@ export interface FurtherPages {
 }
 
 export function createFurtherPages(
-  store: Pick<RunStore, 'clock' | 'frontier' | 'flush'>,
-  allowance: HostAllowance | null,
-  permits: HostPermits,
-  desk: Pick<HostDesk, 'all' | 'wake' | 'lookAgain'>,
+  loop: Pick<LoopParts, 'allowance' | 'permits' | 'store' | 'desk'>,
 ): FurtherPages {
+  const { allowance, permits, store, desk } = loop;
   let wereAsked = allowance?.furtherPages === undefined;
   let wereQueued = false;
   return {
@@ -28,7 +24,7 @@ export function createFurtherPages(
       wereAsked = true;
       // Whoever chooses them reads from the store what the run has visited.
       await store.flush();
-      const pageIds = await allowance!.furtherPages!({ now: store.clock.now(), left: permits.left });
+      const pageIds = await allowance!.furtherPages!({ now: store.clock.now(), left: permits.leftOfHost });
       if (pageIds.length === 0) return false;
       wereQueued = true;
       await store.frontier.requeue(pageIds, DUE_PRIORITY);

@@ -12,13 +12,13 @@ export interface HostAllowance {
   /** A host that asks for a longer pause than this is given up for the run. Without it the run waits for any pause. */
   patienceMs?: number;
   /** Asked once, when nothing waits and permits are left: ids of known pages to visit besides. */
-  furtherPages?: (run: RunLeft) => Promise<readonly number[]>;
+  furtherPages?: (run: IdleRun) => Promise<readonly number[]>;
   /** A run that ends for one of these reasons is left as an interrupted one. Otherwise the pages that wait are left out. */
   pausesAt: readonly LoopEnd[];
 }
 
 /** A run that has nothing to visit. */
-export interface RunLeft {
+export interface IdleRun {
   /** By the store's clock. */
   now: number;
   /** How many pages it may still ask of a host. */

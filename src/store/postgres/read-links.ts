@@ -145,7 +145,32 @@ export function createLinkReader(sql: Sql, batch: number) {
       yield* unpack(some, (target) => target === pageId);
   }
 
+  /** Links from these pages to the wanted ones, with the ids of both. */
+  async function linksFrom(
+    fromIds: readonly number[],
+    to: { has(id: number): boolean },
+    isInward: boolean,
+  ): Promise<LinkBetween[]> {
+    const found: LinkBetween[] = [];
+    const isWanted = (id: number) => to.has(id);
+    for (let at = 0; at < fromIds.length; at += size) {
+      const sets = await ask<LinkSetRow>(
+        sql,
+        `SELECT ${COLUMNS} FROM link_set l JOIN ${OWNER} WHERE l.page_id = ANY ($1::int[]) ORDER BY l.page_id`,
+        [fromIds.slice(at, at + size)],
+      );
+      const ends = sets.flatMap((set) =>
+        set.targets.filter(isWanted).map((target) => ({ from_id: set.page_id, to_id: target })),
+      );
+      let place = 0;
+      for await (const row of unpack(sets, isWanted))
+        found.push({ ...row, direction: isInward ? 'in' : 'out', ...ends[place++] });
+    }
+    return found;
+  }
+
   return {
+    linksFrom,
     all: (filter: LinkFilter) => limited(everyLink(filter.project), filter.limit),
     linksTo,
     of: (pageId: number, filter: LinkFilter) => limited(linksOfPage(pageId), filter.limit),

@@ -11,6 +11,7 @@ import { IS_EXTERNAL, IS_NOT_EXTERNAL } from '../external-urls.ts';
 import { readHosts } from '../host-filter.ts';
 import { REQUEST_KINDS, type StoredRobots } from '../host-port.ts';
 import { orderOfPages, type PagePlace } from '../page-order.ts';
+import { createListReader } from '../read-lists.ts';
 import type {
   HostRow,
   LoggedRequest,
@@ -24,6 +25,7 @@ import type {
 } from '../read-side.ts';
 import { NO_DEPTH } from '../settlement.ts';
 import { disconnect, postgresError, type Sql } from './connection.ts';
+import { createListDatabase } from './list-database.ts';
 import { openForReading } from './open-database.ts';
 import { readProjectSettings } from './project-settings.ts';
 import { readFigures } from './read-figures.ts';
@@ -132,6 +134,14 @@ export async function openPostgresReadSide(address: string): Promise<ReadSide> {
     mapErrors: (projectId, runId) => readErrors(sql, projectId, runId),
     requestLog: () => requestLogOf(sql),
     repeatedUrls: () => repeatedUrlsOf(sql),
+    ...createListReader(
+      createListDatabase(sql, {
+        site: SITE,
+        pages: `${pagesFrom('url')} WHERE u.id = ANY ($1::int[])`,
+        runs: `SELECT ${RUN_COLUMNS} FROM ${RUNS} WHERE r.id = ANY ($1::int[])`,
+        linksFrom: links.linksFrom,
+      }),
+    ),
     close: () => disconnect(sql),
   };
   return explainFailures(side, (error) => postgresError(error, address));

@@ -104,7 +104,25 @@ export function createLinkReader(db: Database, batch: number) {
     }
   }
 
+  /** Links from these pages to the wanted ones, with the ids of both. */
+  function* linksFrom(
+    fromIds: readonly number[],
+    to: { has(id: number): boolean },
+    isInward: boolean,
+  ): Generator<LinkBetween> {
+    const isWanted = (id: number) => to.has(id);
+    for (const id of fromIds) {
+      const set = setOf.get(id) as LinkSetRow | undefined;
+      if (set === undefined) continue;
+      const hits = (JSON.parse(set.targets) as number[]).filter(isWanted);
+      let place = 0;
+      for (const row of unpack(set, isWanted))
+        yield { ...row, direction: isInward ? 'in' : 'out', from_id: id, to_id: hits[place++] };
+    }
+  }
+
   return {
+    linksFrom,
     all: (filter: LinkFilter) => limited(everyLink(filter.project), filter.limit),
     linksTo,
     of: (pageId: number, filter: LinkFilter) => limited(linksOfPage(pageId), filter.limit),

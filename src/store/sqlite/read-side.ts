@@ -13,6 +13,7 @@ import { IS_EXTERNAL, IS_NOT_EXTERNAL } from '../external-urls.ts';
 import { readHosts } from '../host-filter.ts';
 import { REQUEST_KINDS, type StoredRobots } from '../host-port.ts';
 import { orderOfPages } from '../page-order.ts';
+import { createListReader } from '../read-lists.ts';
 import type {
   HostRow,
   LoggedRequest,
@@ -25,6 +26,7 @@ import type {
   StoredRun,
 } from '../read-side.ts';
 import { NO_DEPTH } from '../settlement.ts';
+import { createListDatabase } from './list-database.ts';
 import { openForReading, storeError } from './open-database.ts';
 import { readSettings } from './project-settings.ts';
 import { readFigures } from './read-figures.ts';
@@ -129,6 +131,14 @@ export function openSqliteReadSide(path: string): ReadSide {
     mapErrors: (projectId, runId) => readErrors(db, projectId, runId),
     requestLog: () => requestLogOf(db),
     repeatedUrls: () => repeatedUrlsOf(db),
+    ...createListReader(
+      createListDatabase(db, {
+        site: SITE,
+        pages: (wanted) => `SELECT ${PAGE_COLUMNS} FROM ${PAGES} WHERE u.id IN (${wanted})`,
+        runs: (wanted) => `SELECT ${RUN_COLUMNS} FROM ${RUNS} WHERE r.id IN (${wanted})`,
+        linksFrom: links.linksFrom,
+      }),
+    ),
     close: async () => void db.close(),
   };
   return explainFailures(side, (error) => storeError(error, path));

@@ -1,7 +1,7 @@
 /** What the commands that crawl say of start URLs that were refused. */
 import { type SumiError, sumiError } from '../errors.ts';
 import type { RefusedStart, SummaryEvent } from '../events/events.ts';
-import { printable } from '../render/terminal-text.ts';
+import { printable } from './terminal-text.ts';
 
 const MOST_LINES = 5;
 

@@ -1,0 +1,44 @@
+/** What the lists need of a database: a way to ask, the few words in which the two differ, and rows by their ids. */
+import type { LinkBetween, PageRow, RunRow } from './read-side.ts';
+
+export interface ListDatabase {
+  /** Values stand as `?`, in order. */
+  ask<Row>(text: string, values: readonly unknown[]): Promise<Row[]>;
+  dialect: ListDialect;
+  /** In any order; what is gone by now is left out. */
+  pages(ids: readonly number[]): Promise<PageRow[]>;
+  runs(ids: readonly number[]): Promise<RunRow[]>;
+  /** The links that these pages have, seen from the page they lead to when `isInward`. */
+  links(
+    fromIds: readonly number[],
+    to: { has(id: number): boolean },
+    isInward: boolean,
+  ): Promise<LinkBetween[]>;
+  /** From the set of this page on, or up to and with it backwards. */
+  linkSets(from: number, isForward: boolean, count: number): Promise<LinkTargetsOf[]>;
+}
+
+export interface LinkTargetsOf {
+  pageId: number;
+  /** Each once, in any order. */
+  targets: readonly number[];
+}
+
+export interface ListDialect {
+  /** Beside the equality of page ids, where the tables of a page are divided by its host. */
+  sameHost(one: string, other: string): string;
+  /** Letters of ASCII made small, all others left. */
+  lower(text: string): string;
+  /** The place of a part in a text, from 1; 0 where there is none. */
+  place(text: string, part: string): string;
+  /** The host of the URL of `u` with its port, if it has one. */
+  site: string;
+  /** Whether the row `l` of link_set has this target. */
+  hasTarget(target: number): { sql: string; values: unknown[] };
+  /** An index finds the requests for a page. */
+  findsRequestsByPage: boolean;
+  /** An index finds the URLs of a host. */
+  findsUrlsByHost: boolean;
+  /** Asks whether the index of this name is there. */
+  hasIndex: string;
+}

@@ -1,0 +1,60 @@
+/** What lists ask of SQLite. Every statement looks at one batch, so that no list pins the writer's log. */
+import type { Database } from 'better-sqlite3';
+import { pageStateName } from '../../frontier/page-state.ts';
+import type { ListDatabase, ListDialect } from '../list-database.ts';
+import type { LinkBetween, PageRow, RunRow } from '../read-side.ts';
+
+export interface ListTexts {
+  site: string;
+  /** The question for rows of pages and runs, around the ids that are wanted. */
+  pages(wanted: string): string;
+  runs(wanted: string): string;
+  linksFrom(
+    fromIds: readonly number[],
+    to: { has(id: number): boolean },
+    isInward: boolean,
+  ): Iterable<LinkBetween>;
+}
+
+const IDS = 'SELECT value FROM json_each(?)';
+
+function dialectOf(site: string): ListDialect {
+  return {
+    sameHost: () => '',
+    lower: (text) => `lower(${text})`,
+    place: (text, part) => `instr(${text}, ${part})`,
+    site,
+    // The digits may be part of a longer id: the cheap test picks the sets, unpacking decides.
+    hasTarget: (target) => ({
+      sql: 'instr(l.targets, ?) > 0 AND EXISTS (SELECT 1 FROM json_each(l.targets) j WHERE j.value = ?)',
+      values: [String(target), target],
+    }),
+    findsRequestsByPage: false,
+    findsUrlsByHost: false,
+    hasIndex: "SELECT 1 FROM sqlite_schema WHERE type = 'index' AND name = ?",
+  };
+}
+
+export function createListDatabase(db: Database, texts: ListTexts): ListDatabase {
+  return {
+    dialect: dialectOf(texts.site),
+    ask: async <Row>(text: string, values: readonly unknown[]) => db.prepare(text).all(...values) as Row[],
+    async pages(ids) {
+      const rows = db.prepare(texts.pages(IDS)).all(JSON.stringify(ids)) as (Omit<PageRow, 'state'> & {
+        state: number;
+      })[];
+      return rows.map((row) => ({ ...row, state: pageStateName(row.state) }));
+    },
+    runs: async (ids) => db.prepare(texts.runs(IDS)).all(JSON.stringify(ids)) as RunRow[],
+    links: async (...asked) => [...texts.linksFrom(...asked)],
+    async linkSets(from, isForward, count) {
+      const [sign, sorted] = isForward ? ['>=', 'ASC'] : ['<=', 'DESC'];
+      const rows = db
+        .prepare(
+          `SELECT page_id AS pageId, targets FROM link_set WHERE page_id ${sign} ? ORDER BY page_id ${sorted} LIMIT ?`,
+        )
+        .all(from, count) as { pageId: number; targets: string }[];
+      return rows.map(({ pageId, targets }) => ({ pageId, targets: JSON.parse(targets) as number[] }));
+    },
+  };
+}

@@ -17,6 +17,7 @@ const COMMANDS = [
   'links',
   'export',
   'reclassify',
+  'index',
   'sitemap',
   'hosts',
   'runs',

@@ -488,6 +488,12 @@ export const ERRORS = {
     exitCode: 1,
     httpStatus: 500,
   },
+  'subscriber-failed': {
+    message: 'A subscriber to the events of a run threw on a {event} event and was unsubscribed: {reason}.',
+    hint: 'Correct the subscriber and subscribe again. The crawl goes on.',
+    exitCode: 1,
+    httpStatus: 500,
+  },
   'internal-failures': {
     message:
       '{count} pages of this run ended in a defect of sumi itself; the first was {url}, with the reason "{reason}".',

@@ -5,21 +5,26 @@
  */
 import { loadConfig } from './config/load-config.ts';
 import type { OptionValues } from './config/option-table.ts';
-import { startCrawl } from './crawl/start-crawl.ts';
+import { type CrawlRequest as StartRequest, startCrawl } from './crawl/start-crawl.ts';
 import type { Extensions } from './crawl/wire.ts';
 import { sumiError } from './errors.ts';
-import { createEventStream } from './events/event-stream.ts';
-import type { CrawlEvent, EventListener, SummaryEvent } from './events/events.ts';
+import { createEventStream, type ReadOptions } from './events/event-stream.ts';
+import type { CrawlEvent, EventListener, SummaryEvent, Topic } from './events/events.ts';
+import type { Subscription } from './events/subscribe.ts';
 import { systemClock } from './primitives/clock.ts';
 import { applyProjectSettings } from './project/apply-project-settings.ts';
 import type { BodyStore } from './store/bodies.ts';
 import { openStore as openStoreAt } from './store/open-store.ts';
 import type { Store } from './store/store-port.ts';
 
+export { type CheckedSettings, checkSettings, type SettingProblem } from './config/check-settings.ts';
+export type { SetBy } from './config/option-spec.ts';
 export type { ContentInput, ContentParser, ParsedContent } from './crawl/parts.ts';
 export { type ErrorCode, SumiError } from './errors.ts';
+export type { ReadOptions } from './events/event-stream.ts';
 export type {
   CrawlEvent,
+  DroppedEvent,
   EventListener,
   FaultEvent,
   HostEvent,
@@ -29,8 +34,10 @@ export type {
   RunStatus,
   SitemapEvent,
   SummaryEvent,
+  Topic,
 } from './events/events.ts';
 export type { OutputSink } from './events/output-sink.ts';
+export type { Subscription } from './events/subscribe.ts';
 export type { Candidate, Claim } from './frontier/candidate.ts';
 export type { PageState } from './frontier/page-state.ts';
 export type { AnswerForPace, PacingStrategy } from './politeness/host-pace.ts';
@@ -91,8 +98,13 @@ export interface CrawlRequest
 
 export interface Crawl {
   readonly runId: number;
+  readonly project: string;
   /** What happens, as it happens. Ends with the summary; throws what made the run fail. */
   readonly events: AsyncIterable<CrawlEvent>;
+  /** The same for some topics only, or with another bound of events that may wait to be read. */
+  read(options?: ReadOptions): AsyncIterable<CrawlEvent>;
+  /** Calls the listener from now on, until it is unsubscribed. One that throws is unsubscribed, and the crawl goes on. */
+  subscribe(listener: EventListener, topics?: readonly Topic[]): Subscription;
   /** Finishes what is in flight and commits. The same crawl, started again, goes on from there. */
   stop(): void;
   /** The summary once everything is stored and closed; rejects with what made the run fail. */
@@ -122,7 +134,6 @@ export async function crawl(request: CrawlRequest): Promise<Crawl> {
     const expected = 'none from a program: it gives startUrls';
     throw sumiError('bad-value', { option: 'urls', value: config.urls, place, expected });
   }
-  const stream = createEventStream();
   const handle = await startCrawl({
     config: await applyProjectSettings(config, {
       sources,
@@ -140,9 +151,14 @@ export async function crawl(request: CrawlRequest): Promise<Crawl> {
       store: typeof store === 'string' ? undefined : store,
       bodies: typeof bodies === 'string' ? undefined : bodies,
     },
-    listeners: [stream.push, ...(on === undefined ? [] : [listenerOf(on)])],
+    ...(on !== undefined && listenersOf(on)),
   });
-  const { runId, stop } = handle;
+  const { runId, project, stop } = handle;
+  const stream = createEventStream({
+    subscribe: (listener, topics) => handle.subscribe(listener, topics).unsubscribe,
+    onRead: () => void finished.catch(() => undefined),
+  });
+  stream.opened(handle.opening);
   if (signal?.aborted) stop();
   signal?.addEventListener('abort', stop, { once: true });
   const end = () => signal?.removeEventListener('abort', stop);
@@ -160,15 +176,20 @@ export async function crawl(request: CrawlRequest): Promise<Crawl> {
   );
   return {
     runId,
-    events: stream.read(() => finished.catch(() => undefined)),
+    project,
+    events: stream.read(),
+    read: stream.read,
+    subscribe: handle.subscribe,
     stop,
     finished,
   };
 }
 
-function listenerOf(on: EventHandlers): EventListener {
-  if (typeof on === 'function') return on;
-  return (event) => (on[event.type] as EventListener | undefined)?.(event);
+/** Nobody is told of pages who has no function for them: then page events are not made. */
+function listenersOf(on: EventHandlers): Pick<StartRequest, 'listeners' | 'runListeners'> {
+  if (typeof on === 'function') return { listeners: [on] };
+  const listener: EventListener = (event) => (on[event.type] as EventListener | undefined)?.(event);
+  return on.page === undefined ? { runListeners: [listener] } : { listeners: [listener] };
 }
 
 /**

@@ -3,6 +3,7 @@
  * hashes of the content are equal. Promises null when nothing but the template did: white space, tokens in the addresses
  * of links, and the order of links or of structured data are no content. Pure: it asks nobody, and decides nothing else.
  */
+import type { FactPart } from '../store/page-facts.ts';
 import { compareLinkedData } from './compare-linked-data.ts';
 import { cutValues } from './cut-values.ts';
 import { withoutBreaks } from './fingerprint.ts';
@@ -56,13 +57,10 @@ export function comparePages(past: ComparedPage, found: ComparedPage): PageChang
   if (hadContent ? !hasContent : isRefused(past) && leadsOn(found)) change.lost = contentOf(past);
   if (hasContent ? !hadContent : leadsOn(past) && isRefused(found)) change.gained = contentOf(found);
   if (hadContent && hasContent) {
-    compare('title', past.title, found.title);
-    // Older versions did not part its lines, and kept the sign that links it to itself.
-    if (bareHeading(past.h1) !== bareHeading(found.h1)) compare('h1', past.h1, found.h1);
-    compare('description', past.description, found.description);
-    if (past.canonical !== found.canonical && !isSameAddress(past.canonical, found.canonical))
-      compare('canonical', past.canonical, found.canonical);
-    compare('robots', textOfRobots(past), textOfRobots(found));
+    for (const part of CONTENT_PARTS) {
+      const [before, after] = [CONTENT[part](past), CONTENT[part](found)];
+      if (!IS_SAME[part]?.(before, after)) compare(part, before, after);
+    }
     compareLinks(change, past.links, found.links);
     compareText(change, past.text, found.text);
     const data = compareLinkedData(past.structuredData, found.structuredData);
@@ -76,6 +74,23 @@ export function comparePages(past: ComparedPage, found: ComparedPage): PageChang
   change.parts = inOrder(change.parts);
   return change;
 }
+
+/** What is told of a page's facts, by part. A part of the table of facts that is missing here does not compile. */
+const CONTENT: Record<Exclude<FactPart, 'status' | 'structured-data'>, (page: PastPage) => string | null> = {
+  title: ({ title }) => title,
+  h1: ({ h1 }) => h1,
+  description: ({ description }) => description,
+  canonical: ({ canonical }) => canonical,
+  robots: textOfRobots,
+};
+const CONTENT_PARTS = Object.keys(CONTENT) as (keyof typeof CONTENT)[];
+
+/** Values that differ, and yet say the same. */
+const IS_SAME: Partial<Record<ChangePart, (past: string | null, found: string | null) => boolean>> = {
+  // Older versions did not split its lines, and kept the sign that links it to itself.
+  h1: (past, found) => bareHeading(past) === bareHeading(found),
+  canonical: (past, found) => comparable(past ?? '') === comparable(found ?? ''),
+};
 
 /** What differs between the content that a page lost and what it gained later: as if nothing had been in between. */
 export function compareContent(lost: KeptContent, gained: KeptContent): PageChange {
@@ -112,9 +127,6 @@ export function inOrder(parts: readonly ChangePart[]): ChangePart[] {
 function addPart(change: PageChange, name: ChangePart): void {
   if (!change.parts.includes(name)) change.parts.push(name);
 }
-
-const isSameAddress = (past: string | null, found: string | null) =>
-  comparable(past ?? '') === comparable(found ?? '');
 
 /** White space and breaks that are not shown mean nothing, and an empty value is none. */
 function foldValue(value: string | null): string | null {

@@ -4,6 +4,7 @@
  */
 import * as crypto from 'node:crypto';
 import type { LinkList } from '../parse/parsed-page.ts';
+import type { ComparedFact, PageFacts } from '../store/page-facts.ts';
 
 /** SHA-256 of the body as it came after decoding. */
 export function contentHash(bytes: Uint8Array): Uint8Array {
@@ -38,16 +39,7 @@ export function isSameHash(a: Uint8Array | null, b: Uint8Array | null): boolean 
 }
 
 /** What of a page can change beside its main text. */
-export interface Facets {
-  title: string | null;
-  h1: string | null;
-  description: string | null;
-  canonical: string | null;
-  noindex: boolean;
-  nofollow: boolean;
-  robotsOther: string;
-  structuredData: string | null;
-}
+export type Facets = Pick<PageFacts, Exclude<ComparedFact, 'statusCode'>>;
 
 /** The page's links as two numbers, whatever their order. */
 export interface LinkDigest {

@@ -2,6 +2,7 @@
  * The words of change: what a visit can find, how that was known, and what is kept of each visit as history. The lists
  * are stored by position: new words go to the end.
  */
+import type { PastFacts } from '../store/page-facts.ts';
 
 /** new: read for the first time. gone: was read before and is not there any more. failed: no answer that says anything. */
 export const VISIT_OUTCOMES = ['new', 'changed', 'unchanged', 'gone', 'failed'] as const;
@@ -98,17 +99,7 @@ export interface KeptContent extends Omit<ComparedPage, 'statusCode' | 'redirect
 }
 
 /** What the store has of a page, for comparison with what a visit found. */
-export interface PastPage {
-  statusCode: number | null;
-  title: string | null;
-  h1: string | null;
-  description: string | null;
-  canonical: string | null;
-  noindex: boolean;
-  nofollow: boolean;
-  /** What else it asks of robots; null where it was read by a version that did not keep it. */
-  robotsOther: string | null;
-  structuredData: string | null;
+export interface PastPage extends PastFacts {
   text: string | null;
   /** Identities of the pages it links to. */
   links: string[];

@@ -120,10 +120,13 @@ function defaultReader(): string {
   }
 }
 
+/** A database that does not answer is not waited for long: the list is printed already. */
+const PATIENCE_S = 10;
+
 /** That the look cannot be kept never costs the reader what was printed. */
 async function keepSeen({ storeAddress, project, reader, next }: SeenLook): Promise<void> {
   try {
-    await keepLook(storeAddress, project, { reader, next });
+    await keepLook({ storeAddress, storePatience: PATIENCE_S }, project, { reader, next });
   } catch (error) {
     if (!(error instanceof SumiError)) throw error;
     tell(

@@ -1,7 +1,6 @@
 /** `sumi crawl`: from flags to a run. */
 import { Command } from 'commander';
-import { loadConfig } from '../config/load-config.ts';
-import { applyProjectSettings } from '../project/apply-project-settings.ts';
+import { configureCrawl } from '../project/apply-project-settings.ts';
 import { crawlToEnd } from './crawl-to-end.ts';
 import { addOptionFlags, flagsGiven } from './options-to-flags.ts';
 import { readUrlList } from './read-url-list.ts';
@@ -28,10 +27,11 @@ export function crawlCommand(): Command {
   });
   return command.addHelpText('after', EXAMPLES).action(async (urls: string[]) => {
     const sources = { env: process.env, flags: flagsGiven(command) };
-    const told = await loadConfig(sources);
-    const listed = told.urls === null ? [] : await readUrlList(told.urls);
-    const startUrls = [...urls, ...told.startUrls, ...listed];
-    const config = await applyProjectSettings(told, { sources, startUrls, isCrawl: true });
+    const { config, startUrls } = await configureCrawl(sources, {
+      startUrls: urls,
+      readList: readUrlList,
+      isCrawl: true,
+    });
     warnUnusedSettings(config);
     await crawlToEnd(config, startUrls);
   });

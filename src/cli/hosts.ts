@@ -1,26 +1,10 @@
 /** `sumi hosts`: what is known of each host: its pages, its clock, its blocks, its robots.txt. */
 import { Command } from 'commander';
-import { COUNTING_WORD_NAMES } from '../frontier/counting-words.ts';
+import { HOST_NAMES } from '../export/list-columns.ts';
 import type { Column } from '../render/render-table.ts';
 import type { HostRow } from '../store/read-side.ts';
 import { addReadFlags, wantsBom, withReadSide } from './read-command.ts';
 import { printRows } from './write-output.ts';
-
-const NAMES: readonly (keyof HostRow)[] = [
-  'host',
-  'known_urls',
-  ...COUNTING_WORD_NAMES,
-  'requests',
-  'average_ms',
-  'adaptive_delay_ms',
-  'next_slot_at',
-  'blocked_until',
-  'consecutive_429',
-  'failures',
-  'robots_status',
-  'robots_fetched_at',
-  'closed',
-];
 
 const COLUMNS: readonly Column<HostRow>[] = [
   { title: 'host', value: (row) => row.host, shrinksTo: 20 },
@@ -48,7 +32,13 @@ export function hostsCommand(): Command {
       withReadSide(command, async ({ config, side, project, limit }) => {
         const rows = side.hosts({ project, limit });
         const { format } = config;
-        await printRows({ rows, format, names: NAMES, columns: COLUMNS, bom: wantsBom(command, format) });
+        await printRows({
+          rows,
+          format,
+          names: HOST_NAMES,
+          columns: COLUMNS,
+          bom: wantsBom(command, format),
+        });
       }),
     );
 }

@@ -1,10 +1,10 @@
 /** `sumi links [URL]`: who links where; with a URL the links from it and to it; with --broken only to what is broken. */
 import { Command } from 'commander';
-import { type BrokenLink, findBrokenLinks } from '../graph/broken-links.ts';
-import { requirePages } from '../project/find-pages.ts';
+import { BROKEN_LINK_NAMES, LINK_NAMES } from '../export/list-columns.ts';
+import type { BrokenLink } from '../graph/broken-links.ts';
+import { hasSeveralProjects, isRefused, listBrokenLinks, listLinks } from '../project/list-rows.ts';
 import type { Column } from '../render/render-table.ts';
 import type { LinkRow } from '../store/read-side.ts';
-import { isRefusedRedirect } from '../store/redirect-end.ts';
 import { addReadFlags, type Reading, wantsBom, withReadSide } from './read-command.ts';
 import { REFUSED_REDIRECTS } from './refused-redirects.ts';
 import { printRows } from './write-output.ts';
@@ -16,16 +16,6 @@ Examples:
   sumi links --format csv > links.csv      every link
   sumi links https://example.com/about     the links from a page and to it
 \`sumi pages --broken\` also lists broken pages that no page links to.`;
-
-const NAMES: readonly (keyof LinkRow)[] = [
-  'from_url',
-  'to_url',
-  'direction',
-  'nofollow',
-  'rel',
-  'anchor',
-  'discovered_run',
-];
 
 const COLUMNS: readonly Column<LinkRow>[] = [
   { title: 'dir', value: (row) => row.direction },
@@ -51,29 +41,15 @@ export function linksCommand(): Command {
         flags.broken === true
           ? listBroken(url, reading, wantsBom(command, reading.config.format))
           : printRows({
-              rows: url === undefined ? reading.side.links(reading) : linksOf(url, reading),
+              rows: listLinks(reading, { url, limit: reading.limit }),
               format: reading.config.format,
-              names: NAMES,
+              names: LINK_NAMES,
               columns: COLUMNS,
               bom: wantsBom(command, reading.config.format),
             }),
       ),
     );
 }
-
-const BROKEN_NAMES: readonly (keyof BrokenLink)[] = [
-  'from_url',
-  'to_url',
-  'anchor',
-  'broken_url',
-  'state',
-  'status_code',
-  'reason',
-  'nofollow',
-  'rel',
-  'discovered_run',
-  'project',
-];
 
 const BROKEN_COLUMNS: readonly Column<BrokenLink>[] = [
   { title: 'state', value: (row) => row.state, colour: () => 'yellow' },
@@ -92,24 +68,23 @@ const REASON: Column<BrokenLink> = { title: 'reason', value: (row) => row.reason
 const PROJECT: Column<BrokenLink> = { title: 'project', value: (row) => row.project, shrinksTo: 10 };
 
 async function listBroken(url: string | undefined, reading: Reading, bom: boolean): Promise<void> {
-  const { side, project, limit, config } = reading;
-  const pageIds = url === undefined ? undefined : (await requirePages(reading, url)).map(({ id }) => id);
-  const hasProjects = project === undefined && (await side.projects()).length > 1;
+  const { limit, config } = reading;
+  const hasProjects = await hasSeveralProjects(reading);
   let links = 0;
   let anchors = 0;
   let hasRefused = false;
   async function* counted(): AsyncGenerator<BrokenLink> {
-    for await (const row of findBrokenLinks(side, { project, limit, pageIds })) {
+    for await (const row of listBrokenLinks(reading, { url, limit })) {
       links++;
       if (row.anchor !== null) anchors++;
-      hasRefused ||= isRefusedRedirect(row.reason);
+      hasRefused ||= isRefused(row);
       yield row;
     }
   }
   await printRows({
     rows: counted(),
     format: config.format,
-    names: BROKEN_NAMES,
+    names: BROKEN_LINK_NAMES,
     columns: [...BROKEN_COLUMNS, BY_REDIRECT, ANCHOR, REASON, ...(hasProjects ? [PROJECT] : [])],
     bom,
   });
@@ -118,16 +93,4 @@ async function listBroken(url: string | undefined, reading: Reading, bom: boolea
   else if (anchors === 0)
     process.stdout.write('The text of links is kept by crawls with --anchor-text; here there is none.\n');
   if (hasRefused) process.stdout.write(REFUSED_REDIRECTS);
-}
-
-async function* linksOf(url: string, reading: Reading): AsyncGenerator<LinkRow> {
-  const { side, limit } = reading;
-  const pages = await requirePages(reading, url);
-  let left = limit ?? Number.POSITIVE_INFINITY;
-  for (const page of pages) {
-    for await (const row of side.linksOf(page.id, {})) {
-      if (left-- <= 0) return;
-      yield row;
-    }
-  }
 }

@@ -6,16 +6,17 @@ import { nearestName } from '../config/nearest-name.ts';
 import { withoutCredentials } from '../config/url-credentials.ts';
 import { readRate } from '../config/watch-values.ts';
 import { sumiError } from '../errors.ts';
-import { parquetPieces, type RowColumn } from '../export/parquet-pieces.ts';
+import { PAGE_COLUMNS, PAGE_NAMES } from '../export/list-columns.ts';
+import { parquetPieces } from '../export/parquet-pieces.ts';
 import { type ListFormat, rowPieces } from '../export/row-pieces.ts';
 import { BROKEN_STATES } from '../frontier/counting-words.ts';
 import { PAGE_STATES, type PageState } from '../frontier/page-state.ts';
+import { hasSeveralProjects, isRefused } from '../project/list-rows.ts';
 import { showRate } from '../render/describe-changes.ts';
 import type { Column } from '../render/render-table.ts';
 import { stateColour } from '../render/state-colour.ts';
 import { printable, showMany } from '../render/terminal-text.ts';
 import type { PageRow } from '../store/read-side.ts';
-import { isRefusedRedirect } from '../store/redirect-end.ts';
 import { addReadFlags, collect, type Reading, wantsBom, withReadSide } from './read-command.ts';
 import { type OwnFlag, readLength } from './read-time.ts';
 import { REFUSED_REDIRECTS } from './refused-redirects.ts';
@@ -35,56 +36,6 @@ Examples:
 
 type PagesFormat = ListFormat | 'parquet';
 const FORMATS: readonly PagesFormat[] = ['table', 'json', 'jsonl', 'csv', 'parquet'];
-
-/** Every column of a page, in order, with its type in Parquet. */
-const TYPED = [
-  { name: 'url', type: 'string' },
-  { name: 'state', type: 'string' },
-  { name: 'reason', type: 'string' },
-  { name: 'status_code', type: 'integer' },
-  { name: 'title', type: 'string' },
-  { name: 'h1', type: 'string' },
-  { name: 'depth', type: 'integer' },
-  { name: 'content_type', type: 'string' },
-  { name: 'word_count', type: 'integer' },
-  { name: 'content_hash', type: 'string' },
-  { name: 'final_url', type: 'string' },
-  { name: 'redirect_count', type: 'integer' },
-  { name: 'etag', type: 'string' },
-  { name: 'last_modified', type: 'string' },
-  { name: 'visited_at', type: 'string' },
-  { name: 'error', type: 'string' },
-  { name: 'id', type: 'long' },
-  { name: 'project', type: 'string' },
-  { name: 'host', type: 'string' },
-  { name: 'fetch_url', type: 'string' },
-  { name: 'meta_description', type: 'string' },
-  { name: 'lang', type: 'string' },
-  { name: 'charset', type: 'string' },
-  { name: 'canonical', type: 'string' },
-  { name: 'noindex', type: 'boolean' },
-  { name: 'nofollow', type: 'boolean' },
-  { name: 'content_length', type: 'long' },
-  { name: 'simhash', type: 'string' },
-  { name: 'cache_control', type: 'string' },
-  { name: 'response_ms', type: 'number' },
-  { name: 'change', type: 'string' },
-  { name: 'change_frequency', type: 'number' },
-  { name: 'changes_detected', type: 'integer' },
-  { name: 'priority', type: 'integer' },
-  { name: 'attempts', type: 'integer' },
-  { name: 'retry_at', type: 'string' },
-  { name: 'discovered_at', type: 'string' },
-  { name: 'discovered_run', type: 'long' },
-  { name: 'visited_run', type: 'long' },
-  { name: 'referrer_id', type: 'long' },
-  { name: 'redirect_to', type: 'long' },
-  { name: 'body_key', type: 'string' },
-  { name: 'left_run', type: 'long' },
-  { name: 'left_reason', type: 'string' },
-] as const satisfies readonly RowColumn<PageRow>[];
-
-const NAMES: readonly (keyof PageRow)[] = TYPED.map(({ name }) => name);
 
 const ALWAYS: readonly Column<PageRow>[] = [
   { title: 'state', value: (row) => row.state, colour: (row) => stateColour(row.state) },
@@ -159,11 +110,8 @@ export function pagesCommand(): Command {
   });
 }
 
-async function listPages(
-  command: Command,
-  format: PagesFormat,
-  { side, project, limit }: Reading,
-): Promise<void> {
+async function listPages(command: Command, format: PagesFormat, reading: Reading): Promise<void> {
+  const { side, project, limit } = reading;
   const flags = command.opts<PageFlags>();
   const { broken, state, status, host, change, changingMoreThan, notCrawledFor } = flags;
   const withoutExternal = leavesOutExternal(flags);
@@ -181,12 +129,12 @@ async function listPages(
         : Date.now() - readLength(notCrawledFor, ownFlag('--not-crawled-for')),
     limit,
   });
-  const hasProjects = project === undefined && (await side.projects()).length > 1;
+  const hasProjects = await hasSeveralProjects(reading);
   const columns = columnsFor(flags, hasProjects);
   let hasRefused = false;
   async function* noted(): AsyncGenerator<PageRow> {
     for await (const row of rows) {
-      hasRefused ||= isRefusedRedirect(row.reason);
+      hasRefused ||= isRefused(row);
       yield row;
     }
   }
@@ -216,9 +164,9 @@ async function writePages({ rows, columns, format, out }: PagesOutput, command: 
       const reason = 'parquet needs a file; expected --out FILE beside it';
       throw sumiError('usage', { reason, command: 'sumi pages' });
     }
-    await writeOutputFiles([{ path: file, pieces: parquetPieces(rows, TYPED) }]);
+    await writeOutputFiles([{ path: file, pieces: parquetPieces(rows, PAGE_COLUMNS) }]);
   } else {
-    const list = { rows, format, names: NAMES, columns, bom };
+    const list = { rows, format, names: PAGE_NAMES, columns, bom };
     if (file === null) {
       await printRows(list);
       return false;

@@ -1,28 +1,11 @@
 /** `sumi runs`: every crawl of the store, oldest first. */
 import { Command } from 'commander';
+import { RUN_NAMES } from '../export/list-columns.ts';
+import { type ListedRun, listRuns } from '../project/list-rows.ts';
 import type { Column } from '../render/render-table.ts';
 import { showBytes } from '../render/terminal-text.ts';
-import type { RunRow } from '../store/read-side.ts';
 import { addReadFlags, wantsBom, withReadSide } from './read-command.ts';
 import { printRows } from './write-output.ts';
-
-/** What was noted, as an object: programs need not parse text inside JSON. */
-type ListedRun = Omit<RunRow, 'metadata'> & { metadata: Record<string, string> | null };
-
-const NAMES: readonly (keyof ListedRun)[] = [
-  'run',
-  'project',
-  'status',
-  'started_at',
-  'finished_at',
-  'pages',
-  'requests',
-  'bytes',
-  'left_out',
-  'config_hash',
-  'error',
-  'metadata',
-];
 
 const COLUMNS: readonly Column<ListedRun>[] = [
   { title: 'run', value: (row) => row.run, align: 'right' },
@@ -44,12 +27,6 @@ function showNotes(metadata: ListedRun['metadata']): string {
     .join(' ');
 }
 
-async function* listed(rows: AsyncIterable<RunRow>): AsyncGenerator<ListedRun> {
-  for await (const row of rows) {
-    yield { ...row, metadata: row.metadata === null ? null : JSON.parse(row.metadata) };
-  }
-}
-
 function statusColour({ status }: ListedRun): 'green' | 'yellow' {
   return status === 'completed' ? 'green' : 'yellow';
 }
@@ -57,10 +34,10 @@ function statusColour({ status }: ListedRun): 'green' | 'yellow' {
 export function runsCommand(): Command {
   const command = new Command('runs').description('list crawls (runs): when, how they ended, how much');
   return addReadFlags(command, true).action(() =>
-    withReadSide(command, async ({ config, side, project, limit }) => {
-      const rows = listed(side.runs({ project, limit }));
-      const { format } = config;
-      await printRows({ rows, format, names: NAMES, columns: COLUMNS, bom: wantsBom(command, format) });
+    withReadSide(command, async (reading) => {
+      const rows = listRuns(reading, reading.limit);
+      const { format } = reading.config;
+      await printRows({ rows, format, names: RUN_NAMES, columns: COLUMNS, bom: wantsBom(command, format) });
     }),
   );
 }

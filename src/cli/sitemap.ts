@@ -3,12 +3,15 @@ import { Command } from 'commander';
 import { loadConfig } from '../config/load-config.ts';
 import { withoutCredentials } from '../config/url-credentials.ts';
 import { EXIT_CODES, sumiError } from '../errors.ts';
+import { SITE_ENTRY_NAMES } from '../export/list-columns.ts';
 import { applyProjectSettings } from '../project/apply-project-settings.ts';
+import {
+  listSiteEntries,
+  type SiteEntryRow,
+  type SitemapReport,
+  type StoredListing,
+} from '../project/list-site-entries.ts';
 import type { Column } from '../render/render-table.ts';
-import type { ListedEntry } from '../sitemap/entry-words.ts';
-import type { SitemapReport } from '../sitemap/find-entries.ts';
-import type { StoredListing } from '../sitemap/lookup/keep-entries.ts';
-import { listSitemap } from '../sitemap/lookup/list-sitemap.ts';
 import { addOptionFlags, flagsGiven } from './options-to-flags.ts';
 import { BOM_DOC, readWholeNumber, wantsBom } from './read-command.ts';
 import { warnUnusedSettings } from './warn-unused-settings.ts';
@@ -24,33 +27,7 @@ Examples:
   sumi sitemap example.com --db site.db --fresh             read again all the same
 A page that is named twice is listed twice when sitemaps are read, and once when the list comes from the database.`;
 
-interface SitemapRow extends Pick<ListedEntry['entry'], 'images' | 'videos' | 'news' | 'alternates'> {
-  url: string;
-  lastmod: string | null;
-  changefreq: string | null;
-  priority: number | null;
-  sitemap: string;
-  /** This, images, videos, news and alternates are null where an older version kept the entry. */
-  kind: string | null;
-  /** The lastmod as a moment; null where it is no date. */
-  lastmod_at: string | null;
-}
-
-const NAMES: readonly (keyof SitemapRow)[] = [
-  'url',
-  'lastmod',
-  'changefreq',
-  'priority',
-  'sitemap',
-  'kind',
-  'lastmod_at',
-  'images',
-  'videos',
-  'news',
-  'alternates',
-];
-
-const COLUMNS: readonly Column<SitemapRow>[] = [
+const COLUMNS: readonly Column<SiteEntryRow>[] = [
   { title: 'url', value: (row) => row.url, shrinksTo: 20, keepsEnd: true },
   { title: 'lastmod', value: (row) => row.lastmod },
   { title: 'changefreq', value: (row) => row.changefreq },
@@ -89,15 +66,15 @@ export function sitemapCommand(): Command {
     const limit = readWholeNumber(command, '--limit', command.getOptionValue('limit') as string | undefined);
     const reports = createNotes(config.quiet ? -1 : config.verbose);
     const signal = abortOnSignals();
-    const found = listSitemap(config, url, reports, signal);
-    const rows = rowsOf(found, limit ?? Number.POSITIVE_INFINITY);
-    await printRows({ rows: rows.all, format: config.format, names: NAMES, columns: COLUMNS, bom });
+    const entries = listSiteEntries(config, url, { listener: reports, signal, limit });
+    const { rows } = entries;
+    await printRows({ rows, format: config.format, names: SITE_ENTRY_NAMES, columns: COLUMNS, bom });
     if (signal.aborted) {
       process.exitCode = EXIT_CODES.interrupted;
       return;
     }
     // Rows enough, before it was known what became of the sitemap they are of.
-    if (reports.hits === 0 && !rows.isCut)
+    if (reports.hits === 0 && !entries.isCut)
       throw sumiError('no-sitemap', { url: withoutCredentials(url), reason: reports.reason });
   });
 }
@@ -107,55 +84,6 @@ function abortOnSignals(): AbortSignal {
   const stop = new AbortController();
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stop.abort());
   return stop.signal;
-}
-
-function rowsOf(found: AsyncIterable<ListedEntry[]>, limit: number) {
-  let isCut = false;
-  async function* all(): AsyncGenerator<SitemapRow[]> {
-    let left = limit;
-    for await (const batch of found) {
-      isCut = batch.length > left;
-      yield (isCut ? batch.slice(0, left) : batch).map(rowOf);
-      if (isCut) return;
-      left -= batch.length;
-    }
-  }
-  return {
-    all: all(),
-    /** There were more than are wanted. */
-    get isCut() {
-      return isCut;
-    },
-  };
-}
-
-const isoTimes = new Map<number, string>();
-const MOST_TIMES = 1024;
-
-/** Many entries have the same. */
-function isoOf(at: number): string {
-  let text = isoTimes.get(at);
-  if (text === undefined) {
-    text = new Date(at).toISOString();
-    if (isoTimes.size < MOST_TIMES) isoTimes.set(at, text);
-  }
-  return text;
-}
-
-function rowOf({ entry, sitemap, kind }: ListedEntry): SitemapRow {
-  return {
-    url: entry.url,
-    lastmod: entry.lastmod,
-    changefreq: entry.changefreq,
-    priority: entry.priority,
-    sitemap,
-    kind,
-    lastmod_at: entry.lastmodAt === null ? null : isoOf(entry.lastmodAt),
-    images: entry.images,
-    videos: entry.videos,
-    news: entry.news,
-    alternates: entry.alternates,
-  };
 }
 
 /** Says what went wrong; with -v also what was tried in vain, and what was found. */

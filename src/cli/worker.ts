@@ -136,7 +136,7 @@ function createVoice({ json, quiet, verbose }: Config): Voice {
     },
     listenTo(run) {
       const listeners: EventListener[] = [];
-      if (json) listeners.push((event) => write({ run, ...event }));
+      if (json) listeners.push((event) => write(event));
       const show = (event: CrawlEvent) => {
         if (event.type === 'page') say(`run ${run}: ${renderPage(event, paint)}`);
         if (event.type === 'host' && verbose > 1) say(`run ${run}: ${renderHost(event, paint)}`);

@@ -1,8 +1,10 @@
 /** `sumi workers`: who is at work on which run, and how fast. */
 import { Command } from 'commander';
+import { WORKER_NAMES } from '../export/list-columns.ts';
+import { listWorkers } from '../project/list-rows.ts';
 import type { Column } from '../render/render-table.ts';
 import type { WorkerRow } from '../store/read-side.ts';
-import { addReadFlags, type Reading, wantsBom, withReadSide } from './read-command.ts';
+import { addReadFlags, wantsBom, withReadSide } from './read-command.ts';
 import { printRows } from './write-output.ts';
 
 const EXAMPLES = `
@@ -10,19 +12,6 @@ Examples:
   sumi workers --store postgres://sumi@db.example.com/crawl    who is at work
   sumi workers --all --format json                             also those that have ended, for programs
 A worker is late when it has given no sign of life for too long. Its hosts then go to others.`;
-
-const NAMES: readonly (keyof WorkerRow)[] = [
-  'worker',
-  'process',
-  'run',
-  'project',
-  'started_at',
-  'seen_at',
-  'state',
-  'hosts',
-  'pages',
-  'pages_per_second',
-];
 
 const COLUMNS: readonly Column<WorkerRow>[] = [
   { title: 'process', value: (row) => row.process, shrinksTo: 12 },
@@ -49,22 +38,15 @@ export function workersCommand(): Command {
     .action(() =>
       withReadSide(command, (reading) =>
         printRows({
-          rows: wanted(reading, command.getOptionValue('all') === true),
+          rows: listWorkers(reading, {
+            isAll: command.getOptionValue('all') === true,
+            limit: reading.limit,
+          }),
           format: reading.config.format,
-          names: NAMES,
+          names: WORKER_NAMES,
           columns: COLUMNS,
           bom: wantsBom(command, reading.config.format),
         }),
       ),
     );
-}
-
-async function* wanted({ side, project, limit }: Reading, isAll: boolean): AsyncGenerator<WorkerRow> {
-  let left = limit ?? Number.POSITIVE_INFINITY;
-  for await (const row of side.workers()) {
-    if (!isAll && row.state === 'ended') continue;
-    if (project !== undefined && row.project !== project) continue;
-    if (left-- <= 0) return;
-    yield row;
-  }
 }

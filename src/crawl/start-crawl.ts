@@ -6,9 +6,17 @@ import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
 import { type Config, configHash } from '../config/load-config.ts';
 import { createEventHub, type EventHub } from '../events/event-hub.ts';
-import type { CrawlEvent, EventListener, SummaryEvent } from '../events/events.ts';
+import {
+  type CrawlEvent,
+  type EventListener,
+  type RunEvent,
+  type SummaryEvent,
+  TOPICS,
+  type Topic,
+} from '../events/events.ts';
 import type { LoopReading } from '../events/metrics.ts';
 import { attachSink, type OutputSink } from '../events/output-sink.ts';
+import { type Subscription, subscribe } from '../events/subscribe.ts';
 import type { LinkGraph } from '../graph/link-graph.ts';
 import { systemClock } from '../primitives/clock.ts';
 import type { BodyStore } from '../store/bodies.ts';
@@ -61,6 +69,13 @@ export interface JoinRequest {
 export interface CrawlHandle {
   readonly runId: number;
   readonly project: string;
+  /** The event with which the run began, for who subscribes later. */
+  readonly opening: RunEvent;
+  /**
+   * To these topics, from now on; to all unless said. Page events are made only while somebody subscribes to them. A
+   * subscriber that throws is unsubscribed, and the crawl goes on.
+   */
+  subscribe(listener: EventListener, topics?: readonly Topic[]): Subscription;
   /** Finish what is in flight, commit, and end as interrupted. */
   stop(): void;
   /** Requests that are under way now. */
@@ -160,6 +175,8 @@ export async function joinCrawl(request: JoinRequest): Promise<CrawlHandle | nul
   });
 }
 
+const WITHOUT_PAGES = TOPICS.filter((topic) => topic !== 'page');
+
 async function bodiesOf(config: Config, extensions: Extensions): Promise<BodyStore | null> {
   const options = { clock: extensions.clock, patienceMs: config.storePatience * 1000 };
   return extensions.bodies ?? (await openBodies(config.bodies, options));
@@ -170,7 +187,8 @@ async function openStage(
   { listeners = [], runListeners = [] }: Pick<CrawlRequest, 'listeners' | 'runListeners'>,
   { storeAddress, storePatience }: Pick<Config, 'storeAddress' | 'storePatience'>,
 ): Promise<Stage> {
-  const events = createEventHub();
+  const clock = extensions.clock ?? systemClock;
+  const events = createEventHub(clock);
   const failures: unknown[] = [];
   let loop: CrawlLoop | null = null;
   const fail = (error: unknown) => {
@@ -179,11 +197,10 @@ async function openStage(
   };
   const guarded = (listener: EventListener) => (event: CrawlEvent) =>
     attempt('event listener', () => listener(event), fail);
-  for (const listener of listeners) events.listen(guarded(listener));
-  for (const listener of runListeners) events.listen(guarded(listener), false);
+  for (const listener of listeners) events.subscribe(guarded(listener));
+  for (const listener of runListeners) events.subscribe(guarded(listener), WITHOUT_PAGES);
   for (const sink of extensions.sinks ?? [])
     attachSink(events, sink, (call) => attempt('output sink', call, fail));
-  const clock = extensions.clock ?? systemClock;
   const store =
     extensions.store ??
     (await openStore({
@@ -251,14 +268,14 @@ function begin(
   const { clock, store } = parts;
   const loop = createCrawlLoop(parts, run.isJoined ? null : { isResumed: start.resumed });
   stage.watch(loop);
-  events.emit({
+  events.ofRun(start.runId, project);
+  const opening = events.stamp({
     type: 'run',
-    run: start.runId,
-    project,
     resumed: start.resumed,
     config_changed: run.configChanged,
     known_urls: start.knownUrls,
-  });
+  }) as RunEvent;
+  events.tell(opening);
   let answeredAt = clock.monotonic();
   let answerMs: number | null = null;
   const onAnswer = (tookMs: number) => {
@@ -277,6 +294,8 @@ function begin(
   return {
     runId: start.runId,
     project,
+    opening,
+    subscribe: (listener, topics) => subscribe(events, listener, topics),
     stop: () => loop.stop(),
     get inFlight() {
       return loop.now.inFlight;

@@ -4,7 +4,19 @@
  */
 import { ERROR_STATES } from '../frontier/counting-words.ts';
 import type { PageState } from '../frontier/page-state.ts';
-import type { CrawlEvent, EventListener, HostEvent, LinkListener, PageEvent, ToldLink } from './events.ts';
+import type { Clock } from '../primitives/clock.ts';
+import {
+  type CrawlEvent,
+  type EventBody,
+  type EventListener,
+  type EventStamp,
+  type HostEvent,
+  type LinkListener,
+  TOPIC_OF,
+  TOPICS,
+  type ToldLink,
+  type Topic,
+} from './events.ts';
 
 export interface Counters {
   /** Pages with a final answer, earlier parts of the run included. */
@@ -32,13 +44,17 @@ export interface EventHub {
   readonly wantsPages: boolean;
   /** True when somebody wants every link by its URL, which the crawl itself never makes. */
   readonly wantsLinks: boolean;
-  /** To everything, or to everything but pages. */
-  listen(listener: EventListener, wantsPages?: boolean): void;
+  /** Of which run the events are from now on. */
+  ofRun(run: number, project: string): void;
+  /** At any time, to these topics. The answer ends the subscription. */
+  subscribe(listener: EventListener, topics?: readonly Topic[]): () => void;
   listenToLinks(listener: LinkListener): void;
-  emit(event: CrawlEvent): void;
+  emit(event: EventBody): void;
+  /** The event as `emit` would make it, for who keeps it, too; `tell` passes it on. */
+  stamp<Body extends EventBody>(body: Body): Body & EventStamp;
+  tell(event: CrawlEvent): void;
   links(from: string, links: readonly ToldLink[]): void;
-  page(event: PageEvent): void;
-  host(event: Omit<HostEvent, 'type'>): void;
+  host(event: Omit<HostEvent, 'type' | keyof EventStamp>): void;
   count(state: PageState): void;
   /** One request is over; status 0 when there was no answer. */
   request(statusCode: number, failure: string | null, bytes: number): void;
@@ -48,9 +64,13 @@ const IS_ERROR: ReadonlySet<PageState> = new Set(ERROR_STATES);
 
 const STATUS_CLASSES = ['other', '1xx', '2xx', '3xx', '4xx', '5xx'];
 
-export function createEventHub(): EventHub {
-  const listeners: EventListener[] = [];
-  const pageListeners: EventListener[] = [];
+export function createEventHub(clock: Pick<Clock, 'now'>): EventHub {
+  const listeners: Readonly<Record<Topic, Set<EventListener>>> = {
+    run: new Set(),
+    page: new Set(),
+    host: new Set(),
+    progress: new Set(),
+  };
   const linkListeners: LinkListener[] = [];
   const counters: Counters = {
     pages: 0,
@@ -61,28 +81,48 @@ export function createEventHub(): EventHub {
     states: new Map(),
     outcomes: new Map(),
   };
-  const emit = (event: CrawlEvent) => {
-    for (const listener of listeners) listener(event);
-  };
+  let [run, project] = [0, ''];
+
+  const stamp = <Body extends EventBody>(body: Body): Body & EventStamp => ({
+    ...body,
+    run,
+    project,
+    time: new Date(clock.now()).toISOString(),
+  });
+
+  function tell(event: CrawlEvent): void {
+    for (const listener of listeners[TOPIC_OF[event.type]]) listener(event);
+  }
+
+  function emit(body: EventBody): void {
+    if (listeners[TOPIC_OF[body.type]].size > 0) tell(stamp(body) as CrawlEvent);
+  }
+
   return {
     counters,
     get wantsPages() {
-      return pageListeners.length > 0;
+      return listeners.page.size > 0;
     },
     get wantsLinks() {
       return linkListeners.length > 0;
     },
-    listen(listener, wantsPages = true) {
-      listeners.push(listener);
-      if (wantsPages) pageListeners.push(listener);
+    ofRun(id, name) {
+      [run, project] = [id, name];
+    },
+    subscribe(listener, topics = TOPICS) {
+      // A function of its own for each subscription: the same listener may subscribe twice.
+      const heard: EventListener = (event) => listener(event);
+      for (const topic of topics) listeners[topic].add(heard);
+      return () => {
+        for (const topic of topics) listeners[topic].delete(heard);
+      };
     },
     listenToLinks: (listener) => void linkListeners.push(listener),
     emit,
+    stamp,
+    tell,
     links(from, links) {
       for (const listener of linkListeners) listener(from, links);
-    },
-    page(event) {
-      for (const listener of pageListeners) listener(event);
     },
     host: (event) => emit({ type: 'host', ...event }),
     count(state) {

@@ -1,24 +1,51 @@
 /**
- * Events as an async iterable, for `for await`. A reader hears the run event and everything from the moment it began
- * to read; it ends after the summary, or throws what ended the run. The crawl does not wait for readers: what one has
- * not read yet is kept in memory, so slow work belongs behind `on` or into the results.
+ * Events as an async iterable, for `for await`. A reader gets the run event and everything of its topics from the moment
+ * it began to read. It ends after the summary, or throws what ended the run.
+ *
+ * The crawl does not wait for readers. What a reader has not read yet is kept in memory, up to a bound: events beyond it
+ * are dropped, counted, and told by one `dropped` event in their place. Events of the topic `run` are few and never dropped.
  */
-import type { CrawlEvent, RunEvent } from './events.ts';
+import {
+  type CrawlEvent,
+  type DroppedEvent,
+  type EventListener,
+  type RunEvent,
+  TOPIC_OF,
+  TOPICS,
+  type Topic,
+} from './events.ts';
+
+const MOST_WAITING = 10_000;
+
+export interface ReadOptions {
+  /** All of them unless said. */
+  topics?: readonly Topic[];
+  /** How many events may wait to be read. */
+  mostWaiting?: number;
+}
+
+export interface EventStreamOptions {
+  /** Called when somebody begins to read; the answer is called when nobody reads these topics any more. */
+  subscribe(listener: EventListener, topics: readonly Topic[]): () => void;
+  /** From then on somebody hears of a failure. */
+  onRead(): void;
+}
 
 export interface EventStream {
-  push(event: CrawlEvent): void;
+  /** For who begins to read later. */
+  opened(event: RunEvent): void;
   end(): void;
   fail(error: unknown): void;
-  /** `onRead` is called when a reader begins: from then on somebody hears of a failure. */
-  read(onRead: () => void): AsyncIterable<CrawlEvent>;
+  read(options?: ReadOptions): AsyncIterable<CrawlEvent>;
 }
 
 interface Reader {
   waiting: CrawlEvent[];
+  dropped: DroppedEvent | null;
   wake: () => void;
 }
 
-export function createEventStream(): EventStream {
+export function createEventStream({ subscribe, onRead }: EventStreamOptions): EventStream {
   const readers = new Set<Reader>();
   let opening: RunEvent | null = null;
   let ending: { error: unknown } | 'done' | null = null;
@@ -27,11 +54,26 @@ export function createEventStream(): EventStream {
     for (const reader of readers) reader.wake();
   }
 
-  async function* follow(reader: Reader): AsyncGenerator<CrawlEvent> {
+  function push(reader: Reader, event: CrawlEvent, most: number): void {
+    if (reader.waiting.length >= most && TOPIC_OF[event.type] !== 'run') {
+      const { run, project, time } = event;
+      if (reader.dropped === null) {
+        reader.dropped = { type: 'dropped', events: 0, run, project, time };
+        reader.waiting.push(reader.dropped);
+      }
+      reader.dropped.events++;
+      return;
+    }
+    reader.waiting.push(event);
+    reader.wake();
+  }
+
+  async function* follow(reader: Reader, unsubscribe: () => void): AsyncGenerator<CrawlEvent> {
     try {
       for (;;) {
         const batch = reader.waiting;
         reader.waiting = [];
+        reader.dropped = null;
         yield* batch;
         if (reader.waiting.length > 0) continue;
         if (ending === 'done') return;
@@ -41,15 +83,14 @@ export function createEventStream(): EventStream {
         });
       }
     } finally {
+      unsubscribe();
       readers.delete(reader);
     }
   }
 
   return {
-    push(event) {
-      if (event.type === 'run') opening = event;
-      for (const reader of readers) reader.waiting.push(event);
-      wakeAll();
+    opened(event) {
+      opening = event;
     },
     end() {
       ending ??= 'done';
@@ -59,12 +100,14 @@ export function createEventStream(): EventStream {
       ending ??= { error };
       wakeAll();
     },
-    read: (onRead) => ({
+    read: ({ topics = TOPICS, mostWaiting = MOST_WAITING } = {}) => ({
       [Symbol.asyncIterator]() {
         onRead();
-        const reader: Reader = { waiting: opening === null ? [] : [opening], wake: () => {} };
+        const first = opening !== null && topics.includes('run') ? [opening] : [];
+        const reader: Reader = { waiting: first, dropped: null, wake: () => {} };
         readers.add(reader);
-        return follow(reader);
+        const unsubscribe = subscribe((event) => push(reader, event, mostWaiting), topics);
+        return follow(reader, unsubscribe);
       },
     }),
   };

@@ -5,17 +5,24 @@ import type { PageState } from '../frontier/page-state.ts';
 
 export type RunStatus = 'completed' | 'interrupted' | 'failed';
 
-export interface RunEvent {
-  type: 'run';
+/** What every event carries, whatever it tells. */
+export interface EventStamp {
   run: number;
   project: string;
+  /** ISO 8601, in UTC. */
+  time: string;
+}
+
+export interface RunEvent extends EventStamp {
+  type: 'run';
   resumed: boolean;
   config_changed: boolean;
   known_urls: number;
 }
 
-export interface PageEvent {
+export interface PageEvent extends EventStamp {
   type: 'page';
+  page_id: number;
   url: string;
   state: PageState;
   reason: string | null;
@@ -33,19 +40,19 @@ export interface PageEvent {
   is_modified: boolean;
   /** Something of its content differs from the last visit. */
   change_detected: boolean;
-  /** Changes a day, by specification 003. */
+  /** Changes a day. */
   change_frequency: number;
   bytes_saved: number;
 }
 
 /** Smart mode has decided how the run goes on. */
-export interface ModeEvent {
+export interface ModeEvent extends EventStamp {
   type: 'mode';
   mode: 'full' | 'incremental';
   reason: string;
 }
 
-export interface HostEvent {
+export interface HostEvent extends EventStamp {
   type: 'host';
   host: string;
   what: 'robots' | 'blocked' | 'breaker' | 'closed' | 'lost' | 'distrusted' | 'unknown' | 'head-differs';
@@ -54,7 +61,7 @@ export interface HostEvent {
 }
 
 /** What became of a sitemap that the crawl looked at; guesses that were none are not told. */
-export interface SitemapEvent {
+export interface SitemapEvent extends EventStamp {
   type: 'sitemap';
   url: string;
   found_by: 'given' | 'robots' | 'path' | 'link' | 'index';
@@ -67,9 +74,15 @@ export interface SitemapEvent {
   trouble: 'passing' | 'lasting' | null;
 }
 
-/** A stage threw on a page, a robots.txt or a sitemap: a defect of the program, told with its stack. */
-export interface FaultEvent {
+/**
+ * A stage threw on a page, a robots.txt or a sitemap (a defect of the program), or a subscriber threw on an event. Told
+ * with its stack.
+ */
+export interface FaultEvent extends EventStamp {
   type: 'fault';
+  /** Null where it is no page's. */
+  page_id: number | null;
+  /** Empty where a subscriber threw. */
   url: string;
   /** As the page has it, from `internal:` on. */
   reason: string;
@@ -115,7 +128,7 @@ export interface WaitingFor {
   sitemap: ReadingSitemap | null;
 }
 
-export interface ProgressEvent {
+export interface ProgressEvent extends EventStamp {
   type: 'progress';
   pages: number;
   pages_per_second: number;
@@ -131,10 +144,8 @@ export interface ProgressEvent {
 }
 
 /** `known_urls`, `read`, `broken`, `rate_limited`, `skipped` and `waiting` count the project's URLs (docs/words.md). */
-export interface SummaryEvent extends UrlCounts {
+export interface SummaryEvent extends UrlCounts, EventStamp {
   type: 'summary';
-  run: number;
-  project: string;
   status: RunStatus;
   pages: number;
   requests: number;
@@ -185,6 +196,12 @@ export interface LedgerLine {
   bytes_saved: number;
 }
 
+/** Of a reader that was too slow: events that it did not get, because more were waiting than it keeps. */
+export interface DroppedEvent extends EventStamp {
+  type: 'dropped';
+  events: number;
+}
+
 export type CrawlEvent =
   | RunEvent
   | ModeEvent
@@ -193,8 +210,30 @@ export type CrawlEvent =
   | SitemapEvent
   | FaultEvent
   | ProgressEvent
-  | SummaryEvent;
+  | SummaryEvent
+  | DroppedEvent;
 export type EventListener = (event: CrawlEvent) => void;
+
+/** What a listener may subscribe to. */
+export const TOPICS = ['run', 'page', 'host', 'progress'] as const;
+export type Topic = (typeof TOPICS)[number];
+
+export const TOPIC_OF: Readonly<Record<CrawlEvent['type'], Topic>> = {
+  run: 'run',
+  mode: 'run',
+  fault: 'run',
+  summary: 'run',
+  dropped: 'run',
+  page: 'page',
+  host: 'host',
+  sitemap: 'host',
+  progress: 'progress',
+};
+
+/** An event before the hub has said of which run it is, and when. */
+export type EventBody = {
+  [Type in CrawlEvent['type']]: Omit<Extract<CrawlEvent, { type: Type }>, keyof EventStamp>;
+}[CrawlEvent['type']];
 
 /** A link of a settled page, by the identity of its target and the state that the scope gives it. */
 export interface ToldLink {

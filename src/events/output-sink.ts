@@ -1,6 +1,5 @@
 /**
- * Specification 004 section 9.1's output handler as a plain object: a program that wants the map somewhere else gives
- * one to `crawl`. Verbs are called in the order things are settled; a verb that is absent is not called, and the links
+ * An output sink is a plain object: a program that wants the map somewhere else gives one to `crawl`. Verbs are called in the order things are settled; a verb that is absent is not called, and the links
  * of a page are only put into URLs when some sink has a verb for them. `finalize` is called once, last, and awaited.
  */
 import type { PageState } from '../frontier/page-state.ts';
@@ -20,7 +19,7 @@ export interface OutputSink {
 
 /** `guard` runs a piece of the sink's own code and sees to it that what it throws becomes an error of the run. */
 export function attachSink(events: EventHub, sink: OutputSink, guard: (call: () => void) => void): void {
-  events.listen((event) => guard(() => tellSink(sink, event)));
+  events.subscribe((event) => guard(() => tellSink(sink, event)), ['run', 'page']);
   if (sink.recordLink ?? sink.recordBlacklisted ?? sink.recordStubbed) {
     events.listenToLinks((from, links) => guard(() => tellLinks(sink, from, links)));
   }

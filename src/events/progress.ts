@@ -1,7 +1,7 @@
 /** Tells how far a crawl is, once a second, to whoever listens. */
 import type { Clock } from '../primitives/clock.ts';
 import type { EventHub } from './event-hub.ts';
-import type { ProgressEvent, WaitingFor } from './events.ts';
+import type { EventBody, WaitingFor } from './events.ts';
 
 const EVERY_MS = 1000;
 
@@ -29,7 +29,7 @@ export function startProgress(source: ProgressSource): { stop(): void } {
     cancel = clock.after(EVERY_MS, tick);
   }
 
-  function progressNow(): ProgressEvent {
+  function progressNow(): EventBody {
     const { waiting, inFlight, hosts, cooling } = source.look();
     const { errors } = events.counters;
     const pages = source.pages();

@@ -1,4 +1,5 @@
 /** What parsing makes of a body. Valid until the next parse: spans point into reused buffers. */
+import type { ParsedFacts } from '../store/page-facts.ts';
 
 export const LINK_FLAGS = {
   nofollow: 1,
@@ -61,11 +62,8 @@ export interface RobotsDirectives {
   other: string;
 }
 
-export interface ParsedPage {
-  title: string | null;
-  h1: string | null;
-  description: string | null;
-  lang: string | null;
+/** Facts that are stored as they are (`isParsed` in store/page-facts.ts), and what the others are made of. */
+export interface ParsedPage extends ParsedFacts {
   /** Canonical URL as written (not yet resolved), from <link rel=canonical>. */
   canonical: string | null;
   /** First <base href> as written. */
@@ -73,7 +71,7 @@ export interface ParsedPage {
   robots: RobotsDirectives;
   /** A meta refresh: seconds and the URL as written (null = the page itself). */
   refresh: { seconds: number; url: string | null } | null;
-  /** JSON-LD blocks as written, one a line, at most 64 KiB of them. */
+  /** At most 64 KiB. */
   structuredData: string | null;
   charset: string;
   /** Main text as UTF-8 bytes (white space folded). */

@@ -31,6 +31,24 @@ export interface SettingsRequest {
   isCrawl?: true;
 }
 
+export interface CrawlSettings extends Omit<SettingsRequest, 'sources' | 'startUrls'> {
+  /** Start URLs beside those of the options. */
+  startUrls?: readonly string[];
+  /** Reads the list that the option `urls` names. */
+  readList: (file: string) => Promise<readonly string[]>;
+}
+
+/** From what was told to the configuration of a crawl, and where it starts. */
+export async function configureCrawl(
+  sources: ConfigSources,
+  { startUrls: given = [], readList, ...request }: CrawlSettings,
+): Promise<{ config: Config; startUrls: string[] }> {
+  const told = await loadConfig(sources);
+  const listed = told.urls === null ? [] : await readList(told.urls);
+  const startUrls = [...given, ...told.startUrls, ...listed];
+  return { config: await applyProjectSettings(told, { ...request, sources, startUrls }), startUrls };
+}
+
 /** Errors of a store that nothing was written to yet. */
 const WITHOUT_SETTINGS: ReadonlySet<string> = new Set(['db-missing', 'store-empty']);
 

@@ -1,5 +1,4 @@
 /** Shows and keeps how a project is crawled, so that every later crawl and watch of it needs no options. */
-import type { Config } from '../config/load-config.ts';
 import {
   changeSettings,
   type ProjectSettings,
@@ -7,9 +6,8 @@ import {
   type SettingChanges,
   writeSettings,
 } from '../config/project-settings.ts';
-import { systemClock } from '../primitives/clock.ts';
-import { openStore } from '../store/open-store.ts';
 import type { Reading } from './reading.ts';
+import { type StorePlace, withStore } from './with-store.ts';
 
 export type { ProjectSettings, SettingChanges } from '../config/project-settings.ts';
 
@@ -20,25 +18,15 @@ export interface KeptSettings {
 
 /** Every change is checked before anything is written, and before a file is made. A new name makes a new project. */
 export async function keepSettings(
-  { storeAddress, storePatience }: Pick<Config, 'storeAddress' | 'storePatience'>,
+  place: StorePlace,
   project: string,
   changes: SettingChanges,
 ): Promise<void> {
   await changeSettings(project, {}, { ...changes, unset: [] });
-  const store = await openStore({
-    address: storeAddress,
-    clock: systemClock,
-    patienceMs: storePatience * 1000,
-    onFailure: (error) => {
-      throw error;
-    },
-  });
-  try {
+  await withStore(place, async (store) => {
     const stored = readSettings(await store.projects.settings(project));
     await store.projects.saveSettings(project, writeSettings(await changeSettings(project, stored, changes)));
-  } finally {
-    await store.close();
-  }
+  });
 }
 
 /** Of the project asked for, or of all. */

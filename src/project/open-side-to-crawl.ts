@@ -4,9 +4,9 @@
  */
 import type { Config } from '../config/load-config.ts';
 import { SumiError } from '../errors.ts';
-import { systemClock } from '../primitives/clock.ts';
-import { openReadSide, openStore } from '../store/open-store.ts';
+import { openReadSide } from '../store/open-store.ts';
 import type { ReadSide } from '../store/read-side.ts';
+import { withStore } from './with-store.ts';
 
 export async function openSideToCrawl({
   storeAddress,
@@ -17,14 +17,6 @@ export async function openSideToCrawl({
   } catch (error) {
     if (!(error instanceof SumiError) || error.code !== 'store-older') throw error;
   }
-  const store = await openStore({
-    address: storeAddress,
-    clock: systemClock,
-    patienceMs: storePatience * 1000,
-    onFailure: (error) => {
-      throw error;
-    },
-  });
-  await store.close();
+  await withStore({ storeAddress, storePatience }, async () => {});
   return await openReadSide(storeAddress);
 }

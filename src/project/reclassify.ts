@@ -10,9 +10,10 @@ import { wireDiscovery, wireNormalizer, wireScope } from '../crawl/wire.ts';
 import { sumiError } from '../errors.ts';
 import { type PageState, pageStateName } from '../frontier/page-state.ts';
 import { type Clock, systemClock } from '../primitives/clock.ts';
-import { openReadSide, openStore } from '../store/open-store.ts';
+import { openReadSide } from '../store/open-store.ts';
 import type { ReadSide } from '../store/read-side.ts';
 import type { Store } from '../store/store-port.ts';
+import { withStore } from './with-store.ts';
 
 export interface Reclassified {
   project: string;
@@ -32,21 +33,11 @@ export async function reclassify(config: Config, clock: Clock = systemClock): Pr
   // First, so that a store that is not there is not made.
   const side = await openReadSide(config.storeAddress);
   try {
-    const { storeAddress: address, storePatience } = config;
-    const failures: unknown[] = [];
-    const store = await openStore({
-      address,
+    return await withStore(
+      config,
+      (store) => revise(config, { side, store, project, startUrls, normalizer }),
       clock,
-      onFailure: (error) => void failures.push(error),
-      patienceMs: storePatience * 1000,
-    });
-    try {
-      const answer = await revise(config, { side, store, project, startUrls, normalizer });
-      if (failures.length > 0) throw failures[0];
-      return answer;
-    } finally {
-      await store.close();
-    }
+    );
   } finally {
     await side.close();
   }

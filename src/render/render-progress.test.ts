@@ -9,8 +9,10 @@ import {
 } from './render-progress.ts';
 import { renderSummary, shellWord } from './render-summary.ts';
 
+const STAMP = { run: 3, project: 'shop', time: '2026-01-02T03:04:05.000Z' };
 const plain = (_: string, text: string) => text;
 const PROGRESS: ProgressEvent = {
+  ...STAMP,
   type: 'progress',
   pages: 1200,
   pages_per_second: 48.5,
@@ -24,17 +26,15 @@ const PROGRESS: ProgressEvent = {
   waiting_for: null,
 };
 const RUN = {
+  ...STAMP,
   type: 'run',
-  run: 3,
-  project: 'shop',
   resumed: true,
   config_changed: true,
   known_urls: 7,
 } as const;
 const SUMMARY: SummaryEvent = {
+  ...STAMP,
   type: 'summary',
-  run: 3,
-  project: 'shop',
   status: 'completed',
   pages: 10,
   requests: 12,
@@ -113,6 +113,8 @@ describe('progress', () => {
 
   it('shows the reason of a page that failed and the title of one that did not', () => {
     const page = {
+      ...STAMP,
+      page_id: 1,
       type: 'page',
       url: 'https://example.com/',
       state: 'Processed',

@@ -16,6 +16,7 @@
 
 import { sumiError } from '../errors.ts';
 import { PAGE_STATES } from '../frontier/page-state.ts';
+import { FACT_KINDS, FACTS } from './page-facts.ts';
 import type { PageNumbers } from './page-numbers.ts';
 
 /**
@@ -39,6 +40,10 @@ export type ColumnKind =
 
 export type CopyValue = string | number | null | number[] | (string | null)[];
 export type CopyRow = CopyValue[];
+
+const FACT_COLUMNS: Record<string, ColumnKind> = Object.fromEntries(
+  FACTS.map(({ column, kind }) => [column, FACT_KINDS[kind].copied]),
+);
 
 /** In the order in which they are copied: what is referred to comes first. */
 export const COPY_TABLES = {
@@ -108,40 +113,14 @@ export const COPY_TABLES = {
     page_id: 'page',
     host_id: 'host',
     run_id: 'run',
-    visited_at: 'integer',
-    status_code: 'integer',
-    content_type: 'text',
-    content_length: 'integer',
-    title: 'text',
-    h1: 'text',
-    description: 'text',
-    lang: 'text',
-    charset: 'text',
-    canonical: 'text',
-    noindex: 'integer',
-    nofollow: 'integer',
-    word_count: 'integer',
-    content_hash: 'bytes',
-    simhash: 'wide',
-    etag: 'text',
-    last_modified: 'text',
-    cache_control: 'text',
-    body_key: 'text',
-    error: 'text',
-    response_ms: 'real',
+    ...FACT_COLUMNS,
     change: 'text',
     redirect_to: 'page',
     redirect_host: 'host',
     final_url: 'text',
     redirect_count: 'integer',
-    text_hash: 'bytes',
-    facet_hash: 'bytes',
-    structured_data: 'text',
-    wire_bytes: 'integer',
     change_frequency: 'real',
     changes_detected: 'integer',
-    robots_other: 'text',
-    x_robots_tag: 'text',
   },
   page_text: { page_id: 'page', host_id: 'host', text: 'text' },
   link_set: {

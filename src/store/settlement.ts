@@ -2,54 +2,7 @@
 import type { PageChange, VisitRecord } from '../change/visit-record.ts';
 import type { Candidate, Claim } from '../frontier/candidate.ts';
 import type { PageStateCode } from '../frontier/page-state.ts';
-
-/** What a visit learned about a page; replaces what was known. */
-export interface PageFacts {
-  statusCode: number | null;
-  contentType: string | null;
-  contentLength: number | null;
-  title: string | null;
-  h1: string | null;
-  description: string | null;
-  lang: string | null;
-  charset: string | null;
-  canonical: string | null;
-  noindex: boolean;
-  nofollow: boolean;
-  /** What else the page asks of robots: sorted, with commas between; empty for nothing. */
-  robotsOther: string;
-  /** X-Robots-Tag as sent. */
-  xRobotsTag: string | null;
-  wordCount: number | null;
-  contentHash: Uint8Array | null;
-  simhash: bigint | null;
-  /** SHA-256 of the main text, and of everything else that can change (LastVisit says what). */
-  textHash: Uint8Array | null;
-  facetHash: Uint8Array | null;
-  /** JSON-LD as written, one block a line. */
-  structuredData: string | null;
-  /** Bytes of body over the wire. */
-  wireBytes: number;
-  etag: string | null;
-  lastModified: string | null;
-  cacheControl: string | null;
-  bodyKey: string | null;
-  error: string | null;
-  responseMs: number | null;
-  visitedAt: number;
-}
-
-/** A visit that read nothing new (unchanged, failed, gone): what was read before stays, this is told beside it. */
-export interface PageTouch {
-  statusCode: number | null;
-  error: string | null;
-  responseMs: number | null;
-  visitedAt: number;
-  /** Null leaves the stored ones as they are (a 304 may bring none); an empty one takes them away. */
-  etag: string | null;
-  lastModified: string | null;
-  cacheControl: string | null;
-}
+import type { PageFacts, PageTouch } from './page-facts.ts';
 
 /** Flag of a link that the run's rules do not follow (an obeyed nofollow): it lends no depth. Beside LINK_FLAGS. */
 export const UNFOLLOWED = 128;
@@ -104,6 +57,7 @@ export interface Settled {
 }
 
 export interface FailedSource {
+  pageId: number;
   url: string;
   depth: number;
   reason: string;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { CrawlEvent } from '../../events/events.ts';
+import type { EventBody } from '../../events/events.ts';
 import { type Claim, SAMPLE_PRIORITY } from '../../frontier/candidate.ts';
 import type { ModeDecision, RunStart } from '../../store/run-port.ts';
 import { createModeDesk } from './choose-run-mode.ts';
@@ -81,7 +81,7 @@ describe('the sample of a smart run', () => {
 describe('the mode of a run', () => {
   it('is that of who began it, whatever the next one wants, and that is told', async () => {
     let kept: ModeDecision | null = null;
-    const told: CrawlEvent[] = [];
+    const told: EventBody[] = [];
     const desk = (wanted: 'full' | 'incremental') =>
       createModeDesk({
         wanted,

@@ -72,27 +72,26 @@ export async function workOnRun(work: RunWork): Promise<SummaryEvent> {
     onAnswer: work.onAnswer,
     onFailure: (error) => loop.fail(error),
   });
-  const summarize: Summarize = (status, error, counts, refused = []) => ({
-    type: 'summary',
-    run: start.runId,
-    project: work.project,
-    status,
-    ...(store.isShared
-      ? { pages: counts.pages, requests: counts.requests, bytes: counts.bytes }
-      : { pages: counters.pages, requests: counters.requests, bytes: counters.bytes }),
-    duration_ms: Math.round(clock.monotonic() - startedAt),
-    by_state: counts.byState,
-    ...countUrls(counts.byState),
-    known_urls: counts.known,
-    waiting: counts.waiting,
-    left_out: counts.leftOut,
-    error,
-    mode: parts.modes.mode ?? 'smart',
-    mode_reason: parts.modes.reason,
-    ...countChanges(counts.ledger),
-    average_change_frequency: counts.averageChangeFrequency,
-    refused_starts: refused,
-  });
+  const summarize: Summarize = (status, error, counts, refused = []) =>
+    events.stamp({
+      type: 'summary',
+      status,
+      ...(store.isShared
+        ? { pages: counts.pages, requests: counts.requests, bytes: counts.bytes }
+        : { pages: counters.pages, requests: counters.requests, bytes: counters.bytes }),
+      duration_ms: Math.round(clock.monotonic() - startedAt),
+      by_state: counts.byState,
+      ...countUrls(counts.byState),
+      known_urls: counts.known,
+      waiting: counts.waiting,
+      left_out: counts.leftOut,
+      error,
+      mode: parts.modes.mode ?? 'smart',
+      mode_reason: parts.modes.reason,
+      ...countChanges(counts.ledger),
+      average_change_frequency: counts.averageChangeFrequency,
+      refused_starts: refused,
+    }) as SummaryEvent;
   const progress = startProgress({
     clock,
     events,
@@ -105,7 +104,7 @@ export async function workOnRun(work: RunWork): Promise<SummaryEvent> {
     await work.prepare();
     const end = await leftAt(await loop.run(), work);
     const summary = await finish(end, work, begunAt, summarize);
-    events.emit(summary);
+    events.tell(summary);
     return summary;
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error);
@@ -114,7 +113,7 @@ export async function workOnRun(work: RunWork): Promise<SummaryEvent> {
       await store.run.finish('interrupted', clock.now(), message);
     } else {
       // Who reads lines of events hears that no more come.
-      events.emit(summarize('interrupted', message, await countsIfAny(store)));
+      events.tell(summarize('interrupted', message, await countsIfAny(store)));
     }
     throw error;
   } finally {

@@ -19,7 +19,7 @@ import type { Outcome } from '../../fetch/fetcher.ts';
 import type { LastVisit } from '../../frontier/candidate.ts';
 import { essenceOf, isPageType } from '../../parse/mime-type.ts';
 import type { HistoryPort } from '../../store/history-port.ts';
-import type { PageFacts, PageTouch } from '../../store/settlement.ts';
+import type { PageFacts, PageTouch } from '../../store/page-facts.ts';
 import { type FoundPage, type PageSettlement, wasAnswered, wasRead } from './page-settlement.ts';
 
 const DAY_MS = 86_400_000;

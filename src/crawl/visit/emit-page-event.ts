@@ -18,8 +18,9 @@ export function emitPageEvent(
   for (let i = 0; i < settled.failedSources.length; i++) events.count('Failed');
   if (!events.wantsPages) return;
   const { claim, facts, links, visit } = settlement;
-  events.page({
+  events.emit({
     type: 'page',
+    page_id: claim.pageId,
     url: claim.url,
     state,
     reason: settled.reason,
@@ -32,15 +33,15 @@ export function emitPageEvent(
     duration_ms: outcome?.responseMs ?? null,
     outcome: visit?.outcome ?? null,
     known_by: visit?.knownBy ?? null,
-    // Specification 003: false where the server, or its word from before, says that nothing changed.
+    // False where the server, or its word from before, says that nothing changed.
     is_modified: visit !== null && !SPARED.has(visit.knownBy),
     change_detected: visit?.outcome === 'changed',
     change_frequency: settlement.changeFrequency,
     bytes_saved: visit?.bytesSaved ?? 0,
   });
   // They were told as Processed when they redirected; their chain has now come to nothing.
-  for (const { url, depth, reason } of settled.failedSources) {
-    events.page({ ...NO_ANSWER, url, depth, reason });
+  for (const { pageId, url, depth, reason } of settled.failedSources) {
+    events.emit({ ...NO_ANSWER, page_id: pageId, url, depth, reason });
   }
 }
 

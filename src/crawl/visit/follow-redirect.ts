@@ -2,8 +2,9 @@
 import { redirectHash } from '../../change/fingerprint.ts';
 import { type Candidate, type Claim, REDIRECT_PRIORITY } from '../../frontier/candidate.ts';
 import { PAGE_STATES } from '../../frontier/page-state.ts';
+import { comparedFacts, NO_FACTS, type PageFacts } from '../../store/page-facts.ts';
 import { refusalOf } from '../../store/redirect-end.ts';
-import type { LinkTargets, PageFacts } from '../../store/settlement.ts';
+import type { LinkTargets } from '../../store/settlement.ts';
 import type { PageTurn } from '../hosts/leased-host.ts';
 import type { CrawlParts } from '../parts.ts';
 import { compareHashes, touchOf, visitOf } from './compare-visit.ts';
@@ -18,15 +19,7 @@ export const NO_LINKS: Readonly<LinkTargets> = {
 
 export const NO_CONTENT: Readonly<FoundPage> = {
   foldedText: null,
-  statusCode: null,
-  title: null,
-  h1: null,
-  description: null,
-  canonical: null,
-  noindex: false,
-  nofollow: false,
-  robotsOther: '',
-  structuredData: null,
+  ...comparedFacts(NO_FACTS),
   text: null,
   links: [],
   redirectTo: null,

@@ -1,7 +1,8 @@
 /** Gives a body to the body store. A store that answers at once costs no promise; one that takes its time is awaited. */
 import { SumiError } from '../../errors.ts';
 import type { BodyStore } from '../../store/bodies.ts';
-import type { PageFacts, Settlement } from '../../store/settlement.ts';
+import type { PageFacts } from '../../store/page-facts.ts';
+import type { Settlement } from '../../store/settlement.ts';
 
 /** The body's key, now or later. */
 export type KeptBody = string | Promise<string>;

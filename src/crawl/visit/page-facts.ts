@@ -6,28 +6,30 @@ import type { Outcome, ResponseHead } from '../../fetch/fetcher.ts';
 import { parseHttpDate } from '../../parse/http-date.ts';
 import type { ParsedPage, RobotsDirectives } from '../../parse/parsed-page.ts';
 import { addRobotsHeader } from '../../parse/robots-directives.ts';
-import type { PageFacts, PageTouch } from '../../store/settlement.ts';
+import { NO_FACTS, PARSED_FACTS, type PageFacts, type PageTouch } from '../../store/page-facts.ts';
 
 /** Our clock is preferred when the server's is further off than this. */
 const MAX_DATE_SKEW_MS = 15 * 60 * 1000;
 
 /** `linkRules`: the mark of the rules by which links are judged. */
 export function fillFacts(facts: PageFacts, page: ParsedPage, baseUrl: string, linkRules: number): void {
-  facts.title = page.title;
-  facts.h1 = page.h1;
-  facts.description = page.description;
-  facts.lang = page.lang;
-  facts.charset = page.charset;
+  for (const name of PARSED_FACTS) copyFact(facts, page, name);
   facts.canonical = page.canonical === null ? null : (resolveUrl(page.canonical, baseUrl) ?? page.canonical);
   facts.noindex = page.robots.noindex;
   facts.nofollow = page.robots.nofollow;
   facts.robotsOther = page.robots.other;
-  facts.wordCount = page.wordCount;
   facts.simhash = simhashInteger(page.simhashHigh, page.simhashLow);
-  facts.structuredData = page.structuredData;
   facts.textHash = textHash(page.text);
   const mark = page.robots.nofollow ? ~linkRules : linkRules;
   facts.facetHash = facetHash(facts, linkDigest(page.links, page.baseHref, mark));
+}
+
+function copyFact<Name extends keyof PageFacts>(
+  facts: PageFacts,
+  from: Pick<PageFacts, Name>,
+  name: Name,
+): void {
+  facts[name] = from[name];
 }
 
 /** What the head asks of robots for a body that cannot ask itself: a picture, a document. */
@@ -55,35 +57,13 @@ export function touchedBy({ head, responseMs }: Outcome, nowMs: number): PageTou
 
 export function factsOf(outcome: Outcome, nowMs: number): PageFacts {
   const { head } = outcome;
-  const touch = touchedBy(outcome, nowMs);
   return {
-    statusCode: touch.statusCode,
+    ...NO_FACTS,
+    ...touchedBy(outcome, nowMs),
     contentType: head?.contentType ?? null,
     contentLength: head?.contentLength ?? null,
-    title: null,
-    h1: null,
-    description: null,
-    lang: null,
-    charset: null,
-    canonical: null,
-    noindex: false,
-    nofollow: false,
-    robotsOther: '',
     xRobotsTag: head?.xRobotsTag ?? null,
-    wordCount: null,
-    contentHash: null,
-    simhash: null,
-    textHash: null,
-    facetHash: null,
-    structuredData: null,
     wireBytes: outcome.wireBytes,
-    etag: touch.etag,
-    lastModified: touch.lastModified,
-    cacheControl: touch.cacheControl,
-    bodyKey: null,
-    error: null,
-    responseMs: touch.responseMs,
-    visitedAt: touch.visitedAt,
   };
 }
 

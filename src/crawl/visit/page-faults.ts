@@ -20,7 +20,7 @@ const LONGEST_REASON = 200;
 
 export interface PageFaults {
   /** Counts and tells what was thrown while `url` was worked on. Gives the reason that is stored. */
-  note(url: string, error: unknown): string;
+  note(url: string, error: unknown, pageId?: number): string;
   /** Throws once there are too many. To be called when what was noted has been settled. */
   check(): void;
 }
@@ -29,12 +29,12 @@ export function createPageFaults(events: Pick<EventHub, 'emit'>): PageFaults {
   let count = 0;
   let first: { url: string; reason: string } | null = null;
   return {
-    note(url, error) {
+    note(url, error, pageId) {
       if (error instanceof SumiError) throw error;
       const reason = `internal: ${messageOf(error)}`;
       count++;
       first ??= { url, reason };
-      events.emit({ type: 'fault', url, reason, stack: stackOf(error) });
+      events.emit({ type: 'fault', page_id: pageId ?? null, url, reason, stack: stackOf(error) });
       return reason;
     },
     check() {
@@ -62,7 +62,7 @@ export function faultSettlement(
   exchange: Exchange | null,
   around: CrawlParts,
 ): PageSettlement {
-  const reason = around.faults.note(claim.fetchUrl, error);
+  const reason = around.faults.note(claim.fetchUrl, error, claim.pageId);
   if (exchange === null) return bareSettlement(claim, 'Failed', reason);
   try {
     return finalAnswer(claim, 'Failed', reason, exchange, around);

@@ -7,7 +7,7 @@ import type { Claim, LastVisit } from '../../frontier/candidate.ts';
 import { essenceOf, isPageType, isXmlType } from '../../parse/mime-type.ts';
 import type { ParsedPage } from '../../parse/parsed-page.ts';
 import { holdsXhtml } from '../../parse/xhtml-to-html.ts';
-import type { PageFacts, PageTouch } from '../../store/settlement.ts';
+import { comparedFacts, type PageFacts, type PageTouch } from '../../store/page-facts.ts';
 import type { Exchange } from '../hosts/exchange.ts';
 import type { CrawlParts } from '../parts.ts';
 import { compareHashes, contentOf, hasKeptLinks, isSameAnswer, touchOf, visitOf } from './compare-visit.ts';
@@ -151,18 +151,8 @@ function describe(
   texts: Pick<FoundPage, 'text' | 'foldedText'>,
   links: string[],
 ): FoundPage {
-  const { statusCode, title, h1, description, canonical, noindex, nofollow, robotsOther, structuredData } =
-    facts;
   return {
-    statusCode,
-    title,
-    h1,
-    description,
-    canonical,
-    noindex,
-    nofollow,
-    robotsOther,
-    structuredData,
+    ...comparedFacts(facts),
     ...texts,
     links,
     redirectTo: null,

@@ -5,7 +5,7 @@
 import { typeHash } from '../../change/fingerprint.ts';
 import type { Claim } from '../../frontier/candidate.ts';
 import { essenceOf } from '../../parse/mime-type.ts';
-import type { PageFacts } from '../../store/settlement.ts';
+import type { PageFacts } from '../../store/page-facts.ts';
 import { compareHashes } from './compare-visit.ts';
 import { NO_CONTENT, NO_LINKS } from './follow-redirect.ts';
 import { bareSettlement, type PageSettlement, wasRead } from './page-settlement.ts';

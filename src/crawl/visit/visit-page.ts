@@ -119,7 +119,7 @@ function tellSettled(
     if (settlement.toldLinks !== null) around.events.links(claim.url, settlement.toldLinks);
     if (settlement.requeue === null) emitPageEvent(settled, settlement, outcome, around.events);
   } catch (error) {
-    around.faults.note(claim.fetchUrl, error);
+    around.faults.note(claim.fetchUrl, error, claim.pageId);
   }
 }
 

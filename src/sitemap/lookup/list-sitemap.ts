@@ -86,7 +86,7 @@ function wireSession(
     clock: session.clock,
     store: session,
     bodies: null,
-    events: createEventHub(),
+    events: createEventHub(session.clock),
     normalizer,
   });
 }

@@ -7,10 +7,11 @@ import type { Candidate, Claim } from '../../frontier/candidate.ts';
 import type { PageStateCode } from '../../frontier/page-state.ts';
 import type { PackedChange } from '../change-parts.ts';
 import type { HostLease, StoredRobots } from '../host-port.ts';
-import type { PageTouch, Settled, Settlement } from '../settlement.ts';
+import type { PageTouch } from '../page-facts.ts';
+import type { Settled, Settlement } from '../settlement.ts';
 import type { Resolved } from './make-urls.ts';
 import { PackedRows } from './pack-columns.ts';
-import { FACTS, REQUESTS, TEXTS, VISITS } from './packed-rows.ts';
+import { FETCHED, FETCHED_FACTS, REQUESTS, TEXTS, VISITS } from './packed-rows.ts';
 
 export interface PendingCandidate {
   candidate: Candidate;
@@ -103,7 +104,7 @@ export interface GatheredRows {
 
 function newRows(): GatheredRows {
   return {
-    facts: new PackedRows(FACTS),
+    facts: new PackedRows(FETCHED, FETCHED_FACTS),
     visits: new PackedRows(VISITS),
     texts: new PackedRows(TEXTS),
     requests: new PackedRows(REQUESTS),

@@ -9,7 +9,7 @@ import { endianness } from 'node:os';
 import type { Sql, TransactionSql } from 'postgres';
 import { ARRAY_OF } from './connection.ts';
 
-type Value = string | number | bigint | Uint8Array | null | undefined;
+type Value = string | number | bigint | boolean | Uint8Array | null | undefined;
 
 /** A buffer that grows, and what is written next into it. */
 interface Packing {
@@ -18,6 +18,8 @@ interface Packing {
 }
 
 interface ColumnType {
+  /** The type in PostgreSQL, where it has another name here. */
+  cast?: string;
   oid: number;
   arrayOid: number;
   /** Writes the value and moves on; there is room for `size` bytes. */
@@ -104,13 +106,34 @@ const TYPES = {
   },
   bytea: { oid: 17, arrayOid: ARRAY_OF.bytea, write: putBytes, size: (value: Uint8Array) => value.length },
   uuid: { oid: 2950, arrayOid: ARRAY_OF.uuid, write: putBytes, size: () => 16 },
+  /** Of a boolean. */
+  flag: {
+    cast: 'int2',
+    oid: 21,
+    arrayOid: ARRAY_OF.int2,
+    write: (packing: Packing, value: boolean) => putInt16(packing, value ? 1 : 0),
+    size: () => 2,
+  },
+  /** Wall milliseconds, rounded. */
+  time: {
+    cast: 'int8',
+    oid: 20,
+    arrayOid: ARRAY_OF.int8,
+    write: (packing: Packing, value: number) => putInt64(packing, Math.round(value)),
+    size: () => 8,
+  },
 } satisfies Record<string, ColumnType>;
 
-export type Columns = readonly (readonly [name: string, type: keyof typeof TYPES])[];
+export type ColumnWord = keyof typeof TYPES;
+
+/** `key`: the property of a row that holds the value, where it has another name. */
+export type Columns = readonly (readonly [name: string, type: ColumnWord, key?: string])[];
+
+const castOf = (type: ColumnWord): string => (TYPES[type] as ColumnType).cast ?? type;
 
 /** FROM-clause of rows whose columns are given from that parameter on: `unpacked(2, COLUMNS, 'r')`. */
 export function unpacked(first: number, columns: Columns, name: string): string {
-  const arrays = columns.map(([, type], i) => `$${first + i}::${type}[]`);
+  const arrays = columns.map(([, type], i) => `$${first + i}::${castOf(type)}[]`);
   return `unnest(${arrays.join(', ')}) AS ${name}(${columns.map(([column]) => column).join(', ')})`;
 }
 
@@ -154,7 +177,8 @@ const FIRST_BYTES = 1024;
 /** Rows that are packed as they come: nothing of them is kept but their bytes. */
 export class PackedRows {
   count = 0;
-  readonly #names: readonly string[];
+  readonly #keys: readonly string[];
+  readonly #ofFirst: number;
   readonly #types: readonly ColumnType[];
   readonly #packings: Packing[];
   /** Where the columns' last whole row ends. */
@@ -162,8 +186,10 @@ export class PackedRows {
   /** Whether the column has a value. */
   readonly #isFilled: Uint8Array;
 
-  constructor(columns: Columns) {
-    this.#names = columns.map(([name]) => name);
+  /** The first `ofFirst` columns, or all, are read from the first object of a row, the rest from the second. */
+  constructor(columns: Columns, ofFirst = columns.length) {
+    this.#keys = columns.map(([name, , key]) => key ?? name);
+    this.#ofFirst = ofFirst;
     this.#types = columns.map(([, type]) => TYPES[type]);
     this.#packings = columns.map(() => ({ buffer: Buffer.allocUnsafe(FIRST_BYTES), at: HEADER_BYTES }));
     this.#ends = new Int32Array(columns.length).fill(HEADER_BYTES);
@@ -171,9 +197,10 @@ export class PackedRows {
   }
 
   /** Answers the row's place, counted from 1. A row with a value that does not fit leaves nothing behind. */
-  add(row: object): number {
+  add(row: object, rest: object = row): number {
     try {
-      this.#put(row);
+      this.#put(row, 0, this.#ofFirst);
+      this.#put(rest, this.#ofFirst, this.#keys.length);
     } catch (error) {
       for (const [i, packing] of this.#packings.entries()) packing.at = this.#ends[i];
       throw error;
@@ -183,9 +210,9 @@ export class PackedRows {
     return this.count;
   }
 
-  #put(row: object): void {
-    for (let i = 0; i < this.#names.length; i++) {
-      const value = (row as Record<string, Value>)[this.#names[i]];
+  #put(row: object, from: number, to: number): void {
+    for (let i = from; i < to; i++) {
+      const value = (row as Record<string, Value>)[this.#keys[i]];
       const packing = this.#packings[i];
       if (value === null || value === undefined || (typeof value === 'number' && !Number.isFinite(value))) {
         reserve(packing, 4);

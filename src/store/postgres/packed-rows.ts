@@ -1,83 +1,47 @@
 /** The rows that come with every page and request, as they are packed while a group is gathered. */
 import type { VisitRecord } from '../../change/visit-record.ts';
 import { REQUEST_KINDS, type RequestEntry } from '../host-port.ts';
-import type { PageFacts, Settlement } from '../settlement.ts';
+import { FACTS, type FactKind } from '../page-facts.ts';
+import type { Settlement } from '../settlement.ts';
 import { knownByNumber, outcomeNumber } from '../visit-rows.ts';
-import type { Columns } from './pack-columns.ts';
+import type { Columns, ColumnWord } from './pack-columns.ts';
 
-export const FACTS: Columns = [
+const TYPES: Record<FactKind, ColumnWord> = {
+  whole: 'int4',
+  long: 'int8',
+  duration: 'float8',
+  time: 'time',
+  text: 'text',
+  flag: 'flag',
+  hash: 'bytea',
+  bits: 'int8',
+};
+
+/** Read from the facts themselves. */
+const OF_FACTS: Columns = FACTS.map(({ name, column, kind }) => [column, TYPES[kind], name]);
+/** Read from `factsRow`. */
+const OF_SETTLEMENT: Columns = [
   ['page_id', 'int4'],
   ['host_id', 'int4'],
   ['run_id', 'int4'],
-  ['visited_at', 'int8'],
-  ['status_code', 'int4'],
-  ['content_type', 'text'],
-  ['content_length', 'int8'],
-  ['title', 'text'],
-  ['h1', 'text'],
-  ['description', 'text'],
-  ['lang', 'text'],
-  ['charset', 'text'],
-  ['canonical', 'text'],
-  ['noindex', 'int2'],
-  ['nofollow', 'int2'],
-  ['word_count', 'int4'],
-  ['content_hash', 'bytea'],
-  ['simhash', 'int8'],
-  ['etag', 'text'],
-  ['last_modified', 'text'],
-  ['cache_control', 'text'],
-  ['body_key', 'text'],
-  ['error', 'text'],
-  ['response_ms', 'float8'],
   ['change', 'text'],
-  ['text_hash', 'bytea'],
-  ['facet_hash', 'bytea'],
-  ['structured_data', 'text'],
-  ['wire_bytes', 'int8'],
   ['change_frequency', 'float8'],
   ['changes_detected', 'int4'],
-  ['robots_other', 'text'],
-  ['x_robots_tag', 'text'],
 ];
+/** What was read of a page: `rows.add(facts, factsRow(…))`. */
+export const FETCHED: Columns = [...OF_FACTS, ...OF_SETTLEMENT];
+export const FETCHED_FACTS = OF_FACTS.length;
 
-/** What was read of a page. */
-export function factsRow(hostId: number, runId: number, facts: PageFacts, settlement: Settlement): object {
+/** What stands beside the facts of a page. */
+export function factsRow(hostId: number, runId: number, settlement: Settlement): object {
   const { claim, visit, changeFrequency, changesDetected } = settlement;
   return {
     page_id: claim.pageId,
     host_id: hostId,
     run_id: runId,
-    visited_at: Math.round(facts.visitedAt),
-    status_code: facts.statusCode,
-    content_type: facts.contentType,
-    content_length: facts.contentLength,
-    title: facts.title,
-    h1: facts.h1,
-    description: facts.description,
-    lang: facts.lang,
-    charset: facts.charset,
-    canonical: facts.canonical,
-    noindex: facts.noindex ? 1 : 0,
-    nofollow: facts.nofollow ? 1 : 0,
-    word_count: facts.wordCount,
-    content_hash: facts.contentHash,
-    simhash: facts.simhash,
-    etag: facts.etag,
-    last_modified: facts.lastModified,
-    cache_control: facts.cacheControl,
-    body_key: facts.bodyKey,
-    error: facts.error,
-    response_ms: facts.responseMs,
     change: visit?.outcome ?? null,
-    text_hash: facts.textHash,
-    facet_hash: facts.facetHash,
-    structured_data: facts.structuredData,
-    wire_bytes: facts.wireBytes,
     change_frequency: changeFrequency,
     changes_detected: changesDetected,
-    robots_other: facts.robotsOther,
-    x_robots_tag: facts.xRobotsTag,
   };
 }
 

@@ -1,10 +1,14 @@
 /** What is stored of a page, to be compared with what a visit found: one statement, asked only when something differs. */
 import type { PastPage } from '../../change/visit-record.ts';
+import { COMPARED } from '../page-facts.ts';
 import { ask, type Session } from './session.ts';
 
+const COLUMNS = COMPARED.map(
+  ({ name, column, kind }) => `f.${column}${kind === 'flag' ? ' <> 0' : ''} AS "${name}"`,
+).join(', ');
+
 const PAST = `
-SELECT f.status_code AS "statusCode", f.title, f.h1, f.description, f.canonical, f.noindex <> 0 AS noindex,
-  f.nofollow <> 0 AS nofollow, f.robots_other AS "robotsOther", f.structured_data AS "structuredData", t.text,
+SELECT ${COLUMNS}, t.text,
   COALESCE((SELECT array_agg(x.url ORDER BY j.n)
     FROM link_set l, unnest(l.targets) WITH ORDINALITY AS j(id, n) JOIN url x ON x.id = j.id
     WHERE $2::boolean AND l.page_id = f.page_id AND l.host_id = f.host_id), '{}') AS links,

@@ -144,7 +144,7 @@ export async function openRedirectBook(
       // What became of it since, by a new run or other lists, stands.
       if (place !== self && !isAllowed('chainFailed', place.state, Failed)) continue;
       Object.assign(place, { state: Failed, reason, error: reason, isFailed: true });
-      if (place !== self) failed.push({ url: place.url, depth: place.depth, reason });
+      if (place !== self) failed.push({ pageId: place.id, url: place.url, depth: place.depth, reason });
     }
     return { state: Failed, reason, failed };
   }

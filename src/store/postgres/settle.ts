@@ -114,7 +114,7 @@ function gatherRows(
   const { claim, facts, visit, text } = settlement;
   const { pageId } = claim;
   return {
-    factsPlace: facts === null ? 0 : rows.facts.add(factsRow(hostId, runId, facts, settlement)),
+    factsPlace: facts === null ? 0 : rows.facts.add(facts, factsRow(hostId, runId, settlement)),
     visitPlace: visit === null ? 0 : rows.visits.add(visitRow(pageId, hostId, visit)),
     textPlace: text === null ? 0 : rows.texts.add({ page_id: pageId, host_id: hostId, text }),
   };

@@ -6,23 +6,26 @@
 import { KNOWN_BY, VISIT_OUTCOMES } from '../../change/visit-record.ts';
 import { PAGE_STATES } from '../../frontier/page-state.ts';
 import { partsSql } from '../change-parts.ts';
-import { INDEXABLE } from '../indexable.ts';
+import { pageViews, STATE_NAME } from '../page-views.ts';
 import { NO_DEPTH, UNFOLLOWED } from '../settlement.ts';
 import { wordSql } from '../visit-rows.ts';
 
-const stateName = `CASE u.state ${Object.entries(PAGE_STATES)
-  .map(([name, code]) => `WHEN ${code} THEN '${name}'`)
-  .join(' ')} END`;
-
 const code = PAGE_STATES;
 const WAITING = `(${code.Discovered}, ${code.Queued}, ${code.Fetching})`;
-const SKIPPED = `(${[code.DeadLink, code.Gone, code.Skipped, code.Blacklisted, code.Stubbed, code.DepthExceeded, code.RequestLimitHit].join(', ')})`;
 
 /** Wall milliseconds as ISO 8601 in UTC; rounded first, because to_char cuts off. */
 export const iso = (column: string) =>
   `to_char(timestamp 'epoch' + round(${column}) * interval '1 millisecond', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
 /** Lower-case hex; no bytes are no hash. */
 export const hex = (column: string) => `NULLIF(encode(${column}, 'hex'), '')`;
+
+const columns = pageViews({
+  time: iso,
+  hash: hex,
+  linksFound: `COALESCE((SELECT '[' || string_agg(to_json(COALESCE(x.fetch_url, x.url))::text, ',' ORDER BY j.n) || ']'
+      FROM link_set l, unnest(l.targets) WITH ORDINALITY AS j(target, n) JOIN url x ON x.id = j.target
+      WHERE l.page_id = u.id AND l.host_id = u.host_id), '[]')`,
+});
 
 // Every join names the host besides the id, so that each side is one lookup in one partition.
 const FETCHED = 'fetched f ON f.page_id = u.id AND f.host_id = u.host_id';
@@ -63,15 +66,7 @@ CREATE VIEW runs AS
     FROM visit v WHERE v.run_id = r.id) o;
 
 CREATE VIEW pages AS
-  SELECT u.id, u.url, COALESCE(u.fetch_url, u.url) AS fetch_url, h.name AS domain, h.name AS host,
-    ${stateName} AS state, u.reason, f.status_code, f.title, f.h1, f.description AS meta_description,
-    NULLIF(u.depth, ${NO_DEPTH}) AS depth,
-    u.priority, f.content_type, f.content_length, f.word_count, ${hex('f.content_hash')} AS content_hash,
-    f.simhash, f.lang, f.charset, f.canonical, f.noindex, f.nofollow, f.robots_other, f.final_url, COALESCE(f.redirect_count, 0) AS redirect_count,
-    f.etag, f.last_modified, f.cache_control, ${iso('f.visited_at')} AS visited_at, f.change,
-    COALESCE(f.change_frequency, 0) AS change_frequency, COALESCE(f.changes_detected, 0) AS changes_detected, f.response_ms,
-    ${iso('u.discovered_at')} AS discovered_at, u.discovered_run, u.referrer_id, f.error,
-    COALESCE(f.error, u.reason) AS error_message, u.attempts AS retry_count, f.body_key, u.project_id
+  SELECT ${columns.pages}
   FROM url u JOIN host h ON h.id = u.host_id LEFT JOIN ${FETCHED};
 
 CREATE VIEW page_depths AS
@@ -105,15 +100,12 @@ CREATE VIEW frontier AS
   FROM url u WHERE u.state IN (${code.Queued}, ${code.Fetching});
 
 CREATE VIEW queue AS
-  SELECT u.id, u.id AS url_id, u.url, h.name AS domain, u.priority, ${stateName} AS status, u.attempts,
+  SELECT u.id, u.id AS url_id, u.url, h.name AS domain, u.priority, ${STATE_NAME} AS status, u.attempts,
     ${iso('u.discovered_at')} AS queued_at, ${iso('u.retry_at')} AS not_before
   FROM url u JOIN host h ON h.id = u.host_id WHERE u.state IN (${code.Queued}, ${code.Fetching});
 
 CREATE VIEW urls AS
-  SELECT u.id, COALESCE(u.fetch_url, u.url) AS url, u.url AS normalized_url, h.name AS domain, ${stateName} AS status,
-    u.attempts AS fetch_attempts, f.status_code, f.content_type, f.body_key AS content_key,
-    ${hex('f.content_hash')} AS content_hash,
-    ${iso('u.discovered_at')} AS discovered_at, ${iso('f.visited_at')} AS fetched_at, u.discovered_run AS run_id
+  SELECT ${columns.urls}
   FROM url u JOIN host h ON h.id = u.host_id LEFT JOIN ${FETCHED};
 
 CREATE VIEW domains AS
@@ -157,24 +149,11 @@ CREATE VIEW discovery_status AS
   FROM discovery d JOIN host h ON h.id = d.host_id;
 
 CREATE VIEW crawled_pages AS
-  SELECT u.id, u.project_id, COALESCE(u.fetch_url, u.url) AS url, u.url AS normalized_url, f.title, f.h1,
-    f.description AS meta_description, t.text AS content_text, f.word_count,
-    COALESCE((SELECT '[' || string_agg(to_json(COALESCE(x.fetch_url, x.url))::text, ',' ORDER BY j.n) || ']'
-      FROM link_set l, unnest(l.targets) WITH ORDINALITY AS j(target, n) JOIN url x ON x.id = j.target
-      WHERE l.page_id = u.id AND l.host_id = u.host_id), '[]') AS links_found,
-    ${iso('f.visited_at')} AS crawled_at,
-    CASE WHEN u.state = ${code.Processed} THEN 'success' WHEN u.state IN ${SKIPPED} OR u.reason LIKE 'robots:%' THEN 'skipped'
-      ELSE 'failed' END AS status,
-    COALESCE(f.error, u.reason) AS error_message
+  SELECT ${columns.crawled_pages}
   FROM url u LEFT JOIN ${FETCHED} LEFT JOIN page_text t ON t.page_id = u.id AND t.host_id = u.host_id
   WHERE u.state NOT IN ${WAITING};
 
 CREATE VIEW crawled_url AS
-  SELECT u.id, f.run_id AS crawl_id, COALESCE(u.fetch_url, u.url) AS url, COALESCE(f.status_code, 0) AS status,
-    COALESCE(f.title, '') AS title,
-    ${INDEXABLE} AS indexable, COALESCE(f.error, u.reason, '') AS error,
-    f.visited_at / 1000 AS last_crawled_at, COALESCE(f.etag, '') AS etag, COALESCE(f.last_modified, '') AS last_modified,
-    COALESCE(${hex('f.content_hash')}, '') AS content_hash,
-    f.change_frequency, f.changes_detected, u.discovered_at / 1000 AS created_at, u.project_id
+  SELECT ${columns.crawled_url}
   FROM url u JOIN ${FETCHED};
 `;

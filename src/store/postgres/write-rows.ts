@@ -9,15 +9,15 @@ import type { LinkTargets } from '../settlement.ts';
 import type { GatheredLinks, GatheredRows, Group, PendingLinks, PendingSettlement } from './group.ts';
 import type { Resolved } from './make-urls.ts';
 import { type Columns, PackedRows, packedNumbers, unpacked, unpackedBut } from './pack-columns.ts';
-import { FACTS, REQUESTS, TEXTS } from './packed-rows.ts';
+import { FETCHED, REQUESTS, TEXTS } from './packed-rows.ts';
 import { ask, handedOver, recordset, rowsJson, type Session, together } from './session.ts';
 
-const names = FACTS.map(([name]) => name).join(', ');
+const names = FETCHED.map(([name]) => name).join(', ');
 // A visit replaces what was known: also where a redirect led.
 const PUT_FACTS = `
 INSERT INTO fetched (${names}) SELECT ${names}
-FROM ${unpackedBut(1, FACTS, 'r')}
-ON CONFLICT (page_id, host_id) DO UPDATE SET (${names}) = ROW (${FACTS.map(([name]) => `excluded.${name}`).join(', ')}),
+FROM ${unpackedBut(1, FETCHED, 'r')}
+ON CONFLICT (page_id, host_id) DO UPDATE SET (${names}) = ROW (${FETCHED.map(([name]) => `excluded.${name}`).join(', ')}),
   redirect_to = NULL, redirect_host = NULL, final_url = NULL, redirect_count = 0`;
 
 /** Rows of a list, but for those at the places that are left out. */

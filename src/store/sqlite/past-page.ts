@@ -1,18 +1,17 @@
 /** What is stored of a page, put together for comparison: only asked where a visit found something else. */
 import type { Database } from 'better-sqlite3';
 import type { PastPage } from '../../change/visit-record.ts';
+import { COMPARED, type PastFacts } from '../page-facts.ts';
 
-type PastRow = Omit<PastPage, 'links' | 'noindex' | 'nofollow'> & {
-  noindex: number;
-  nofollow: number;
-  wasRead: number;
-};
+/** As the file has it: flags are numbers. */
+type PastRow = Record<string, unknown> & Pick<PastPage, 'text' | 'redirectTo'> & { wasRead: number };
+
+const COLUMNS = COMPARED.map(({ name, column }) => `f.${column} AS ${name}`).join(', ');
+const FLAGS = COMPARED.filter(({ kind }) => kind === 'flag').map(({ name }) => name);
 
 export function createPastReader(db: Database): (pageId: number, withLinks: boolean) => PastPage | null {
   const read = db.prepare(
-    `SELECT f.status_code AS statusCode, f.title, f.h1, f.description, f.canonical, f.noindex, f.nofollow,
-       f.robots_other AS robotsOther,
-       f.structured_data AS structuredData, t.text, r.url AS redirectTo,
+    `SELECT ${COLUMNS}, t.text, r.url AS redirectTo,
        f.content_hash IS NOT NULL OR f.facet_hash IS NOT NULL OR f.redirect_to IS NOT NULL AS wasRead
      FROM fetched f LEFT JOIN page_text t ON t.page_id = f.page_id LEFT JOIN url r ON r.id = f.redirect_to
      WHERE f.page_id = ?`,
@@ -27,11 +26,10 @@ export function createPastReader(db: Database): (pageId: number, withLinks: bool
   return (pageId, withLinks) => {
     const row = read.get(pageId) as PastRow | undefined;
     if (row === undefined || row.wasRead === 0) return null;
-    const { wasRead: _, noindex, nofollow, ...rest } = row;
+    const { wasRead: _, ...facts } = row;
+    for (const name of FLAGS) facts[name] = facts[name] === null ? null : facts[name] === 1;
     return {
-      ...rest,
-      noindex: noindex === 1,
-      nofollow: nofollow === 1,
+      ...(facts as typeof facts & PastFacts),
       links: withLinks ? (links.all(pageId) as string[]) : [],
     };
   };

@@ -97,7 +97,7 @@ export function createRedirects(db: Database, hurry: (hostId: number, pageId: nu
       if (!isAllowed('chainFailed', state, Failed)) continue;
       setFailed.run(Failed, reason, id);
       setError.run(reason, id);
-      if (id !== self) failed.push({ url, depth, reason });
+      if (id !== self) failed.push({ pageId: id, url, depth, reason });
     }
     return { state: Failed, reason, failed };
   }

@@ -117,7 +117,7 @@ export function createSettling(
     if (claim.isMoved && settlement.state === Processed) setAddress.run(claim.fetchUrl, pageId);
     const candidateIds = offers.offerAll(candidates, pageId);
     write(settlement);
-    if (settlement.text !== null) putText.run(pageId, bufferOf(settlement.text));
+    if (settlement.text !== null) putText.run(pageId, settlement.text);
     else if (facts !== null && claim.last !== null) dropText.run(pageId);
     if (settlement.links !== null) writeLinks(pageId, settlement.links, candidateIds, claim.last !== null);
 
@@ -178,8 +178,4 @@ export function createSettling(
   }
 
   return { settle, log };
-}
-
-function bufferOf(bytes: Uint8Array): Buffer {
-  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 }

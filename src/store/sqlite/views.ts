@@ -5,22 +5,24 @@
 import { KNOWN_BY, VISIT_OUTCOMES } from '../../change/visit-record.ts';
 import { PAGE_STATES } from '../../frontier/page-state.ts';
 import { partsSql } from '../change-parts.ts';
-import { INDEXABLE } from '../indexable.ts';
+import { pageViews, STATE_NAME } from '../page-views.ts';
 import { NO_DEPTH, UNFOLLOWED } from '../settlement.ts';
 import { wordSql } from '../visit-rows.ts';
 
-const stateName = `CASE u.state ${Object.entries(PAGE_STATES)
-  .map(([name, code]) => `WHEN ${code} THEN '${name}'`)
-  .join(' ')} END`;
-
 const code = PAGE_STATES;
 const WAITING = `(${code.Discovered}, ${code.Queued}, ${code.Fetching})`;
-const SKIPPED = `(${[code.DeadLink, code.Gone, code.Skipped, code.Blacklisted, code.Stubbed, code.DepthExceeded, code.RequestLimitHit].join(', ')})`;
 
 const iso = (column: string) =>
   `CASE WHEN ${column} IS NULL THEN NULL ELSE strftime('%Y-%m-%dT%H:%M:%fZ', ${column} / 1000.0, 'unixepoch') END`;
 const hash = (column: string) => `lower(hex(${column}))`;
 const orNull = (text: string) => `NULLIF(${text}, '')`;
+
+const columns = pageViews({
+  time: iso,
+  hash: (column) => orNull(hash(column)),
+  linksFound: `COALESCE((SELECT json_group_array(COALESCE(x.fetch_url, x.url)) FROM link_set l, json_each(l.targets) j
+      JOIN url x ON x.id = j.value WHERE l.page_id = u.id), '[]')`,
+});
 
 /** A host may have answered by several origins (www., a port); a domain is one row, with what was asked last (the row of the max). */
 const ROBOTS = `(SELECT host_id, status, body, delay_seconds, max(fetched_at) AS fetched_at FROM robots_txt GROUP BY host_id) r
@@ -56,15 +58,7 @@ CREATE VIEW runs AS
   FROM run r JOIN project p ON p.id = r.project_id;
 
 CREATE VIEW pages AS
-  SELECT u.id, u.url, COALESCE(u.fetch_url, u.url) AS fetch_url, h.name AS domain, h.name AS host,
-    ${stateName} AS state, u.reason, f.status_code, f.title, f.h1, f.description AS meta_description,
-    NULLIF(u.depth, ${NO_DEPTH}) AS depth,
-    u.priority, f.content_type, f.content_length, f.word_count, ${orNull(hash('f.content_hash'))} AS content_hash,
-    f.simhash, f.lang, f.charset, f.canonical, f.noindex, f.nofollow, f.robots_other, f.final_url, COALESCE(f.redirect_count, 0) AS redirect_count,
-    f.etag, f.last_modified, f.cache_control, ${iso('f.visited_at')} AS visited_at, f.change,
-    COALESCE(f.change_frequency, 0) AS change_frequency, COALESCE(f.changes_detected, 0) AS changes_detected, f.response_ms,
-    ${iso('u.discovered_at')} AS discovered_at, u.discovered_run, u.referrer_id, f.error,
-    COALESCE(f.error, u.reason) AS error_message, u.attempts AS retry_count, f.body_key, u.project_id
+  SELECT ${columns.pages}
   FROM url u JOIN host h ON h.id = u.host_id LEFT JOIN fetched f ON f.page_id = u.id;
 
 CREATE VIEW page_depths AS
@@ -98,15 +92,12 @@ CREATE VIEW frontier AS
   FROM url u WHERE u.state IN (${code.Queued}, ${code.Fetching});
 
 CREATE VIEW queue AS
-  SELECT u.id, u.id AS url_id, u.url, h.name AS domain, u.priority, ${stateName} AS status, u.attempts,
+  SELECT u.id, u.id AS url_id, u.url, h.name AS domain, u.priority, ${STATE_NAME} AS status, u.attempts,
     ${iso('u.discovered_at')} AS queued_at, ${iso('u.retry_at')} AS not_before
   FROM url u JOIN host h ON h.id = u.host_id WHERE u.state IN (${code.Queued}, ${code.Fetching});
 
 CREATE VIEW urls AS
-  SELECT u.id, COALESCE(u.fetch_url, u.url) AS url, u.url AS normalized_url, h.name AS domain, ${stateName} AS status,
-    u.attempts AS fetch_attempts, f.status_code, f.content_type, f.body_key AS content_key,
-    ${orNull(hash('f.content_hash'))} AS content_hash,
-    ${iso('u.discovered_at')} AS discovered_at, ${iso('f.visited_at')} AS fetched_at, u.discovered_run AS run_id
+  SELECT ${columns.urls}
   FROM url u JOIN host h ON h.id = u.host_id LEFT JOIN fetched f ON f.page_id = u.id;
 
 CREATE VIEW domains AS
@@ -149,23 +140,11 @@ CREATE VIEW discovery_status AS
   FROM discovery d JOIN host h ON h.id = d.host_id;
 
 CREATE VIEW crawled_pages AS
-  SELECT u.id, u.project_id, COALESCE(u.fetch_url, u.url) AS url, u.url AS normalized_url, f.title, f.h1,
-    f.description AS meta_description, t.text AS content_text, f.word_count,
-    COALESCE((SELECT json_group_array(COALESCE(x.fetch_url, x.url)) FROM link_set l, json_each(l.targets) j
-      JOIN url x ON x.id = j.value WHERE l.page_id = u.id), '[]') AS links_found,
-    ${iso('f.visited_at')} AS crawled_at,
-    CASE WHEN u.state = ${code.Processed} THEN 'success' WHEN u.state IN ${SKIPPED} OR u.reason LIKE 'robots:%' THEN 'skipped'
-      ELSE 'failed' END AS status,
-    COALESCE(f.error, u.reason) AS error_message
+  SELECT ${columns.crawled_pages}
   FROM url u LEFT JOIN fetched f ON f.page_id = u.id LEFT JOIN page_text t ON t.page_id = u.id
   WHERE u.state NOT IN ${WAITING};
 
 CREATE VIEW crawled_url AS
-  SELECT u.id, f.run_id AS crawl_id, COALESCE(u.fetch_url, u.url) AS url, COALESCE(f.status_code, 0) AS status,
-    COALESCE(f.title, '') AS title,
-    ${INDEXABLE} AS indexable, COALESCE(f.error, u.reason, '') AS error,
-    f.visited_at / 1000 AS last_crawled_at, COALESCE(f.etag, '') AS etag, COALESCE(f.last_modified, '') AS last_modified,
-    ${hash('f.content_hash')} AS content_hash,
-    f.change_frequency, f.changes_detected, u.discovered_at / 1000 AS created_at, u.project_id
+  SELECT ${columns.crawled_url}
   FROM url u JOIN fetched f ON f.page_id = u.id;
 `;

@@ -4,18 +4,40 @@
  */
 import type { VisitRecord } from '../../change/visit-record.ts';
 import { type PackedChange, packedChange } from '../change-parts.ts';
-import type { PageFacts, PageTouch, Settlement } from '../settlement.ts';
+import { FACTS, type FactName, type PageFacts, type PageTouch } from '../page-facts.ts';
+import type { Settlement } from '../settlement.ts';
 import { changeWord, knownByNumber, outcomeNumber } from '../visit-rows.ts';
 import { type Session, writtenWithCommit } from './session.ts';
 
-const FACTS = `page_id, run_id, visited_at, status_code, content_type, content_length, title, h1, description, lang,
-  charset, canonical, noindex, nofollow, word_count, content_hash, simhash, etag, last_modified, cache_control, body_key,
-  error, response_ms, text_hash, facet_hash, structured_data, wire_bytes, change, change_frequency, changes_detected,
-  robots_other, x_robots_tag`;
+const COLUMNS = [
+  'page_id',
+  'run_id',
+  'change',
+  'change_frequency',
+  'changes_detected',
+  ...FACTS.map(({ column }) => column),
+];
 const VISIT = `run_id, page_id, visited_at, outcome, known_by, status_code, etag, last_modified, content_hash, text_hash,
   simhash_distance, wire_bytes, bytes_saved, duration_ms`;
 
 const marksFor = (columns: string) => columns.replace(/\w+/g, '?');
+const NAMES = FACTS.map(({ name }) => name);
+const FIRST_FACT = COLUMNS.length - FACTS.length;
+const FLAGS = FACTS.flatMap(({ kind }, i) => (kind === 'flag' ? [FIRST_FACT + i] : []));
+
+/**
+ * Facts are made from NO_FACTS, so that they stand in the order of the table. Read in that order they cost half of what
+ * reading them by name does, which is the way for those that do not.
+ */
+function fillFacts(values: unknown[], facts: PageFacts): void {
+  let at = 0;
+  for (const name in facts) {
+    if (name !== NAMES[at]) break;
+    values[FIRST_FACT + at++] = facts[name as FactName];
+  }
+  for (; at < NAMES.length; at++) values[FIRST_FACT + at] = facts[NAMES[at]];
+  for (const flag of FLAGS) values[flag] = values[flag] ? 1 : 0;
+}
 
 interface Line {
   pageId: number;
@@ -25,7 +47,10 @@ interface Line {
 
 export function createVisitWriter(session: Session): (settlement: Settlement) => void {
   const { db } = session;
-  const putFacts = db.prepare(`INSERT OR REPLACE INTO fetched (${FACTS}) VALUES (${marksFor(FACTS)})`);
+  const columns = COLUMNS.join(', ');
+  const putFacts = db.prepare(`INSERT OR REPLACE INTO fetched (${columns}) VALUES (${marksFor(columns)})`);
+  /** Used again for every page. */
+  const values: unknown[] = COLUMNS.map(() => null);
   const touchFacts = db.prepare(
     `UPDATE fetched SET run_id = ?, visited_at = ?, status_code = ?, error = ?, response_ms = ?,
        etag = NULLIF(COALESCE(?, etag), ''), last_modified = NULLIF(COALESCE(?, last_modified), ''),
@@ -40,40 +65,13 @@ export function createVisitWriter(session: Session): (settlement: Settlement) =>
   const putChange = db.prepare('INSERT OR REPLACE INTO page_change VALUES (?, ?, ?, ?, ?)');
 
   function writeFacts(pageId: number, facts: PageFacts, settlement: Settlement): void {
-    putFacts.run(
-      pageId,
-      session.runId,
-      facts.visitedAt,
-      facts.statusCode,
-      facts.contentType,
-      facts.contentLength,
-      facts.title,
-      facts.h1,
-      facts.description,
-      facts.lang,
-      facts.charset,
-      facts.canonical,
-      facts.noindex ? 1 : 0,
-      facts.nofollow ? 1 : 0,
-      facts.wordCount,
-      facts.contentHash,
-      facts.simhash,
-      facts.etag,
-      facts.lastModified,
-      facts.cacheControl,
-      facts.bodyKey,
-      facts.error,
-      facts.responseMs,
-      facts.textHash,
-      facts.facetHash,
-      facts.structuredData,
-      facts.wireBytes,
-      settlement.visit?.outcome ?? null,
-      settlement.changeFrequency,
-      settlement.changesDetected,
-      facts.robotsOther,
-      facts.xRobotsTag,
-    );
+    values[0] = pageId;
+    values[1] = session.runId;
+    values[2] = settlement.visit?.outcome ?? null;
+    values[3] = settlement.changeFrequency;
+    values[4] = settlement.changesDetected;
+    fillFacts(values, facts);
+    putFacts.run(...values);
   }
 
   function writeTouch(pageId: number, touch: PageTouch, settlement: Settlement): void {

@@ -4,8 +4,9 @@ import type { VisitRecord } from '../../../src/change/visit-record.ts';
 import type { Candidate, Claim } from '../../../src/frontier/candidate.ts';
 import { PAGE_STATES, type PageState } from '../../../src/frontier/page-state.ts';
 import type { HostLease } from '../../../src/store/host-port.ts';
+import { NO_FACTS, type PageFacts, type PageTouch } from '../../../src/store/page-facts.ts';
 import type { RunRequest, RunStart } from '../../../src/store/run-port.ts';
-import type { LinkTargets, PageFacts, PageTouch, Settlement } from '../../../src/store/settlement.ts';
+import type { LinkTargets, Settlement } from '../../../src/store/settlement.ts';
 import type { RunStore, Store } from '../../../src/store/store-port.ts';
 import type { FakeClock } from '../../fake-clock.ts';
 
@@ -57,31 +58,10 @@ export function refused(
 
 export function facts(more: Partial<PageFacts> = {}): PageFacts {
   return {
+    ...NO_FACTS,
     statusCode: 200,
     contentType: 'text/html',
     contentLength: 10,
-    title: null,
-    h1: null,
-    description: null,
-    lang: null,
-    charset: null,
-    canonical: null,
-    noindex: false,
-    nofollow: false,
-    robotsOther: '',
-    xRobotsTag: null,
-    wordCount: null,
-    contentHash: null,
-    simhash: null,
-    textHash: null,
-    facetHash: null,
-    structuredData: null,
-    wireBytes: 0,
-    etag: null,
-    lastModified: null,
-    cacheControl: null,
-    bodyKey: null,
-    error: null,
     responseMs: 5,
     visitedAt: Date.UTC(2026, 0, 2),
     ...more,

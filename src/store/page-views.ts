@@ -1,0 +1,137 @@
+/**
+ * The columns of the views with a row for each page, and of the read side's PageRow: the facts of the table
+ * (page-facts.ts), each after the column that its entry names, among the columns that are no facts. Both stores take their
+ * SELECT lists from here; `u` is the page's row of `url`, `f` of `fetched`, `h` of `host`, `t` of `page_text`.
+ */
+import { PAGE_STATES } from '../frontier/page-state.ts';
+import { INDEXABLE } from './indexable.ts';
+import { FACTS, type FactKind, type FactView } from './page-facts.ts';
+import { NO_DEPTH } from './settlement.ts';
+
+const code = PAGE_STATES;
+
+/** The state of the row `u` by name. */
+export const STATE_NAME = `CASE u.state ${Object.entries(PAGE_STATES)
+  .map(([name, state]) => `WHEN ${state} THEN '${name}'`)
+  .join(' ')} END`;
+
+const SKIPPED = `(${[code.DeadLink, code.Gone, code.Skipped, code.Blacklisted, code.Stubbed, code.DepthExceeded, code.RequestLimitHit].join(', ')})`;
+
+/** SQL for a column by its kind; what is missing is shown as it is stored. */
+export type ShownAs = Partial<Record<FactKind, (column: string) => string>>;
+
+/** What the databases say differently. */
+export interface Dialect {
+  /** Wall milliseconds as ISO 8601. */
+  time(column: string): string;
+  /** Bytes as lower-case hex; NULL for none. */
+  hash(column: string): string;
+  /** The URLs that the page `u` links to, as a JSON array. */
+  linksFound: string;
+}
+
+/** The columns of a view that are no facts, by name, in order. */
+type OwnColumns = Readonly<Record<string, string>>;
+
+const FETCH_URL = 'COALESCE(u.fetch_url, u.url)';
+
+const pagesOwn = ({ time }: Dialect): OwnColumns => ({
+  id: 'u.id',
+  url: 'u.url',
+  fetch_url: FETCH_URL,
+  domain: 'h.name',
+  host: 'h.name',
+  state: STATE_NAME,
+  reason: 'u.reason',
+  depth: `NULLIF(u.depth, ${NO_DEPTH})`,
+  priority: 'u.priority',
+  final_url: 'f.final_url',
+  redirect_count: 'COALESCE(f.redirect_count, 0)',
+  change: 'f.change',
+  change_frequency: 'COALESCE(f.change_frequency, 0)',
+  changes_detected: 'COALESCE(f.changes_detected, 0)',
+  discovered_at: time('u.discovered_at'),
+  discovered_run: 'u.discovered_run',
+  referrer_id: 'u.referrer_id',
+  error_message: 'COALESCE(f.error, u.reason)',
+  retry_count: 'u.attempts',
+  project_id: 'u.project_id',
+});
+
+const urlsOwn = ({ time }: Dialect): OwnColumns => ({
+  id: 'u.id',
+  url: FETCH_URL,
+  normalized_url: 'u.url',
+  domain: 'h.name',
+  status: STATE_NAME,
+  fetch_attempts: 'u.attempts',
+  discovered_at: time('u.discovered_at'),
+  run_id: 'u.discovered_run',
+});
+
+const crawledPagesOwn = ({ linksFound }: Dialect): OwnColumns => ({
+  id: 'u.id',
+  project_id: 'u.project_id',
+  url: FETCH_URL,
+  normalized_url: 'u.url',
+  content_text: 't.text',
+  links_found: linksFound,
+  status: `CASE WHEN u.state = ${code.Processed} THEN 'success' WHEN u.state IN ${SKIPPED} OR u.reason LIKE 'robots:%' THEN 'skipped'
+      ELSE 'failed' END`,
+  error_message: 'COALESCE(f.error, u.reason)',
+});
+
+const CRAWLED_URL_OWN: OwnColumns = {
+  id: 'u.id',
+  crawl_id: 'f.run_id',
+  url: FETCH_URL,
+  indexable: INDEXABLE,
+  error: "COALESCE(f.error, u.reason, '')",
+  change_frequency: 'f.change_frequency',
+  changes_detected: 'f.changes_detected',
+  created_at: 'u.discovered_at / 1000',
+  project_id: 'u.project_id',
+};
+
+/** No NULL, and times in seconds. */
+const inCrawledUrl = ({ hash }: Dialect): ShownAs => ({
+  text: (column) => `COALESCE(${column}, '')`,
+  whole: (column) => `COALESCE(${column}, 0)`,
+  hash: (column) => `COALESCE(${hash(column)}, '')`,
+  time: (column) => `${column} / 1000`,
+});
+
+/** The SELECT lists of the views. */
+export function pageViews(dialect: Dialect): Record<Exclude<FactView, 'row'>, string> {
+  const shown: ShownAs = { time: dialect.time, hash: dialect.hash };
+  return {
+    pages: selectList('pages', pagesOwn(dialect), shown),
+    crawled_pages: selectList('crawled_pages', crawledPagesOwn(dialect), shown),
+    crawled_url: selectList('crawled_url', CRAWLED_URL_OWN, inCrawledUrl(dialect)),
+    urls: selectList('urls', urlsOwn(dialect), shown),
+  };
+}
+
+/** The columns of a view in order: each of its own, and behind it the facts whose entries lead back to it. */
+export function selectList(view: FactView, own: OwnColumns, shownAs: ShownAs): string {
+  const followers = new Map<string, { name: string; sql: string }>();
+  for (const { column, kind, shown } of FACTS) {
+    const place = shown?.[view];
+    if (place === undefined) continue;
+    if (followers.has(place.after)) throw new Error(`two facts stand after ${place.after} in ${view}`);
+    const sql = shownAs[kind]?.(`f.${column}`) ?? `f.${column}`;
+    followers.set(place.after, { name: place.as ?? column, sql });
+  }
+  const list: string[] = [];
+  for (let [name, sql] of Object.entries(own)) {
+    for (;;) {
+      list.push(sql.endsWith(`.${name}`) ? sql : `${sql} AS ${name}`);
+      const next = followers.get(name);
+      if (next === undefined) break;
+      followers.delete(name);
+      ({ name, sql } = next);
+    }
+  }
+  if (followers.size > 0) throw new Error(`${view} has no column ${[...followers.keys()].join(', ')}`);
+  return list.join(',\n    ');
+}

@@ -1,9 +1,9 @@
 /** `sumi index`: builds what lists and searches of programs need, once, or brings it up to date. */
 import { Command } from 'commander';
 import { sumiError } from '../errors.ts';
-import { buildIndexes, type ProjectIndex } from '../project/build-indexes.ts';
+import { buildIndexes, INDEX_KINDS, type ProjectIndex } from '../project/build-indexes.ts';
 import { printable, showMany } from '../render/terminal-text.ts';
-import { INDEX_KINDS, type IndexKind } from '../store/index-state.ts';
+import type { IndexKind } from '../store/index-state.ts';
 import { addReadFlags, wantsJson, withReadSide } from './read-command.ts';
 
 const EXAMPLES = `
@@ -11,7 +11,7 @@ Examples:
   sumi index                              every index of every project
   sumi index reverse-links --project shop who links to a page, of one project
 Indexes:
-  reverse-links   who links to a page, without a look at every link
+  reverse-links   who links to a page, without reading every link
   sorts           lists of pages by time of the visit, status, size, words,
                   response time, changes; crawls keep them up to date
 With --reverse-links a crawl builds the first at its end.`;

@@ -5,6 +5,8 @@ import { type Clock, systemClock } from '../primitives/clock.ts';
 import type { IndexBuilt, IndexKind } from '../store/index-state.ts';
 import { openStore } from '../store/open-store.ts';
 
+export { INDEX_KINDS } from '../store/index-state.ts';
+
 export interface ProjectIndex extends IndexBuilt {
   project: string;
 }

@@ -102,7 +102,9 @@ function profilesPart(): string[] {
   return [
     '## Profiles',
     '',
-    `A profile is a named set of defaults: ${PROFILE_NAMES.map((name) => `**${name}** for ${PROFILES[name].doc}`).join('; ')}.`,
+    'A profile is a named set of defaults:',
+    '',
+    ...PROFILE_NAMES.map((name) => `- **${name}**: for ${PROFILES[name].doc}.`),
     '',
     ...markdownTable(['option', ...PROFILE_NAMES], rows),
     '',

@@ -580,6 +580,12 @@ export const ERRORS = {
     exitCode: 4,
     httpStatus: 503,
   },
+  'store-lost-commits': {
+    message: 'The store {store} does not have any more what it had confirmed: {what}.',
+    hint: 'A server that took over without the last commits, or a backup, does that; the same command goes on with what is there.',
+    exitCode: 4,
+    httpStatus: 503,
+  },
   'unknown-project': {
     message: 'There is no project "{project}" in {file}; it holds {known}.',
     hint: 'Name one of these with --project.',

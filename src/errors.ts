@@ -315,8 +315,14 @@ export const ERRORS = {
   },
   'sort-unserved': {
     message: 'Pages cannot be sorted by {sort}: this store has no index for it.',
-    hint: 'Create the index once with SQL: CREATE INDEX fetched_by_{sort} ON fetched ({sort}, page_id).',
+    hint: 'Create the indexes once with `sumi index sorts`. Later crawls keep them up to date.',
     exitCode: 2,
+    httpStatus: 409,
+  },
+  'index-busy': {
+    message: 'The indexes of the project "{project}" cannot be built: it has a run that is not finished.',
+    hint: 'Wait until the run ends (`sumi runs` lists it). If it was killed, finish it with `sumi resume`.',
+    exitCode: 1,
     httpStatus: 409,
   },
   'cursor-unreadable': {

@@ -202,7 +202,6 @@ const FILE_EXCEPTIONS: Record<string, string> = {
 /** File that has a longer function → why. */
 const FUNCTION_EXCEPTIONS: Record<string, string> = {
   'src/store/postgres/postgres-store.ts': 'the ports of a session, to be given a file',
-  'src/store/sqlite/sqlite-store.ts': 'the ports of a session, to be given a file',
 };
 
 /** Tests that wait by the clock on the wall: file → why nothing else will do. */

@@ -93,7 +93,7 @@ describe('the store on SQLite', () => {
     ])
       await expect(refused()).rejects.toMatchObject({
         code: 'run-under-way',
-        message: `The project "p" is being crawled in this process already (run ${first.start.runId}).`,
+        message: `The project "p" is already being crawled in this process (run ${first.start.runId}).`,
         hint: expect.stringContaining('Wait for that run to end'),
       });
     expect(await first.drain(await first.lease())).toEqual(['x']);

@@ -9,16 +9,37 @@
 import { isHtmlType, META_WIDTH } from './attribute-spans.ts';
 import { type Reference, readReference, writeUtf8 } from './character-references.ts';
 import { isSpace, isWideSpace } from './fold-text.ts';
-import type { HtmlScan } from './html-scan.ts';
 import * as at from './kernel-layout.ts';
-import { createLinkSpans } from './link-spans.ts';
+import { createLinkSpans, type LinkSpans } from './link-spans.ts';
 import { noteLinkedData } from './linked-data.ts';
 import { createOpenBoxes } from './open-boxes.ts';
 import { findRawEnd, findScriptEnd, isCdata } from './raw-text.ts';
 import { createScanKernel, type ScanKernel } from './scan-kernel.ts';
 import { createSpecialElements, READ_AS } from './special-elements.ts';
 import { FLAG, TAG_FLAGS, tagId } from './tag-names.ts';
-import { createTextRegions, type TextMode } from './text-regions.ts';
+import { createTextRegions, type TextMode, type TextPiece } from './text-regions.ts';
+
+/** What a scan notes. Offsets point into the scanned bytes; a start of -1 means absent. */
+export interface HtmlScan {
+  readonly links: LinkSpans;
+  titleStart: number;
+  titleEnd: number;
+  h1Start: number;
+  h1End: number;
+  baseStart: number;
+  baseEnd: number;
+  langStart: number;
+  langEnd: number;
+  /** Of each meta: name, http-equiv, content and charset as pairs of offsets, `META_WIDTH` numbers a meta. */
+  metas: Int32Array;
+  metaCount: number;
+  /** Of each JSON-LD script its content, as pairs of offsets. */
+  linkedData: number[];
+  /** White space folded, references decoded; UTF-8. */
+  text: Uint8Array;
+  /** What the text was put together from. */
+  readonly pieces: readonly TextPiece[];
+}
 
 export interface HtmlScanner {
   readonly result: HtmlScan;

@@ -7,6 +7,7 @@ import { type Facets, facetHash } from '../src/change/fingerprint.ts';
 import { CHANGE_PARTS, type ChangePart, type ComparedPage } from '../src/change/visit-record.ts';
 import type { Claim } from '../src/frontier/candidate.ts';
 import { PAGE_STATES } from '../src/frontier/page-state.ts';
+import { createPageParser } from '../src/parse/parse-page.ts';
 import { systemClock } from '../src/primitives/clock.ts';
 import { COPY_TABLES } from '../src/store/copy-port.ts';
 import { ADDS_FACTS, withFactColumns } from '../src/store/fact-columns.ts';
@@ -21,9 +22,11 @@ import {
   type FactView,
   NO_FACTS,
   PAGE_FACTS,
+  PARSED_FACTS,
   type PageFact,
   type PageFacts,
   type PageTouch,
+  type ParsedFacts,
 } from '../src/store/page-facts.ts';
 import * as postgres from '../src/store/postgres/schema.ts';
 import { VIEWS as POSTGRES_VIEWS } from '../src/store/postgres/views.ts';
@@ -89,29 +92,60 @@ describe('the columns of a new database', () => {
 });
 
 describe('a schema version that adds facts', () => {
-  const ofRobots = PAGE_FACTS.robotsOther.since.sqlite;
-  const history = sqlite.MIGRATIONS.slice(0, ofRobots - 1);
+  const history = ['CREATE TABLE fetched', 'ALTER TABLE fetched ADD COLUMN old TEXT;'];
+  const facts: PageFact[] = [
+    { ...PAGE_FACTS.title, name: 'title' },
+    { ...PAGE_FACTS.title, name: 'h1', column: 'old', since: { sqlite: 2, postgres: 2 } },
+    { ...PAGE_FACTS.wordCount, name: 'wordCount', column: 'one', since: { sqlite: 3, postgres: 3 } },
+    { ...PAGE_FACTS.contentHash, name: 'contentHash', column: 'two', since: { sqlite: 3, postgres: 3 } },
+  ];
+  const made = {
+    sqlite: 'ALTER TABLE fetched ADD COLUMN one INTEGER;\nALTER TABLE fetched ADD COLUMN two BLOB;',
+    postgres: 'ALTER TABLE fetched ADD COLUMN one integer;\nALTER TABLE fetched ADD COLUMN two bytea;',
+  };
 
-  it('is made at the end of the list, and where its mark stands', () => {
-    const made = withFactColumns('sqlite', history);
-    expect(made).toHaveLength(ofRobots);
-    expect(made.at(-1)).toBe(
-      'ALTER TABLE fetched ADD COLUMN robots_other TEXT;\nALTER TABLE fetched ADD COLUMN x_robots_tag TEXT;',
-    );
-    expect(withFactColumns('sqlite', [...history, ADDS_FACTS, 'next'])).toEqual([...made, 'next']);
-    expect(withFactColumns('postgres', postgres.MIGRATIONS.slice(0, 5)).at(-1)).toContain(
-      'robots_other text;',
-    );
-  });
+  it.each(['sqlite', 'postgres'] as const)(
+    'is made at the end of the list, and where its mark stands: %s',
+    (store) => {
+      expect(withFactColumns(store, history, facts)).toEqual([...history, made[store]]);
+      const longer = [...history, ADDS_FACTS, 'next'];
+      expect(withFactColumns(store, longer, facts)).toEqual([...history, made[store], 'next']);
+      expect(withFactColumns(store, history, facts.slice(0, 2))).toEqual(history);
+    },
+  );
 
   it('is no place for anything else, nor for nothing', () => {
-    expect(() => withFactColumns('sqlite', [...history, 'ALTER TABLE run ADD COLUMN x'])).toThrow(
-      `version ${ofRobots} of sqlite has no column robots_other: put ADDS_FACTS in its place`,
+    expect(() => withFactColumns('sqlite', [...history, 'ALTER TABLE run ADD COLUMN x TEXT'], facts)).toThrow(
+      'version 3 of sqlite has no column one: put ADDS_FACTS in its place',
     );
-    expect(() => withFactColumns('sqlite', [...sqlite.MIGRATIONS, ADDS_FACTS])).toThrow(
-      'no fact came with version',
+    expect(() => withFactColumns('sqlite', [...history, ADDS_FACTS, ADDS_FACTS], facts)).toThrow(
+      'no fact came with version 4 of sqlite',
     );
   });
+});
+
+it('the parser reads every fact that is stored as it gives it', () => {
+  const html = `<!doctype html><html lang="de"><title>A title</title><meta name="description" content="About it">
+    <script type="application/ld+json">{"@type":"Thing"}</script><h1>First</h1><h1>Second</h1><p>two words</html>`;
+  const bytes = Buffer.from(html);
+  const input = {
+    bytes,
+    length: bytes.length,
+    contentType: 'text/html;charset=utf-8',
+    xRobotsTag: null,
+    agentToken: '',
+  };
+  const expected: ParsedFacts = {
+    title: 'A title',
+    h1: 'First',
+    description: 'About it',
+    lang: 'de',
+    charset: 'utf-8',
+    wordCount: 4,
+    structuredData: '{"@type":"Thing"}',
+  };
+  expect(createPageParser()(input)).toMatchObject(expected);
+  expect(PARSED_FACTS.toSorted()).toEqual(Object.keys(expected).sort());
 });
 
 /** Any value but the empty one. */

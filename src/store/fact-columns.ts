@@ -10,12 +10,14 @@ type StoreName = keyof NonNullable<(typeof FACTS)[number]['since']>;
 export const ADDS_FACTS = 'the columns of new facts';
 
 /** The list with its versions that add facts, at its end or where ADDS_FACTS stands. */
-export function withFactColumns(store: StoreName, history: readonly string[]): string[] {
+export function withFactColumns(store: StoreName, history: readonly string[], facts = FACTS): string[] {
   const versions = [...history];
-  const last = Math.max(...FACTS.map(({ since }) => since?.[store] ?? 0));
+  const last = Math.max(...facts.map(({ since }) => since?.[store] ?? 0));
   while (versions.length < last) versions.push(ADDS_FACTS);
   return versions.map((text, i) => {
-    const columns = columnsOf(store, i + 1);
+    const columns = facts
+      .filter(({ since }) => since?.[store] === i + 1)
+      .map(({ column, kind }) => ({ column, type: FACT_KINDS[kind][store] }));
     if (text !== ADDS_FACTS) {
       const forgotten = columns.find(({ column }) => !text.includes(`ADD COLUMN ${column} `));
       if (forgotten === undefined) return text;
@@ -26,13 +28,6 @@ export function withFactColumns(store: StoreName, history: readonly string[]): s
     if (columns.length === 0) throw new Error(`no fact came with version ${i + 1} of ${store}`);
     return columns.map(({ column, type }) => `ALTER TABLE fetched ADD COLUMN ${column} ${type};`).join('\n');
   });
-}
-
-function columnsOf(store: StoreName, version: number): { column: string; type: string }[] {
-  return FACTS.filter(({ since }) => since?.[store] === version).map(({ column, kind }) => ({
-    column,
-    type: FACT_KINDS[kind][store],
-  }));
 }
 
 /** For a SELECT from an SQLite file of that version: the columns that it lacks, empty. */

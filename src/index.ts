@@ -17,6 +17,8 @@ import type { BodyStore } from './store/bodies.ts';
 import { openStore as openStoreAt } from './store/open-store.ts';
 import type { Store } from './store/store-port.ts';
 
+export { type CheckedSettings, checkSettings, type SettingProblem } from './config/check-settings.ts';
+export type { SetBy } from './config/option-spec.ts';
 export type { ContentInput, ContentParser, ParsedContent } from './crawl/parts.ts';
 export { type ErrorCode, SumiError } from './errors.ts';
 export type { ReadOptions } from './events/event-stream.ts';

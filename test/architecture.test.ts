@@ -138,7 +138,7 @@ const PARTS: Record<string, { uses: string[]; types?: string[] }> = {
       'pages/report',
       'sitemap/lookup',
     ],
-    types: ['sitemap'],
+    types: ['events', 'sitemap'],
   },
   // The terrain as a page, read through the graph. What runs inside the page is a program of its own.
   pages: { uses: ['primitives'] },
@@ -171,28 +171,10 @@ const PARTS: Record<string, { uses: string[]; types?: string[] }> = {
     uses: ['primitives', 'config', 'crawl', 'project', 'events', 'store'],
     types: ['frontier', 'politeness', 'scope', 'fetch', 'url', 'parse'],
   },
+  // The commands: flags in, one use case, text out. The engine and the store they know by type only.
   cli: {
-    uses: [
-      'primitives',
-      'url',
-      'frontier',
-      'politeness',
-      'change',
-      'config',
-      'crawl',
-      'project',
-      'events',
-      'render',
-      'export',
-      'store',
-      'graph',
-      'pages/map',
-      'pages/report',
-      'sitemap/lookup',
-      'watch',
-      'demo',
-    ],
-    types: ['scope', 'fetch', 'sitemap', 'change/revisit'],
+    uses: ['primitives', 'frontier', 'change', 'config', 'project', 'events', 'render', 'export', 'demo'],
+    types: ['crawl', 'store', 'graph'],
   },
 };
 
@@ -202,6 +184,8 @@ const ADAPTERS = ['store/sqlite', 'store/files', 'store/postgres', 'store/s3'];
 /** "from → to" → why. */
 const IMPORT_EXCEPTIONS: Record<string, string> = {
   'src/change/validators.ts → src/parse/http-date.ts': 'an HTTP date is one format, read in one place',
+  'src/cli/crawl-to-end.ts → src/crawl/start-crawl.ts':
+    'the one command that starts the loop: the handle is what a use case would give back',
   'src/fetch/retry-after.ts → src/parse/http-date.ts': 'an HTTP date is one format, read in one place',
   'src/store/postgres/read-links.ts → src/parse/parsed-page.ts':
     'the names of the link flags, a table of constants',
@@ -215,7 +199,6 @@ const FILE_EXCEPTIONS: Record<string, string> = {
 
 /** File that has a longer function → why. */
 const FUNCTION_EXCEPTIONS: Record<string, string> = {
-  'src/crawl/run-crawl.ts': 'the loop and what it is made of, to be cut into its parts',
   'src/store/postgres/postgres-store.ts': 'the ports of a session, to be given a file',
   'src/store/sqlite/sqlite-store.ts': 'the ports of a session, to be given a file',
 };
@@ -286,6 +269,20 @@ describe('imports', () => {
     }
     for (const path of SOURCES) visit(path, []);
     expect(done.size).toBe(new Set([...SOURCES, ...IMPORTS.filter((i) => !i.isType).map((i) => i.to)]).size);
+  });
+});
+
+describe('the crawl', () => {
+  it('asks in one place whether the store is shared; everything else asks the crew', () => {
+    const asks = SOURCES.filter((path) => partOf(path) === 'crawl' && /\bisShared\b/.test(read(path)));
+    expect(asks).toEqual(['src/crawl/run/choose-crew.ts']);
+  });
+
+  it('has a loop that fits on a screen, with the steps of a page in their order', () => {
+    const loop = read('src/crawl/run-crawl.ts');
+    expect(loop.split('\n').length - 1).toBeLessThanOrEqual(120);
+    const steps = [...loop.matchAll(/^ {4}.*\/\/ (\d+) (\w+)/gm)].map(([, nr, name]) => `${nr} ${name}`);
+    expect(steps).toEqual(['4 claim', '5 may', '6 request', '7 parse', '8 compare', '9 settle', '10 tell']);
   });
 });
 

@@ -3,7 +3,7 @@
 import { Command } from 'commander';
 import { type Config, configHash, loadConfig } from '../config/load-config.ts';
 import { type GroupName, OPTION_GROUPS, OPTIONS, type OptionName } from '../config/option-table.ts';
-import { showValue, withoutSecret } from '../config/parse-value.ts';
+import { showValue, withoutSecret } from '../config/show-value.ts';
 import { sumiError } from '../errors.ts';
 import { applyProjectSettings } from '../project/apply-project-settings.ts';
 import { addOptionFlags, flagsGiven } from './options-to-flags.ts';

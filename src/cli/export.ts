@@ -4,9 +4,10 @@ import { Command, Option } from 'commander';
 import { loadConfig } from '../config/load-config.ts';
 import { sumiError } from '../errors.ts';
 import { oneOf } from '../export/write-files.ts';
-import { EXPORT_FORMATS, type ExportFormat, type GraphFile } from '../graph/graph-files.ts';
+import type { ExportFormat, GraphFile } from '../graph/graph-files.ts';
 import { drawMap } from '../project/draw-map.ts';
 import {
+  EXPORT_FORMATS,
   exportLinkGraph,
   GRAPH_SUBJECTS,
   type GraphExport,

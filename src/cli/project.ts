@@ -2,7 +2,7 @@
 import { Command } from 'commander';
 import { type Config, loadConfig } from '../config/load-config.ts';
 import { OPTIONS, type OptionName } from '../config/option-table.ts';
-import { showValue } from '../config/parse-value.ts';
+import { showValue } from '../config/show-value.ts';
 import { splitSettings } from '../config/who-may-set.ts';
 import { sumiError } from '../errors.ts';
 import { type KeptSettings, keepSettings, readKeptSettings } from '../project/keep-settings.ts';

@@ -4,30 +4,22 @@
  * it in good order; the same command goes on where it was.
  */
 import { Command } from 'commander';
-import { type Config, type ConfigSources, loadConfig } from '../config/load-config.ts';
-import { camelCase } from '../config/option-spec.ts';
-import { OPTION_NAMES, type OptionName } from '../config/option-table.ts';
+import type { Config } from '../config/load-config.ts';
 import { withoutCredentials } from '../config/url-credentials.ts';
-import { refuseWithoutCredentials } from '../crawl/run/credentials.ts';
-import { projectOf, readStartUrls } from '../crawl/run/prepare-run.ts';
-import { wireNormalizer } from '../crawl/wire.ts';
 import { EXIT_CODES, formatError, sumiError } from '../errors.ts';
 import type { SummaryEvent } from '../events/events.ts';
-import { systemClock } from '../primitives/clock.ts';
-import { applyProjectSettings } from '../project/apply-project-settings.ts';
-import { configOfRun } from '../project/config-of-run.ts';
-import { openSideToCrawl } from '../project/open-side-to-crawl.ts';
-import { requireProject } from '../project/reading.ts';
+import {
+  type ChangeEvent,
+  startWatching,
+  type TickEvent,
+  type Watch,
+  type WatchEnd,
+  type WatchEvent,
+} from '../project/keep-watching.ts';
+import { type WatchTarget, watchTarget } from '../project/watch-target.ts';
 import { refusalError, refusedLines } from '../render/refused-starts.ts';
 import { renderFault } from '../render/render-progress.ts';
 import { painterFor, printable, showBytes, showMany } from '../render/terminal-text.ts';
-import type { StoredRun } from '../store/read-side.ts';
-import { createAnnouncer } from '../watch/announce.ts';
-import { drain } from '../watch/delivery-queue.ts';
-import { runWatch, type WatchEnd } from '../watch/run-watch.ts';
-import type { ChangeEvent, TickEvent, WatchEvent } from '../watch/watch-event.ts';
-import { openWatch, type Watch } from '../watch/watch-project.ts';
-import { receiversOf, settingsOf } from '../watch/watch-settings.ts';
 import { onLostOutput } from './crawl-view.ts';
 import { addOptionFlags, flagsGiven } from './options-to-flags.ts';
 import { readUrlList } from './read-url-list.ts';
@@ -59,127 +51,38 @@ export function watchCommand(): Command {
     .addHelpText('after', EXAMPLES)
     .action(async (urls: string[]) => {
       const sources = { env: process.env, flags: flagsGiven(command) };
-      const asked = await loadConfig(sources);
-      const listed = asked.urls === null ? [] : await readUrlList(asked.urls);
-      const given = [...urls, ...asked.startUrls, ...listed];
-      const isOnce = command.getOptionValue('once') === true;
-      const target =
-        given.length > 0
-          ? withUrls(await applyProjectSettings(asked, { sources, startUrls: given }), given)
-          : await withStored(asked, sources);
+      const target = await watchTarget(sources, urls, readUrlList);
       warnUnusedSettings(target.config);
-      await watchToEnd(target, isOnce);
+      await watchToEnd(target, command.getOptionValue('once') === true);
     });
 }
 
-/** What to watch. */
-interface Target {
-  config: Config;
-  startUrls: readonly string[];
-  project: string;
-}
-
-function withUrls(config: Config, startUrls: readonly string[]): Target {
-  const normalizer = wireNormalizer(config);
-  const found = readStartUrls(startUrls, (text) => normalizer.normalize(text));
-  return { config, startUrls, project: projectOf(config, found, systemClock.now()) };
-}
-
-/** A project of the store, with the options of its last run, what it keeps, and this command's own. */
-async function withStored(told: Config, sources: ConfigSources): Promise<Target> {
-  const run = await runToWatch(told);
-  const asked = await applyProjectSettings({ ...told, project: run.project }, { sources, startUrls: [] });
-  const given = OPTION_NAMES.filter((name) => isGiven(asked, name));
-  const options: ConfigSources['options'] = {
-    ...(asked.store === null ? { db: asked.db } : { store: asked.store }),
-    ...Object.fromEntries(given.map((name) => [camelCase(name), asked.sources[name].value])),
-    project: run.project,
-  };
-  const found = await configOfRun(run, { env: sources.env, options });
-  refuseWithoutCredentials(found, run);
-  // What is wrong with a value is told of the place where it was written.
-  const places = Object.fromEntries(given.map((name) => [name, asked.sources[name]]));
-  const { unusedSettings } = asked;
-  const config = Object.freeze({ ...found, unusedSettings, sources: { ...found.sources, ...places } });
-  return { config, startUrls: config.startUrls, project: run.project };
-}
-
-/** Where options are read from has been read by now. */
-const READ: ReadonlySet<OptionName> = new Set<OptionName>(['config', 'urls', 'db', 'store']);
-
-function isGiven({ sources }: Config, name: OptionName): boolean {
-  const { from } = sources[name];
-  return !READ.has(name) && from !== 'default' && !from.startsWith('profile ');
-}
-
-async function runToWatch(config: Config): Promise<StoredRun> {
-  const { storeLabel: file, project } = config;
-  const side = await openSideToCrawl(config);
-  try {
-    if (project !== null) await requireProject(side, project, file);
-    const projects = (await side.projects()).filter((row) => project === null || row.project === project);
-    if (projects.length > 1) {
-      const known = projects.map((row) => `"${row.project}"`).join(', ');
-      const reason = `there is more than one project in ${file} (${known}); expected one named by --project`;
-      throw sumiError('usage', { reason, command: 'sumi watch' });
-    }
-    const run = projects.length === 0 ? null : await side.lastRun(projects[0].id);
-    if (run === null) throw sumiError('no-url');
-    return run;
-  } finally {
-    await side.close();
-  }
-}
-
-async function watchToEnd({ config, startUrls, project }: Target, isOnce: boolean): Promise<void> {
-  const settings = settingsOf(config);
-  const receivers = await receiversOf(config);
+async function watchToEnd(target: WatchTarget, isOnce: boolean): Promise<void> {
+  const { config, project, startUrls } = target;
   const voice = createVoice(config);
-  for (const warning of doubtsOf(config)) voice.say(`warning: ${warning}`);
-  const announcer = createAnnouncer({
-    ...{ receivers, userAgent: config.userAgent, clock: systemClock, env: process.env },
-    tell: voice.tell,
-  });
-  const watch = openWatch({
-    ...{ config, startUrls, project, settings, outboxes: announcer.outboxes },
+  const abort = new AbortController();
+  const watching = await startWatching({
+    ...{ target, isOnce, env: process.env, signal: abort.signal },
     runListeners: [
       (event) => {
         if (event.type === 'fault') voice.say(renderFault(event, painterFor(process.stderr, process.env)));
       },
     ],
-    onEvent(event) {
-      voice.tell(event);
-      if (event.type === 'change') announcer.push(event);
-    },
+    onEvent: voice.tell,
+    onPrepared: voice.prepared,
+    onMissed: (error) => voice.say(`not now: ${formatError(error)}`),
+    onWait: (until) => voice.say(`next look at ${new Date(until).toISOString()}`),
   });
-  const hush = async () => {
-    announcer.stop();
-    // Nothing is waited for any more, but what was under way says that it did not arrive.
-    await announcer.drained();
-  };
-  const abort = new AbortController();
+  for (const warning of doubtsOf(config)) voice.say(`warning: ${warning}`);
+  const { watch } = watching;
   const signals = endOnSignals(watch, abort, voice.say);
   voice.say(
     `watching ${printable(project)} in ${config.storeLabel}: ${budgetText(config.budget)}, by ${config.revisit}`,
   );
   let end: WatchEnd;
   try {
-    end = await runWatch({
-      ...{ watch, settings, isOnce, clock: systemClock, signal: abort.signal },
-      onPrepared: voice.prepared,
-      onMissed: (error) => voice.say(`not now: ${formatError(error)}`),
-      onWait: (until) => voice.say(`next look at ${new Date(until).toISOString()}`),
-      async onEnd() {
-        await drain(announcer, {
-          drainMs: config.drainSeconds * 1000,
-          clock: systemClock,
-          signal: abort.signal,
-        });
-        await hush();
-      },
-    });
+    end = await watching.live();
   } finally {
-    await hush();
     // Whether the last lines could be written is known when these are through.
     await new Promise((resolve) => process.stdout.write('', resolve));
     signals.end();

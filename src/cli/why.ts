@@ -3,10 +3,10 @@
  * known URL, 1 for an unknown one. It repeats the robots.txt decision from the stored file; it never asks the web.
  */
 import { Command } from 'commander';
+import { readRate } from '../config/watch-values.ts';
 import { explainUrl } from '../project/explain-page.ts';
 import { renderExplanation } from '../render/render-explanation.ts';
 import { painterFor } from '../render/terminal-text.ts';
-import { settingsOf } from '../watch/watch-settings.ts';
 import { addReadFlags, wantsJson, withReadSide } from './read-command.ts';
 
 const EXAMPLES = `
@@ -28,7 +28,8 @@ export function whyCommand(): Command {
         const isJson = wantsJson(config);
         const now = Date.now();
         const kind = config.sources.revisit.from === 'default' ? undefined : config.revisit;
-        const visitsPerDay = settingsOf(config).all.perDay;
+        // The option table has checked it.
+        const visitsPerDay = readRate(config.budget)!;
         const explained = await explainUrl(reading, url, { now, kind, visitsPerDay });
         const paint = painterFor(process.stdout, process.env);
         const text = isJson

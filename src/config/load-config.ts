@@ -9,8 +9,7 @@
 import { createHash } from 'node:crypto';
 import { sumiError } from '../errors.ts';
 import { storeLabel } from '../primitives/store-address.ts';
-import { PATTERN_PRESETS } from '../scope/pattern-presets.ts';
-import { compileUrlPattern, InvalidPatternError } from '../scope/url-pattern.ts';
+import { checkMeaning, readResolveRule } from './check-meaning.ts';
 import {
   type GivenValue,
   givenByEnvironment,
@@ -28,14 +27,14 @@ import {
   type OptionValues,
   type ProfiledName,
 } from './option-table.ts';
-import { describeExpected, parseValue, showValue } from './parse-value.ts';
+import { describeExpected, parseValue } from './parse-value.ts';
 import { PROFILES } from './profiles.ts';
 import { PROFILE_NAMES, type ProfileName } from './program.ts';
 import { chooseProxies, type Proxies } from './proxies.ts';
 import { readToml, type TomlTable } from './read-toml.ts';
 import { type RequestHeaders, readRequestHeaders } from './request-headers.ts';
-import { parseResolveRule, type ResolveRule } from './resolve-rules.ts';
-import { readStartUrl } from './start-url.ts';
+import type { ResolveRule } from './resolve-rules.ts';
+import { showValue } from './show-value.ts';
 import {
   isTerrainTable,
   NO_TERRAIN,
@@ -185,6 +184,9 @@ export function readGiven(entry: GivenValue, profile: ProfileName): OptionValue 
   if (entry.unit === 'ms') return readMilliseconds(entry, spec);
   const parsed = parseValue(spec, entry.raw);
   if ('value' in parsed) return parsed.value;
+  // Its error names the nearest one.
+  if (entry.option === 'preset' && typeof parsed.bad === 'string')
+    checkMeaning('preset', parsed.bad, entry.from);
   throw badValue(entry, parsed.bad, `${parsed.expected}${limits ? ` in profile ${profile}` : ''}`);
 }
 
@@ -210,11 +212,7 @@ function finish(
   const values: Record<string, OptionValue> = {};
   for (const name of OPTION_NAMES) values[camelCase(name)] = freezeValue(sources[name].value);
   const options = values as unknown as OptionValues;
-  for (const option of ['include', 'exclude'] as const) {
-    for (const pattern of options[option]) checkPattern(option, pattern, sources[option].from);
-  }
-  for (const url of options.startUrls) readStartUrl(url);
-  for (const name of options.preset) checkPreset(name, sources.preset.from);
+  for (const name of OPTION_NAMES) checkMeaning(name, sources[name].value, sources[name].from);
   const config: Config = {
     ...options,
     userAgent:
@@ -239,29 +237,6 @@ function finish(
 
 function freezeValue(value: OptionValue): OptionValue {
   return Array.isArray(value) ? Object.freeze([...value]) : value;
-}
-
-function readResolveRule(text: string, place: string): ResolveRule {
-  const rule = parseResolveRule(text);
-  if (rule === null) throw sumiError('resolve-malformed', { value: text, place });
-  return rule;
-}
-
-function checkPattern(option: 'include' | 'exclude', pattern: string, place: string): void {
-  try {
-    compileUrlPattern(pattern);
-  } catch (error) {
-    if (!(error instanceof InvalidPatternError)) throw error;
-    const { message: reason, hint: advice } = error;
-    throw sumiError('invalid-pattern', { option, pattern, place, reason, advice }, error);
-  }
-}
-
-function checkPreset(name: string, place: string): void {
-  if (Object.hasOwn(PATTERN_PRESETS, name)) return;
-  const known = Object.keys(PATTERN_PRESETS);
-  const nearest = nearestName(name, known);
-  throw sumiError('unknown-preset', { name, place, known: known.join(', '), nearest });
 }
 
 /** SHA-256 over what changes a crawl: equal hashes mean the same crawl, wherever the values came from. */

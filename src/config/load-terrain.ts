@@ -18,8 +18,8 @@ import {
 } from './given-values.ts';
 import { type Config, type ConfigSources, loadConfig, readGiven } from './load-config.ts';
 import { isOptionName, OPTIONS } from './option-table.ts';
-import { showValue } from './parse-value.ts';
 import { readTomlText, type TomlTable } from './read-toml.ts';
+import { showValue } from './show-value.ts';
 import {
   LIST_NAMES,
   type ListName,

@@ -4,6 +4,8 @@
  * type) is derived from these entries; nothing about an option is written a second time.
  */
 
+import type { FormatName } from './option-formats.ts';
+
 /**
  * seconds: a number of seconds or text with a unit (500ms, 2m). bytes: a number or text with a unit (10MB).
  * list: text items; comma-separated or repeated. count: a flag that may be repeated (-vv).
@@ -48,8 +50,10 @@ export interface OptionSpec {
    * commas before the next NAME= (pairs); none: each text is one item.
    */
   split?: 'comma' | 'pattern' | 'space' | 'pair' | 'none';
-  /** Says whether a text (each item of a list) is acceptable; `expected` then says what is. */
-  check?: (text: string) => boolean;
+  /** A regular expression that a text (each item of a list) has to match; `expected` then says what is meant. */
+  pattern?: string;
+  /** The same, for what takes more than a pattern. */
+  format?: FormatName;
   expected?: string;
   /** What stands for the value in help: --delay SECONDS. */
   placeholder?: string;

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { OptionSpec } from './option-spec.ts';
-import { describeExpected, maskPassword, parseValue, showValue } from './parse-value.ts';
+import { describeExpected, parseValue } from './parse-value.ts';
+import { maskPassword, showValue } from './show-value.ts';
 
 const doc = '';
 const setBy = 'project';
@@ -95,7 +96,7 @@ describe('parseValue', () => {
   });
 
   it('names the item of a list that is wrong', () => {
-    const spec: OptionSpec = { type: 'list', doc, setBy, check: (text) => text !== 'b', expected: 'no b' };
+    const spec: OptionSpec = { type: 'list', doc, setBy, pattern: '^[^b]$', expected: 'no b' };
     expect(parseValue(spec, 'a,b')).toEqual({ bad: 'b', expected: 'no b' });
   });
 

@@ -4,95 +4,77 @@
  */
 
 import { splitPatterns } from '../scope/split-patterns.ts';
+import { findMisfit } from './check-value.ts';
+import { valueSchema } from './option-schema.ts';
 import type { OptionSpec, OptionValue } from './option-spec.ts';
-import { withoutCredentials } from './url-credentials.ts';
+import { BYTES_PATTERN, SECONDS_PATTERN } from './text-patterns.ts';
 
 export type ParsedValue = { value: OptionValue } | { bad: unknown; expected: string };
 
 const SECOND_UNITS: Record<string, number> = { ms: 0.001, s: 1, m: 60, h: 3600, d: 86_400 };
 const BYTE_UNITS: Record<string, number> = { '': 1, k: 1024, m: 1024 ** 2, g: 1024 ** 3 };
 
+const SECONDS = new RegExp(SECONDS_PATTERN);
+const BYTES = new RegExp(BYTES_PATTERN);
+
 export function parseValue(spec: OptionSpec, raw: unknown): ParsedValue {
-  if (spec.type === 'list') return parseList(spec, raw);
-  const value = spec.nullable && isNone(spec, raw) ? null : parseScalar(spec, raw);
-  return value === undefined ? { bad: raw, expected: describeExpected(spec) } : { value };
+  const value = spec.type === 'list' ? readList(spec, raw) : readScalar(spec, raw);
+  const misfit = findMisfit(valueSchema(spec), value);
+  if (misfit === null) return { value: value as OptionValue };
+  // Of a value that was read from a text the text is shown, of a list the item.
+  return {
+    bad: Array.isArray(value) && misfit.bad !== value ? misfit.bad : raw,
+    expected: describeExpected(spec),
+  };
 }
 
-/** "none" takes a limit away; for texts it may be a value like any other, so there only null does. */
-function isNone(spec: OptionSpec, raw: unknown): boolean {
-  return raw === null || (raw === 'none' && spec.type !== 'string');
-}
-
-function parseScalar(spec: OptionSpec, raw: unknown): OptionValue | undefined {
+/** The value that a text stands for; what stands for none is given back and does not fit the schema. */
+function readScalar(spec: OptionSpec, raw: unknown): unknown {
+  if (typeof raw !== 'string' || spec.type === 'string' || spec.type === 'enum') return raw;
+  // "none" takes a limit away; for texts it may be a value like any other.
+  if (raw === 'none') return spec.nullable ? null : raw;
   switch (spec.type) {
     case 'boolean':
-      return parseBoolean(raw);
-    case 'string':
-      return typeof raw === 'string' && raw !== '' && (spec.check?.(raw) ?? true) ? raw : undefined;
-    case 'enum':
-      return typeof raw === 'string' && spec.choices?.includes(raw) ? raw : undefined;
+      return parseBoolean(raw) ?? raw;
     case 'seconds':
-      return withinLimits(spec, parseUnits(raw, /^(\d+(?:\.\d+)?|\.\d+) ?(ms|s|m|h|d)?$/, SECOND_UNITS, 's'));
-    case 'bytes':
-      return withinLimits(
-        spec,
-        floor(parseUnits(raw, /^(\d+(?:\.\d+)?) ?([kmg]?)(?:i?b)?$/i, BYTE_UNITS, '')),
-      );
-    default: {
-      const number = parseNumber(raw);
-      const isWhole = spec.type === 'number' || Number.isSafeInteger(number);
-      return isWhole ? withinLimits(spec, number) : undefined;
+      return parseUnits(SECONDS.exec(raw), SECOND_UNITS, 's') ?? raw;
+    case 'bytes': {
+      const bytes = parseUnits(BYTES.exec(raw), BYTE_UNITS, '');
+      return bytes === undefined ? raw : Math.floor(bytes);
     }
+    default:
+      return parseNumber(raw) ?? raw;
   }
 }
 
-function parseBoolean(raw: unknown): boolean | undefined {
-  if (typeof raw === 'boolean') return raw;
-  if (typeof raw !== 'string') return undefined;
-  if (/^(true|yes|on|1)$/i.test(raw)) return true;
-  return /^(false|no|off|0)$/i.test(raw) ? false : undefined;
+function parseBoolean(text: string): boolean | undefined {
+  if (/^(true|yes|on|1)$/i.test(text)) return true;
+  return /^(false|no|off|0)$/i.test(text) ? false : undefined;
 }
 
-function parseNumber(raw: unknown): number | undefined {
-  if (typeof raw === 'number') return Number.isFinite(raw) ? raw : undefined;
-  return typeof raw === 'string' && /^-?(\d+(\.\d+)?|\.\d+)$/.test(raw.trim()) ? Number(raw) : undefined;
+function parseNumber(text: string): number | undefined {
+  return /^-?(\d+(\.\d+)?|\.\d+)$/.test(text.trim()) ? Number(text) : undefined;
 }
 
 function parseUnits(
-  raw: unknown,
-  shape: RegExp,
+  match: RegExpExecArray | null,
   units: Record<string, number>,
   plain: string,
 ): number | undefined {
-  if (typeof raw === 'number') return parseNumber(raw);
-  const match = typeof raw === 'string' ? shape.exec(raw.trim()) : null;
   if (match === null) return undefined;
   const factor = units[(match[2] || plain).toLowerCase()];
   // Milliseconds are divided, not multiplied by 0.001, so that 300ms is 0.3 and not 0.30000000000000004.
   return factor < 1 ? Number(match[1]) / Math.round(1 / factor) : Number(match[1]) * factor;
 }
 
-function floor(value: number | undefined): number | undefined {
-  return value === undefined ? undefined : Math.floor(value);
-}
-
-function withinLimits(spec: OptionSpec, value: number | undefined): number | undefined {
-  if (value === undefined) return undefined;
-  return value >= (spec.min ?? -Infinity) && value <= (spec.max ?? Infinity) ? value : undefined;
-}
-
-function parseList(spec: OptionSpec, raw: unknown): ParsedValue {
-  const expected = describeExpected(spec);
+/** Every text is split into its items, also inside an array. */
+function readList(spec: OptionSpec, raw: unknown): unknown {
   const texts = typeof raw === 'string' ? [raw] : raw;
-  if (!Array.isArray(texts)) return { bad: raw, expected };
-  const items: string[] = [];
-  for (const text of texts) {
-    if (typeof text !== 'string') return { bad: text, expected };
-    items.push(...splitItems(spec, text));
-  }
-  if (items.length < (spec.min ?? 0)) return { bad: raw, expected };
-  const bad = items.find((item) => spec.check?.(item) === false);
-  return bad === undefined ? { value: [...new Set(items)] } : { bad, expected };
+  if (!Array.isArray(texts)) return raw;
+  const items = texts.flatMap((text: unknown) =>
+    typeof text === 'string' ? splitItems(spec, text) : [text],
+  );
+  return [...new Set(items)];
 }
 
 const SEPARATORS = { comma: ',', space: /\s+/, pair: /,(?=\s*[\w.-]+=)/ } as const;
@@ -122,6 +104,7 @@ function describeType(spec: OptionSpec): string {
     case 'enum':
       return spec.choices!.join(', ').replace(/, ([^,]*)$/, ' or $1');
     case 'list':
+      if (spec.choices !== undefined) return `one or more of ${spec.choices.join(', ')}`;
       if (spec.split === 'pattern') return 'regular expressions separated by commas';
       return 'a list separated by commas';
     case 'seconds':
@@ -139,29 +122,4 @@ function describeLimits({ min, max }: OptionSpec): string {
   if (min !== undefined && max !== undefined) return ` from ${min} to ${max}`;
   if (min !== undefined) return ` of at least ${min}`;
   return max === undefined ? '' : ` of at most ${max}`;
-}
-
-/** A value as an error or a table shows it: passwords masked, long texts cut. */
-export function showValue(value: unknown, spec?: OptionSpec): string {
-  if (value === null || value === undefined) return 'none';
-  const text = withoutSecret(value, spec);
-  const shown = typeof text === 'object' || typeof text === 'string' ? JSON.stringify(text) : String(text);
-  return shown.length > 120 ? `${shown.slice(0, 117)}…` : shown;
-}
-
-/** The value as it may be shown to anybody. */
-export function withoutSecret(value: unknown, spec?: OptionSpec): unknown {
-  if (Array.isArray(value)) return value.map((item) => withoutSecret(item, spec));
-  // Whatever its form: a table of headers in a TOML file is a mistake, and has the same secrets in it.
-  if (spec?.secret === 'whole' && value !== null) return '***';
-  if (typeof value !== 'string') return value;
-  // An address may stand where none belongs: then too its password is nobody's business.
-  if (/https?:\/\//i.test(value) && !spec?.secret) return withoutCredentials(value);
-  return spec?.secret || value.includes('://') ? maskPassword(value) : value;
-}
-
-export function maskPassword(text: string): string {
-  return text
-    .replace(/^([a-z][a-z\d+.-]*:\/\/)?([^/@:]*):.*@/i, '$1$2:***@')
-    .replace(/([?&](?:ssl)?(?:password|passphrase)=)[^&#]*/gi, '$1***');
 }

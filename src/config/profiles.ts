@@ -103,7 +103,7 @@ export const PROFILES: Readonly<Record<ProfileName, Profile>> = {
   },
   // Appendix C of specification 003.
   conservative: {
-    doc: 'a site that bears little load: few requests, far apart, and none for what is known to be unchanged',
+    doc: 'a site that can take few requests: long pauses, and no request for a page that did not change',
     defaults: {
       ...SITE,
       'max-depth': 3,
@@ -116,12 +116,12 @@ export const PROFILES: Readonly<Record<ProfileName, Profile>> = {
     limits: {},
   },
   balanced: {
-    doc: 'a site that is crawled again and again: only what changed is read',
+    doc: 'a site that is crawled again and again: only pages that changed are read',
     defaults: { ...SITE, 'max-depth': 5, mode: 'incremental' },
     limits: {},
   },
   aggressive: {
-    doc: 'a site that bears a lot and must be fresh: all of it, a sample deciding how',
+    doc: 'a site that can take many requests and must be fresh: all pages; a sample decides how',
     defaults: {
       ...SITE,
       delay: 0.2,

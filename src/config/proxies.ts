@@ -4,7 +4,7 @@
  */
 
 import { sumiError } from '../errors.ts';
-import { maskPassword } from './parse-value.ts';
+import { maskPassword } from './show-value.ts';
 
 export interface Proxies {
   readonly http?: string;

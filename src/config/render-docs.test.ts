@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { ERRORS } from '../errors.ts';
 import { ALIASES, OPTION_NAMES } from './option-table.ts';
-import { renderErrorsDoc, renderOptionsDoc } from './render-docs.ts';
+import { renderErrorsDoc, renderOptionsDoc, renderOptionsSchema } from './render-docs.ts';
 
 function onDisk(name: string): string {
   return readFileSync(new URL(`../../docs/${name}`, import.meta.url), 'utf8');
@@ -13,6 +13,10 @@ describe('generated pages', () => {
     expect(onDisk('options.md') === renderOptionsDoc(), 'docs/options.md is stale: run npm run docs').toBe(
       true,
     );
+  });
+
+  it('docs/options.schema.json is what the option table says', () => {
+    expect(onDisk('options.schema.json') === renderOptionsSchema(), 'stale: run npm run docs').toBe(true);
   });
 
   it('docs/errors.md is what the error table says', () => {

@@ -5,7 +5,7 @@
 
 import { sumiError } from '../errors.ts';
 import { hasPublicSuffix } from '../url/registrable-domain.ts';
-import { maskPassword } from './parse-value.ts';
+import { maskPassword } from './show-value.ts';
 import { authorizationOf, withoutCredentials } from './url-credentials.ts';
 
 const BARE = /^(\[[\da-f:.]+\]|[^\s/?#:@\\[\]]+)(:\d+)?(?:[/?#]|$)/i;

@@ -9,8 +9,8 @@ import { compileDomainPattern, matchesDomain } from '../url/domain-pattern.ts';
 import { createNormalizer, type Normalizer } from '../url/normalize.ts';
 import { hyphenate, isTable } from './given-values.ts';
 import { nearestName } from './nearest-name.ts';
-import { showValue } from './parse-value.ts';
 import type { TomlTable } from './read-toml.ts';
+import { showValue } from './show-value.ts';
 import { withoutCredentials } from './url-credentials.ts';
 
 interface QualityDomain {

@@ -3,40 +3,9 @@
 import { splitSite } from '../primitives/split-site.ts';
 import { compileDomainPattern } from '../url/domain-pattern.ts';
 
-/** Specification 004 section 2.2: non-empty, letters, digits and hyphens. */
-export function isCrawlerName(text: string): boolean {
-  return /^[A-Za-z0-9-]+$/.test(text);
-}
-
-/** RFC 9110 section 5.6.2 token: what may follow the slash of a product. */
-export function isVersionToken(text: string): boolean {
-  return /^[\w.!#$%&'*+^`|~-]+$/.test(text);
-}
-
 export function isHttpUrl(text: string): boolean {
   if (!/^https?:\/\//i.test(text) || !URL.canParse(text)) return false;
   return new URL(text).hostname !== '';
-}
-
-export function isEmail(text: string): boolean {
-  return /^[^\s@<>();,"]+@[^\s@.<>();,"]+(\.[^\s@.<>();,"]+)+$/.test(text);
-}
-
-/** Visible ASCII and spaces inside: safe as a header value, no way to smuggle in a second header. */
-export function isHeaderText(text: string): boolean {
-  return /^[!-~]([ -~]*[!-~])?$/.test(text);
-}
-
-export function isMediaRange(text: string): boolean {
-  return /^(\*\/\*|[\w.+-]+\/(\*|[\w.+-]+|\*\+[\w.-]+))$/.test(text);
-}
-
-export function isExtension(text: string): boolean {
-  return /^\.?[A-Za-z0-9]+(\.[A-Za-z0-9]+)*$/.test(text);
-}
-
-export function isPathPrefix(text: string): boolean {
-  return text.startsWith('/') && !/[\s?#]/.test(text);
 }
 
 /** The words of --allowed-hosts, an address, or a host name with an optional first `*.`. */
@@ -54,4 +23,9 @@ export function isBodiesRule(text: string): boolean {
     /^files:./s.test(text) ||
     /^s3:\/\/[a-z\d][\w.-]{1,62}(\/[^\s?#]*)?(\?addressing=(path|virtual))?$/i.test(text)
   );
+}
+
+/** A path, and not the address of a store. */
+export function isFilePath(text: string): boolean {
+  return text.trim() !== '' && !/^[a-z][a-z+]*:\/\//i.test(text);
 }

@@ -8,12 +8,14 @@ import type { Clock } from '../primitives/clock.ts';
 import type { LoopLag } from '../primitives/loop-lag.ts';
 import type { Scope } from '../scope/classify.ts';
 import type { BodyStore } from '../store/bodies.ts';
+import type { IndexKind } from '../store/index-state.ts';
 import type { ReadSide } from '../store/read-side.ts';
 import type { RunStore } from '../store/store-port.ts';
 import type { NormalizedUrl, Normalizer } from '../url/normalize.ts';
 import type { LinkDiscovery } from './discover/discover-links.ts';
 import type { ModeDesk } from './revisit/choose-run-mode.ts';
 import type { MapLists } from './run/compute-depths.ts';
+import type { Crew } from './run/crew.ts';
 import type { HostAllowance } from './run/host-allowance.ts';
 import type { Slots } from './run/slots.ts';
 import type { PageFaults } from './visit/page-faults.ts';
@@ -50,6 +52,8 @@ export interface CrawlLimits {
   maxRedirects: number;
   /** History older than this is cleared when a run ends; null keeps all. */
   keepHistoryMs: number | null;
+  /** Built, or brought up to date, when a run ends. */
+  indexes: readonly IndexKind[];
 }
 
 export interface CrawlPolicy {
@@ -108,6 +112,8 @@ export interface SitemapParts {
 
 export interface CrawlParts {
   owner: string;
+  /** Who works on the run besides this loop. */
+  crew: Crew;
   startUrls: StartUrl[];
   /** Whether an identity is one of them; lists may be long. */
   isStartUrl: (url: string) => boolean;

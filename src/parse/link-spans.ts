@@ -1,45 +1,45 @@
 /**
- * The links of a page as spans of its bytes: trimmed, without fragment, hashed, with the flags of their rel. Plain
- * anchors are found by the kernel, all others are added here. Leaves out what is no page (javascript:, mailto:, tel:,
- * data:). Makes no string for a link until asked.
+ * The links of a page as spans of its bytes: trimmed, without fragment, hashed, with the flags of their rel. The kernel
+ * finds plain anchors; this file adds all others. Leaves out links to no page (javascript:, mailto:, tel:, data:).
+ * Makes a string for a link only on demand.
  */
 
 import { encodeQuery } from './encode-query.ts';
 import { createTextFolder } from './fold-text.ts';
 import {
   ADDED,
+  ALT,
   HREF_IS_PLAIN,
   IS_DISGUISED,
   IS_PERMALINK,
   LINK_COUNT,
   OPEN_ANCHOR,
+  REL,
   SIZE,
+  SPANS,
+  SRC,
 } from './kernel-layout.ts';
 import { FRAME_FLAGS, LINK_FLAGS, type LinkList } from './parsed-page.ts';
 import type { ScanKernel } from './scan-kernel.ts';
 import { hashName } from './tag-names.ts';
 
 export interface LinkSpans extends LinkList {
-  /** Before a page is read. */
+  /** Called before a page is read. */
   reset(): void;
-  /** After it was read: tells where the links stand. */
+  /** Called after the page is read: sets the positions of the links. */
   settle(): void;
-  addAnchor(hrefStart: number, hrefEnd: number, relStart: number, relEnd: number, textStart: number): void;
-  addArea(
-    hrefStart: number,
-    hrefEnd: number,
-    relStart: number,
-    relEnd: number,
-    altStart: number,
-    altEnd: number,
-  ): void;
+  /** `href`: the span in the kernel's state (kernel-layout.ts) with the address. */
+  addAnchor(href: number, textStart: number): void;
+  addArea(href: number): void;
   /** Only for the relations that name pages: canonical, alternate, next, prev. */
-  addLink(hrefStart: number, hrefEnd: number, relStart: number, relEnd: number): void;
+  addLink(href: number): void;
   /** A document that is shown inside this one. */
-  addFrame(srcStart: number, srcEnd: number, isInline: boolean): void;
-  /** An anchor that the kernel found and left out, as its href may hide what it is: added if it is a page. */
+  addFrame(isInline: boolean): void;
+  /**
+   * An anchor that the kernel found and left out, because its href may hide its scheme. Added if it leads to a page.
+   */
   addDisguised(textStart: number): void;
-  /** The text of the open anchor, if one is open, ends here. */
+  /** Ends the text of the open anchor, if there is one. */
   closeAnchor(at: number): void;
 }
 
@@ -74,11 +74,13 @@ function readRel(bytes: Uint8Array, start: number, end: number): number {
 export function createLinkSpans(kernel: ScanKernel): LinkSpans {
   const folder = createTextFolder();
 
-  function anchorFlags(relStart: number, relEnd: number): number {
-    return relStart < 0 ? 0 : readRel(kernel.bytes, relStart, relEnd) & ANCHOR_FLAGS;
+  /** Of the current tag. */
+  function relFlags(): number {
+    const start = kernel.state[SPANS + REL];
+    return start < 0 ? 0 : readRel(kernel.bytes, start, kernel.state[SPANS + REL + 1]);
   }
 
-  /** Adds the link behind the last one, whose text is that span, if it is a page. */
+  /** Adds the link after the last one, with that span as its text, if it leads to a page. */
   function addIfPage(textStart: number, textEnd: number): boolean {
     const { state } = kernel;
     const i = state[LINK_COUNT];
@@ -90,15 +92,9 @@ export function createLinkSpans(kernel: ScanKernel): LinkSpans {
     return true;
   }
 
-  function add(
-    hrefStart: number,
-    hrefEnd: number,
-    flags: number,
-    kind: number,
-    textStart: number,
-    textEnd: number,
-  ): boolean {
-    const verdict = kernel.addLink(hrefStart, hrefEnd, flags, kind);
+  /** `href`: a span of the kernel's state. */
+  function add(href: number, flags: number, kind: number, textStart: number, textEnd: number): boolean {
+    const verdict = kernel.addLink(kernel.state[href], kernel.state[href + 1], flags, kind);
     if (verdict === IS_DISGUISED) return addIfPage(textStart, textEnd);
     if (verdict !== ADDED) return false;
     const i = kernel.state[LINK_COUNT] - 1;
@@ -132,25 +128,28 @@ export function createLinkSpans(kernel: ScanKernel): LinkSpans {
       self.hrefHash = kernel.hrefHashes;
       self.flags = kernel.linkFlags;
     },
-    addAnchor(hrefStart, hrefEnd, relStart, relEnd, start) {
-      if (add(hrefStart, hrefEnd, anchorFlags(relStart, relEnd), KIND.anchor, start, start)) openAnchor();
+    addAnchor(href, start) {
+      if (add(href, relFlags() & ANCHOR_FLAGS, KIND.anchor, start, start)) openAnchor();
     },
-    addArea(hrefStart, hrefEnd, relStart, relEnd, altStart, altEnd) {
-      const hasAlt = altStart >= 0;
-      const flags = anchorFlags(relStart, relEnd);
-      add(hrefStart, hrefEnd, flags, KIND.area, hasAlt ? altStart : 0, hasAlt ? altEnd : 0);
+    addArea(href) {
+      const { state } = kernel;
+      const hasAlt = state[SPANS + ALT] >= 0;
+      const flags = relFlags() & ANCHOR_FLAGS;
+      add(href, flags, KIND.area, hasAlt ? state[SPANS + ALT] : 0, hasAlt ? state[SPANS + ALT + 1] : 0);
     },
-    addLink(hrefStart, hrefEnd, relStart, relEnd) {
-      const flags = readRel(kernel.bytes, relStart, relEnd);
+    addLink(href) {
+      const flags = relFlags();
       if ((flags & PAGE_FLAGS) === 0 || (flags & STYLESHEET) !== 0) return;
-      // Both at once stand for a frame; nothing is the next page and the one before.
+      // Both flags together mean a frame, because no link is both next and prev.
       const isBoth = (flags & FRAME_FLAGS.frame) === FRAME_FLAGS.frame;
-      add(hrefStart, hrefEnd, isBoth ? flags & ~LINK_FLAGS.prev : flags, KIND.link, 0, 0);
+      add(href, isBoth ? flags & ~LINK_FLAGS.prev : flags, KIND.link, 0, 0);
     },
-    addFrame(srcStart, srcEnd, isInline) {
+    addFrame(isInline) {
+      const { state } = kernel;
       const flags = isInline ? FRAME_FLAGS.iframe : FRAME_FLAGS.frame;
-      // Without an address of its own it shows nothing, or this page inside itself.
-      if (srcStart < srcEnd) add(srcStart, srcEnd, flags, KIND.link, 0, 0);
+      // A frame without an address shows nothing, or this page inside itself.
+      if (state[SPANS + SRC] >= 0 && state[SPANS + SRC] < state[SPANS + SRC + 1])
+        add(SPANS + SRC, flags, KIND.link, 0, 0);
     },
     addDisguised(textStart) {
       if (addIfPage(textStart, textStart)) openAnchor();
@@ -172,7 +171,7 @@ export function createLinkSpans(kernel: ScanKernel): LinkSpans {
       const start = kernel.textStarts[index];
       const textEnd = kernel.textEnds[index];
       let end = Math.min(textEnd, start + LONGEST_ANCHOR_BYTES);
-      // Not inside a character.
+      // Do not cut inside a character.
       while (end < textEnd && (self.bytes[end] & 0xc0) === 0x80) end--;
       if ((kernel.linkKinds[index] & ~(HREF_IS_PLAIN | IS_PERMALINK)) === KIND.anchor)
         return folder.markup(self.bytes, start, end);

@@ -1,8 +1,8 @@
 /**
  * Works out which HTML elements are open after a list of tags, by the tree construction rules of the HTML standard
- * (13.2.6.4) as far as they move the stack of open elements. Too slow for every tag and not needed there: it is fed
- * the tags inside templates and the HTML inside svg, and those of the whole page only when a stray end tag stands
- * inside svg, math or select, as on broken pages.
+ * (13.2.6.4), as far as they change the stack of open elements. Too slow for every tag, and not needed for it: it gets
+ * the tags inside templates and the HTML inside svg. It gets those of the whole page only if a stray end tag is inside
+ * svg, math or select, as on broken pages.
  */
 
 import { hashName } from './tag-names.ts';
@@ -54,247 +54,240 @@ const ITEM_PASSES = hashSet('address div p');
 
 const MARKER = 0;
 
-export interface OpenElements {
-  /** Begins anew. In a template, parts of a table need no table. */
-  reset(isTemplate: boolean): void;
-  start(hash: number): void;
-  end(hash: number): void;
-  /** Opens again what was closed across elements (`<p><b></p>`), as text and most start tags do. */
-  reconstruct(): void;
-  /** Takes away an open formatting element, as an `a` inside an `a` does even across svg. */
-  forget(hash: number): void;
-  isEmpty(): boolean;
-  /** Whether a table or a part of one was ever opened: in a template that changes how end tags are read. */
-  hasMetTable(): boolean;
-  /** Whether the end tag would close what is open above all HTML elements. `isFenced`: inside an integration point. */
-  isClosedBy(hash: number, isFenced: boolean): boolean;
-  isInTable(): boolean;
-  hasInTableScope(hash: number): boolean;
-}
+const one = (hash: number): ReadonlySet<number> => new Set([hash]);
 
-export function createOpenElements(): OpenElements {
-  let stack: number[] = [];
-  let active: number[] = [];
-  let hasForm = false;
-  let isTemplate = false;
-  let hasMetTable = false;
+/** The open elements after the tags so far. */
+export class OpenElements {
+  #stack: number[] = [];
+  #active: number[] = [];
+  #hasForm = false;
+  #isTemplate = false;
+  #hasMetTable = false;
 
-  function indexInScope(names: ReadonlySet<number>, barriers: ReadonlySet<number>): number {
-    for (let i = stack.length - 1; i >= 0; i--) {
-      if (names.has(stack[i])) return i;
-      if (barriers.has(stack[i])) return -1;
+  /** Starts again. In a template, parts of a table need no table. */
+  reset(isTemplate: boolean): void {
+    this.#stack = [];
+    this.#active = [];
+    this.#hasForm = this.#hasMetTable = false;
+    this.#isTemplate = isTemplate;
+  }
+
+  #indexInScope(names: ReadonlySet<number>, barriers: ReadonlySet<number>): number {
+    for (let i = this.#stack.length - 1; i >= 0; i--) {
+      if (names.has(this.#stack[i])) return i;
+      if (barriers.has(this.#stack[i])) return -1;
     }
     return -1;
   }
 
-  const one = (hash: number): ReadonlySet<number> => new Set([hash]);
-
-  function cutTo(length: number): void {
-    while (stack.length > length) {
-      const hash = stack.pop()!;
-      if (MARKERS.has(hash)) active.length = Math.max(0, active.lastIndexOf(MARKER));
+  #cutTo(length: number): void {
+    while (this.#stack.length > length) {
+      const hash = this.#stack.pop()!;
+      if (MARKERS.has(hash)) this.#active.length = Math.max(0, this.#active.lastIndexOf(MARKER));
     }
   }
 
-  function popTo(names: ReadonlySet<number>): void {
-    let i = stack.length - 1;
-    while (i >= 0 && !names.has(stack[i])) i--;
-    if (i >= 0) cutTo(i);
+  #popTo(names: ReadonlySet<number>): void {
+    let i = this.#stack.length - 1;
+    while (i >= 0 && !names.has(this.#stack[i])) i--;
+    if (i >= 0) this.#cutTo(i);
   }
 
-  /** The nearest part of a table around the current node, 0 outside tables. */
-  function tableContext(): number {
-    for (let i = stack.length - 1; i >= 0; i--) {
-      if (TABLE_TAGS.has(stack[i])) return stack[i];
+  /** The nearest part of a table around the current node; 0 outside tables. */
+  #tableContext(): number {
+    for (let i = this.#stack.length - 1; i >= 0; i--) {
+      if (TABLE_TAGS.has(this.#stack[i])) return this.#stack[i];
     }
     return 0;
   }
 
-  function reconstruct(): void {
-    for (let i = active.lastIndexOf(MARKER) + 1; i < active.length; i++) {
-      if (!stack.includes(active[i])) stack.push(active[i]);
+  /** Opens elements again that were closed across others (`<p><b></p>`), as text and most start tags do. */
+  reconstruct(): void {
+    for (let i = this.#active.lastIndexOf(MARKER) + 1; i < this.#active.length; i++) {
+      if (!this.#stack.includes(this.#active[i])) this.#stack.push(this.#active[i]);
     }
   }
 
-  function cutAbove(names: ReadonlySet<number>): void {
-    let i = stack.length - 1;
-    while (i >= 0 && !names.has(stack[i])) i--;
-    cutTo(i + 1);
+  #cutAbove(names: ReadonlySet<number>): void {
+    let i = this.#stack.length - 1;
+    while (i >= 0 && !names.has(this.#stack[i])) i--;
+    this.#cutTo(i + 1);
   }
 
-  function startTablePart(hash: number): void {
+  #startTablePart(hash: number): void {
     for (;;) {
-      const context = tableContext();
+      const context = this.#tableContext();
       if (context === 0) {
-        if (isTemplate && !NEVER_OPEN.has(hash)) stack.push(hash);
+        if (this.#isTemplate && !NEVER_OPEN.has(hash)) this.#stack.push(hash);
         return;
       }
       if (CELLS.has(context) || context === CAPTION) {
-        popTo(one(context));
+        this.#popTo(one(context));
         continue;
       }
       if (CELLS.has(hash)) {
-        if (context === TABLE) startTablePart(TBODY);
-        if (context !== TR) startTablePart(TR);
-        cutAbove(one(TR));
-        active.push(MARKER);
-        stack.push(hash);
+        if (context === TABLE) this.#startTablePart(TBODY);
+        if (context !== TR) this.#startTablePart(TR);
+        this.#cutAbove(one(TR));
+        this.#active.push(MARKER);
+        this.#stack.push(hash);
       } else if (hash === TR) {
-        if (context === TABLE) startTablePart(TBODY);
-        cutAbove(SECTIONS);
-        stack.push(hash);
+        if (context === TABLE) this.#startTablePart(TBODY);
+        this.#cutAbove(SECTIONS);
+        this.#stack.push(hash);
       } else {
-        cutAbove(one(TABLE));
-        if (hash === CAPTION) active.push(MARKER);
-        if (!NEVER_OPEN.has(hash)) stack.push(hash);
+        this.#cutAbove(one(TABLE));
+        if (hash === CAPTION) this.#active.push(MARKER);
+        if (!NEVER_OPEN.has(hash)) this.#stack.push(hash);
       }
       return;
     }
   }
 
-  function closeItem(names: ReadonlySet<number>): void {
-    for (let i = stack.length - 1; i >= 0; i--) {
-      if (names.has(stack[i])) {
-        cutTo(i);
+  #closeItem(names: ReadonlySet<number>): void {
+    for (let i = this.#stack.length - 1; i >= 0; i--) {
+      if (names.has(this.#stack[i])) {
+        this.#cutTo(i);
         return;
       }
-      if (SPECIAL.has(stack[i]) && !ITEM_PASSES.has(stack[i])) return;
+      if (SPECIAL.has(this.#stack[i]) && !ITEM_PASSES.has(this.#stack[i])) return;
     }
   }
 
-  function start(hash: number): void {
-    hasMetTable ||= hash === TABLE || TABLE_PARTS.has(hash);
+  start(hash: number): void {
+    this.#hasMetTable ||= hash === TABLE || TABLE_PARTS.has(hash);
     if (TABLE_PARTS.has(hash)) {
-      startTablePart(hash);
+      this.#startTablePart(hash);
       return;
     }
-    if (hash === FORM && hasForm) return;
+    if (hash === FORM && this.#hasForm) return;
     if (
       hash === TABLE &&
-      (SECTIONS.has(tableContext()) || tableContext() === TR || tableContext() === TABLE)
+      (SECTIONS.has(this.#tableContext()) || this.#tableContext() === TR || this.#tableContext() === TABLE)
     ) {
-      popTo(one(TABLE));
+      this.#popTo(one(TABLE));
     }
-    if (hash === LI) closeItem(one(LI));
-    if (ITEMS.has(hash)) closeItem(ITEMS);
+    if (hash === LI) this.#closeItem(one(LI));
+    if (ITEMS.has(hash)) this.#closeItem(ITEMS);
     if (CLOSES_P.has(hash)) {
-      const p = indexInScope(one(P), BUTTON_SCOPE);
-      if (p >= 0) cutTo(p);
+      const p = this.#indexInScope(one(P), BUTTON_SCOPE);
+      if (p >= 0) this.#cutTo(p);
     }
-    if (HEADINGS.has(hash) && HEADINGS.has(stack[stack.length - 1])) stack.pop();
-    if (hash === OPTION && stack[stack.length - 1] === OPTION) stack.pop();
+    if (HEADINGS.has(hash) && HEADINGS.has(this.#stack[this.#stack.length - 1])) this.#stack.pop();
+    if (hash === OPTION && this.#stack[this.#stack.length - 1] === OPTION) this.#stack.pop();
     if (hash === BUTTON) {
-      const button = indexInScope(one(BUTTON), SCOPE);
-      if (button >= 0) cutTo(button);
+      const button = this.#indexInScope(one(BUTTON), SCOPE);
+      if (button >= 0) this.#cutTo(button);
     }
-    if ((hash === A || hash === NOBR) && active.includes(hash, active.lastIndexOf(MARKER) + 1)) {
-      adopt(hash);
-      const left = active.lastIndexOf(hash);
-      if (left > active.lastIndexOf(MARKER)) active.splice(left, 1);
+    if ((hash === A || hash === NOBR) && this.#active.includes(hash, this.#active.lastIndexOf(MARKER) + 1)) {
+      this.#adopt(hash);
+      const left = this.#active.lastIndexOf(hash);
+      if (left > this.#active.lastIndexOf(MARKER)) this.#active.splice(left, 1);
     }
-    if (hash === FORM) hasForm = true;
-    if (!CLOSES_P.has(hash)) reconstruct();
+    if (hash === FORM) this.#hasForm = true;
+    if (!CLOSES_P.has(hash)) this.reconstruct();
     if (NEVER_OPEN.has(hash)) return;
-    if (MARKERS.has(hash)) active.push(MARKER);
-    if (FORMATTING.has(hash)) active.push(hash);
-    stack.push(hash);
+    if (MARKERS.has(hash)) this.#active.push(MARKER);
+    if (FORMATTING.has(hash)) this.#active.push(hash);
+    this.#stack.push(hash);
   }
 
-  /** The adoption agency, as far as it moves the stack. */
-  function adopt(hash: number): void {
-    const inList = active.lastIndexOf(hash);
-    if (inList <= active.lastIndexOf(MARKER)) {
-      endOther(hash);
+  /** The adoption agency algorithm, as far as it changes the stack. */
+  #adopt(hash: number): void {
+    const inList = this.#active.lastIndexOf(hash);
+    if (inList <= this.#active.lastIndexOf(MARKER)) {
+      this.#endOther(hash);
       return;
     }
-    const at = indexInScope(one(hash), SCOPE);
+    const at = this.#indexInScope(one(hash), SCOPE);
     if (at < 0) {
-      if (!stack.includes(hash)) active.splice(inList, 1);
+      if (!this.#stack.includes(hash)) this.#active.splice(inList, 1);
       return;
     }
-    active.splice(inList, 1);
-    // Blocks inside stay open, with the formatting elements between them; all behind the last block is closed.
-    const last = stack.findLastIndex((other, i) => i > at && SPECIAL.has(other));
-    const kept = stack
+    this.#active.splice(inList, 1);
+    // Blocks inside stay open, with the formatting elements between them. Everything after the last block is closed.
+    const last = this.#stack.findLastIndex((other, i) => i > at && SPECIAL.has(other));
+    const kept = this.#stack
       .slice(at + 1, last + 1)
-      .filter((other) => SPECIAL.has(other) || active.includes(other));
-    cutTo(Math.max(last + 1, at));
-    stack.splice(at, stack.length - at, ...kept);
+      .filter((other) => SPECIAL.has(other) || this.#active.includes(other));
+    this.#cutTo(Math.max(last + 1, at));
+    this.#stack.splice(at, this.#stack.length - at, ...kept);
   }
 
-  function endOther(hash: number): void {
-    for (let i = stack.length - 1; i >= 0; i--) {
-      if (stack[i] === hash) {
-        cutTo(i);
+  #endOther(hash: number): void {
+    for (let i = this.#stack.length - 1; i >= 0; i--) {
+      if (this.#stack[i] === hash) {
+        this.#cutTo(i);
         return;
       }
-      if (SPECIAL.has(stack[i])) return;
+      if (SPECIAL.has(this.#stack[i])) return;
     }
   }
 
-  function end(hash: number): void {
+  end(hash: number): void {
     if (hash === FORM) {
-      const form = indexInScope(one(FORM), SCOPE);
-      hasForm = false;
-      if (form >= 0) stack.splice(form, 1);
+      const form = this.#indexInScope(one(FORM), SCOPE);
+      this.#hasForm = false;
+      if (form >= 0) this.#stack.splice(form, 1);
     } else {
-      const at = closingIndex(hash, false);
-      if (at >= 0) cutTo(at);
-      else if (FORMATTING.has(hash)) adopt(hash);
-      else if (!SPECIAL.has(hash) || hash === NOSCRIPT) endOther(hash);
+      const at = this.#closingIndex(hash, false);
+      if (at >= 0) this.#cutTo(at);
+      else if (FORMATTING.has(hash)) this.#adopt(hash);
+      else if (!SPECIAL.has(hash) || hash === NOSCRIPT) this.#endOther(hash);
     }
   }
 
-  /** Down to where the end tag of a block, item, heading or part of a table pops; -1 when it pops nothing. */
-  function closingIndex(hash: number, isFenced: boolean): number {
+  /** Down to where the end tag of a block, item, heading or part of a table closes elements; -1 if it closes none. */
+  #closingIndex(hash: number, isFenced: boolean): number {
     if (TABLE_TAGS.has(hash)) {
-      if (!hasInTableScope(hash)) return -1;
-      const context = tableContext();
+      if (!this.hasInTableScope(hash)) return -1;
+      const context = this.#tableContext();
       if (hash !== TABLE && context === TABLE) return -1;
-      return stack.lastIndexOf(hash);
+      return this.#stack.lastIndexOf(hash);
     }
     if (isFenced) return -1;
-    if (HEADINGS.has(hash)) return indexInScope(HEADINGS, SCOPE);
-    if (hash === LI) return indexInScope(one(LI), LIST_SCOPE);
-    if (hash === P) return indexInScope(one(P), BUTTON_SCOPE);
+    if (HEADINGS.has(hash)) return this.#indexInScope(HEADINGS, SCOPE);
+    if (hash === LI) return this.#indexInScope(one(LI), LIST_SCOPE);
+    if (hash === P) return this.#indexInScope(one(P), BUTTON_SCOPE);
     if (BLOCKS.has(hash) || ITEMS.has(hash) || (MARKERS.has(hash) && !TABLE_TAGS.has(hash))) {
-      return indexInScope(one(hash), SCOPE);
+      return this.#indexInScope(one(hash), SCOPE);
     }
     return -1;
   }
 
-  function hasInTableScope(hash: number): boolean {
-    return indexInScope(one(hash), new Set([TABLE])) >= 0;
+  hasInTableScope(hash: number): boolean {
+    return this.#indexInScope(one(hash), new Set([TABLE])) >= 0;
   }
 
-  return {
-    reset(asTemplate) {
-      stack = [];
-      active = [];
-      hasForm = hasMetTable = false;
-      isTemplate = asTemplate;
-    },
-    start,
-    end,
-    reconstruct,
-    forget(hash) {
-      const inList = active.lastIndexOf(hash);
-      if (inList <= active.lastIndexOf(MARKER)) return;
-      active.splice(inList, 1);
-      const at = stack.lastIndexOf(hash);
-      if (at >= 0) stack.splice(at, 1);
-    },
-    hasMetTable: () => hasMetTable,
-    isEmpty: () => stack.length === 0,
-    isClosedBy(hash, isFenced) {
-      if (closingIndex(hash, isFenced) >= 0) return true;
-      if (isFenced || (SPECIAL.has(hash) && hash !== NOSCRIPT)) return false;
-      if (FORMATTING.has(hash) && active.lastIndexOf(hash) > active.lastIndexOf(MARKER)) {
-        return indexInScope(one(hash), SCOPE) >= 0;
-      }
-      return indexInScope(one(hash), SPECIAL) >= 0;
-    },
-    isInTable: () => tableContext() !== 0,
-    hasInTableScope,
-  };
+  /** Removes an open formatting element, as an `a` inside an `a` does even across svg. */
+  forget(hash: number): void {
+    const inList = this.#active.lastIndexOf(hash);
+    if (inList <= this.#active.lastIndexOf(MARKER)) return;
+    this.#active.splice(inList, 1);
+    const at = this.#stack.lastIndexOf(hash);
+    if (at >= 0) this.#stack.splice(at, 1);
+  }
+
+  /** Whether a table or a part of one was ever opened: in a template this changes how end tags are read. */
+  get hasMetTable(): boolean {
+    return this.#hasMetTable;
+  }
+
+  get isEmpty(): boolean {
+    return this.#stack.length === 0;
+  }
+
+  get isInTable(): boolean {
+    return this.#tableContext() !== 0;
+  }
+
+  /** Whether the end tag would close what is open above all HTML elements. `isFenced`: inside an integration point. */
+  isClosedBy(hash: number, isFenced: boolean): boolean {
+    if (this.#closingIndex(hash, isFenced) >= 0) return true;
+    if (isFenced || (SPECIAL.has(hash) && hash !== NOSCRIPT)) return false;
+    if (FORMATTING.has(hash) && this.#active.lastIndexOf(hash) > this.#active.lastIndexOf(MARKER)) {
+      return this.#indexInScope(one(hash), SCOPE) >= 0;
+    }
+    return this.#indexInScope(one(hash), SPECIAL) >= 0;
+  }
 }

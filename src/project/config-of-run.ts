@@ -2,7 +2,7 @@
 import { type Config, type ConfigSources, loadConfig } from '../config/load-config.ts';
 import { camelCase } from '../config/option-spec.ts';
 import { OPTION_NAMES, OPTIONS, type OptionName } from '../config/option-table.ts';
-import { showValue } from '../config/parse-value.ts';
+import { showValue } from '../config/show-value.ts';
 import type { TerrainLists } from '../config/terrain-lists.ts';
 import { isPassedOn, isProjectOption, OPERATOR_CRAWL_OPTIONS } from '../config/who-may-set.ts';
 import { sumiError } from '../errors.ts';

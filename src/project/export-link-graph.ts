@@ -7,6 +7,8 @@ import { readStoredOrigins } from '../graph/stored-origins.ts';
 import { BYTE_ORDER_MARK } from '../primitives/csv-field.ts';
 import type { Reading } from './reading.ts';
 
+export { EXPORT_FORMATS } from '../graph/graph-files.ts';
+
 const SUBJECTS = { pages: describePages, domains: describeDomains } as const;
 export type GraphSubject = keyof typeof SUBJECTS;
 export const GRAPH_SUBJECTS = Object.keys(SUBJECTS) as GraphSubject[];

@@ -75,6 +75,14 @@ export interface EntryReaderOptions {
   onEntry: (entry: SitemapEntry, kind: SitemapKind) => void;
 }
 
+/** Where the first tag of a document stands; its local name is behind the prefix. */
+interface RootTag {
+  nameStart: number;
+  nameEnd: number;
+  tagEnd: number;
+  localStart: number;
+}
+
 export class EntryReader implements XmlHandler {
   kind: SitemapKind | null = null;
   problem: SitemapProblem | null = null;
@@ -148,7 +156,7 @@ export class EntryReader implements XmlHandler {
       if (localStart > nameStart) name = tagNameOf(bytes, localStart, nameEnd);
     }
     if (this.root === null) {
-      this.openRoot(name, bytes, nameStart, nameEnd, tagEnd, localStart);
+      this.openRoot(name, bytes, { nameStart, nameEnd, tagEnd, localStart });
       return;
     }
     if (name === null) return;
@@ -163,10 +171,7 @@ export class EntryReader implements XmlHandler {
   private openRoot(
     name: TagName | null,
     bytes: Buffer,
-    nameStart: number,
-    nameEnd: number,
-    tagEnd: number,
-    localStart: number,
+    { nameStart, nameEnd, tagEnd, localStart }: RootTag,
   ): void {
     const written = bytes.toString('utf8', nameStart, Math.min(nameEnd, nameStart + 64));
     const root = name === null ? undefined : ROOTS[name];

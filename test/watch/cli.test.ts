@@ -274,7 +274,7 @@ describe('sumi watch', () => {
     await sumi(['crawl', web.url('/b'), '--db', db, '--project', 'other', '--quiet', '--discover', 'links']);
     const { code, stderr } = await run('watch', '--once');
     expect(code).toBe(2);
-    expect(stderr).toContain('more than one project');
+    expect(stderr).toContain('code: several-projects');
     expect((await run('watch', '--once', '--project', 'other')).code).toBe(0);
   });
 });

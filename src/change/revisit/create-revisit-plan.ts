@@ -79,6 +79,12 @@ interface Early {
   key: number;
 }
 
+/** What is put aside while candidates are gathered: hosts whose budget is spent, pages whose time has not come. */
+interface Aside {
+  held: number[];
+  early: Early[];
+}
+
 interface Candidate {
   page: number;
   host: number;
@@ -229,7 +235,7 @@ class QueuedPlan implements RevisitPlan {
     // Chance makes whole visits of a share that is less than one.
     if (this.restingCount > 0) this.#wake(day, Math.floor(budget * RESTING_SHARE + this.#random()), take);
     while (chosen.length < budget) {
-      const pool = this.#gather(day, freshSince, budget - chosen.length, leftOf, held, early);
+      const pool = this.#gather(day, freshSince, budget - chosen.length, leftOf, { held, early });
       if (pool.length === 0) break;
       for (const { page, host } of pool) if (!take(page, host)) this.#enqueue(page, day);
     }
@@ -309,8 +315,7 @@ class QueuedPlan implements RevisitPlan {
     freshSince: number,
     wanted: number,
     leftOf: (host: number) => number,
-    held: number[],
-    early: Early[],
+    { held, early }: Aside,
   ): Candidate[] {
     const worth = this.#rule.worth?.bind(this.#rule);
     const factor = worth === undefined ? 1 : POOL;

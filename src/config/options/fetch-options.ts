@@ -2,15 +2,7 @@
 
 import type { OptionGroup } from '../option-spec.ts';
 import { PROGRAM_NAME } from '../program.ts';
-import { isAuthText, isCookieText, isHeaderLine } from '../request-headers.ts';
-import {
-  isCrawlerName,
-  isEmail,
-  isHeaderText,
-  isHttpUrl,
-  isMediaRange,
-  isVersionToken,
-} from '../text-checks.ts';
+import { CRAWLER_NAME, EMAIL, HEADER_TEXT, MEDIA_RANGE, VERSION_TOKEN } from '../text-patterns.ts';
 
 export const fetchOptions = {
   'head-first': {
@@ -21,7 +13,7 @@ export const fetchOptions = {
   'accept-types': {
     setBy: 'project',
     type: 'list',
-    check: isMediaRange,
+    pattern: MEDIA_RANGE,
     expected: 'media types such as text/html, text/* or */*',
     placeholder: 'LIST',
     doc: 'Content types to download. A URL of another type is recorded, but its content is not downloaded.',
@@ -30,7 +22,7 @@ export const fetchOptions = {
     setBy: 'project',
     type: 'list',
     default: [],
-    check: isMediaRange,
+    pattern: MEDIA_RANGE,
     expected: 'media types such as text/html, text/* or */*',
     placeholder: 'LIST',
     doc: 'Content types not to download, even where accept-types has them.',
@@ -127,7 +119,7 @@ export const fetchOptions = {
     type: 'string',
     nullable: true,
     default: null,
-    check: isHeaderText,
+    pattern: HEADER_TEXT,
     expected: 'visible ASCII text',
     placeholder: 'TEXT',
     doc: 'The whole User-Agent header. Without it the header is made of the next four options: NAME/VERSION (+URL; EMAIL).',
@@ -137,7 +129,7 @@ export const fetchOptions = {
     type: 'string',
     nullable: true,
     default: null,
-    check: isCrawlerName,
+    pattern: CRAWLER_NAME,
     expected: 'letters, digits and hyphens',
     placeholder: 'NAME',
     doc: `Name of your crawler, in the User-Agent header and for rules in robots.txt. Without it: ${PROGRAM_NAME}, with its own version and URL.`,
@@ -147,7 +139,7 @@ export const fetchOptions = {
     type: 'string',
     nullable: true,
     default: null,
-    check: isVersionToken,
+    pattern: VERSION_TOKEN,
     expected: 'a version such as 1.0',
     placeholder: 'VERSION',
     doc: 'Version of your crawler, in the User-Agent header.',
@@ -157,7 +149,7 @@ export const fetchOptions = {
     type: 'string',
     nullable: true,
     default: null,
-    check: isHttpUrl,
+    format: 'http-url',
     expected: 'an http or https URL',
     placeholder: 'URL',
     doc: 'A page about your crawler, in the User-Agent header.',
@@ -167,7 +159,7 @@ export const fetchOptions = {
     type: 'string',
     nullable: true,
     default: null,
-    check: isEmail,
+    pattern: EMAIL,
     expected: 'an e-mail address',
     placeholder: 'ADDRESS',
     doc: 'An e-mail address for complaints, added to the User-Agent.',
@@ -177,7 +169,7 @@ export const fetchOptions = {
     type: 'string',
     nullable: true,
     default: null,
-    check: isHeaderText,
+    pattern: HEADER_TEXT,
     expected: 'visible ASCII text such as en, de;q=0.5',
     placeholder: 'TEXT',
     doc: 'The Accept-Language header, for example: en, de;q=0.5',
@@ -187,7 +179,7 @@ export const fetchOptions = {
     type: 'string',
     nullable: true,
     default: null,
-    check: isAuthText,
+    format: 'user-and-password',
     expected: 'USER:PASSWORD',
     placeholder: 'USER:PASSWORD',
     hashed: false,
@@ -199,7 +191,7 @@ export const fetchOptions = {
     type: 'string',
     nullable: true,
     default: null,
-    check: isCookieText,
+    format: 'cookie',
     expected: 'NAME=VALUE, several as NAME=VALUE; NAME=VALUE, in visible ASCII',
     placeholder: 'NAME=VALUE',
     hashed: false,
@@ -211,7 +203,7 @@ export const fetchOptions = {
     type: 'list',
     split: 'none',
     default: [],
-    check: isHeaderLine,
+    format: 'header-line',
     expected: '"NAME: VALUE" in visible ASCII',
     placeholder: '"NAME: VALUE"',
     hashed: false,

@@ -1,7 +1,6 @@
 /** Options that say what of a page is obeyed and kept. */
 
 import type { OptionGroup } from '../option-spec.ts';
-import { isBodiesRule } from '../text-checks.ts';
 
 export const pageOptions = {
   'respect-nofollow': {
@@ -45,7 +44,7 @@ export const pageOptions = {
     setBy: 'operator',
     type: 'string',
     default: 'none',
-    check: isBodiesRule,
+    format: 'bodies-rule',
     expected: 'none, files:DIR or s3://BUCKET/PREFIX',
     placeholder: 'none|files:DIR|s3://BUCKET/PREFIX',
     doc: 'Where to keep what servers sent (bodies): a folder, or a bucket of an S3-compatible store (endpoint, region and credentials from AWS_… variables). Bodies are compressed, and equal ones are kept once.',

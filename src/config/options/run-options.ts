@@ -1,10 +1,8 @@
 /** Options about the run as a whole: where it is kept and what is printed. None of them changes what is crawled. */
 
-import { isStoreAddress } from '../../primitives/store-address.ts';
 import type { OptionGroup } from '../option-spec.ts';
 import { PROFILE_NAMES } from '../program.ts';
-
-const isFilled = (text: string) => text.trim() !== '';
+import { FILLED } from '../text-patterns.ts';
 
 export const runOptions = {
   config: {
@@ -29,7 +27,7 @@ export const runOptions = {
     setBy: 'operator',
     type: 'string',
     default: './sumi.db',
-    check: (text) => isFilled(text) && !/^[a-z][a-z+]*:\/\//i.test(text),
+    format: 'file-path',
     expected: 'the path of a file (the address of a PostgreSQL database goes to --store)',
     placeholder: 'FILE',
     hashed: false,
@@ -40,7 +38,7 @@ export const runOptions = {
     type: 'string',
     nullable: true,
     default: null,
-    check: isStoreAddress,
+    format: 'store-address',
     expected: 'postgres://USER:PASSWORD@HOST:PORT/DATABASE',
     placeholder: 'URL',
     hashed: false,
@@ -52,7 +50,7 @@ export const runOptions = {
     type: 'string',
     nullable: true,
     default: null,
-    check: isFilled,
+    pattern: FILLED,
     expected: 'a name',
     placeholder: 'NAME',
     hashed: false,
@@ -70,7 +68,7 @@ export const runOptions = {
     type: 'list',
     default: [],
     split: 'pair',
-    check: (text) => /^[\w.-]+=/.test(text),
+    pattern: '^[\\w.-]+=',
     expected: 'NAME=VALUE',
     placeholder: 'NAME=VALUE',
     hashed: false,

@@ -2,7 +2,7 @@
 
 import { PATTERN_PRESETS } from '../../scope/pattern-presets.ts';
 import type { OptionGroup } from '../option-spec.ts';
-import { isExtension, isHostRule, isPathPrefix } from '../text-checks.ts';
+import { EXTENSION, PATH_PREFIX } from '../text-patterns.ts';
 
 export const scopeOptions = {
   'start-urls': {
@@ -34,7 +34,7 @@ export const scopeOptions = {
   'allowed-hosts': {
     setBy: 'project',
     type: 'list',
-    check: isHostRule,
+    format: 'host-rule',
     expected:
       'host, subdomains, domain, any, or hosts such as example.com, *.example.com and example.com:8080',
     placeholder: 'LIST',
@@ -44,7 +44,7 @@ export const scopeOptions = {
     setBy: 'project',
     type: 'list',
     default: [],
-    check: isPathPrefix,
+    pattern: PATH_PREFIX,
     expected: 'paths that begin with /',
     placeholder: 'PREFIX',
     doc: 'Follow only URLs whose path begins with one of these.',
@@ -76,6 +76,7 @@ export const scopeOptions = {
     setBy: 'project',
     type: 'list',
     default: [],
+    choices: Object.keys(PATTERN_PRESETS),
     placeholder: 'NAME',
     doc: `Add a named set of include and exclude patterns: ${Object.keys(PATTERN_PRESETS).join(', ')}.`,
   },
@@ -83,7 +84,7 @@ export const scopeOptions = {
     setBy: 'project',
     type: 'list',
     default: [],
-    check: isExtension,
+    pattern: EXTENSION,
     expected: 'file extensions such as pdf or tar.gz',
     placeholder: 'LIST',
     doc: 'Skip URLs whose path ends with one of these extensions, without a request. The word usual stands for images, archives, media, scripts and documents.',

@@ -3,14 +3,12 @@
 import { LONG_GUESSES, SHORT_GUESSES } from '../guessed-paths.ts';
 import type { OptionGroup } from '../option-spec.ts';
 
-const WAYS: readonly string[] = ['sitemap', 'links'];
-
 export const sitemapOptions = {
   discover: {
     setBy: 'project',
     type: 'list',
     min: 1,
-    check: (text) => WAYS.includes(text),
+    choices: ['sitemap', 'links'],
     expected: 'sitemap, links, or both',
     placeholder: 'sitemap,links',
     doc: 'How to find pages: by the sitemaps of the start hosts, by links, or both. Without links, links are recorded and not followed.',
@@ -29,7 +27,7 @@ export const sitemapOptions = {
     setBy: 'project',
     type: 'list',
     default: SHORT_GUESSES,
-    check: (text) => text === 'none' || text === 'long' || /^\/\S*$/.test(text),
+    pattern: '^(none|long|/\\S*)$',
     expected: 'paths that begin with /, or one of the words none and long',
     placeholder: 'LIST',
     hashed: false,

@@ -1,13 +1,7 @@
 /** Options of `sumi watch`: how much it may visit and when, by which rule, and who hears of what changed. */
 
 import type { OptionGroup } from '../option-spec.ts';
-import { authorizationOf } from '../url-credentials.ts';
-import { readHours, readRate, readWords } from '../watch-values.ts';
-
-const isRate = (text: string) => readRate(text) !== null;
-const isWebAddress = (text: string) => URL.canParse(text) && /^https?:$/.test(new URL(text).protocol);
-/** Passwords of sites go to the origins of the start URLs, by options that are never stored. */
-const isFeedAddress = (text: string) => isWebAddress(text) && authorizationOf(new URL(text)) === null;
+import { FILLED } from '../text-patterns.ts';
 
 export const watchOptions = {
   revisit: {
@@ -22,7 +16,7 @@ export const watchOptions = {
     setBy: 'project',
     type: 'string',
     default: '5000/day',
-    check: isRate,
+    format: 'visit-rate',
     expected: 'a number of visits, as in 5000/day (or /minute, /hour, /week)',
     placeholder: 'N/day',
     hashed: false,
@@ -34,7 +28,7 @@ export const watchOptions = {
     type: 'string',
     nullable: true,
     default: null,
-    check: isRate,
+    format: 'visit-rate',
     expected: 'a number of visits, as in 500/day (or /minute, /hour, /week)',
     placeholder: 'N/day',
     hashed: false,
@@ -46,7 +40,7 @@ export const watchOptions = {
     type: 'string',
     nullable: true,
     default: null,
-    check: (text) => readHours(text) !== null,
+    format: 'day-hours',
     expected: 'two hours of the day, as in 22-6',
     placeholder: 'FROM-TO',
     hashed: false,
@@ -69,7 +63,7 @@ export const watchOptions = {
     type: 'list',
     default: [],
     split: 'space',
-    check: isFeedAddress,
+    format: 'feed-address',
     expected: 'addresses of feeds or sitemaps, without user and password (those go to --auth)',
     placeholder: 'URL',
     hashed: false,
@@ -80,7 +74,7 @@ export const watchOptions = {
     type: 'list',
     default: [],
     split: 'space',
-    check: isWebAddress,
+    format: 'web-address',
     expected: 'an https address',
     placeholder: 'URL',
     hashed: false,
@@ -91,7 +85,7 @@ export const watchOptions = {
     setBy: 'operator',
     type: 'list',
     default: [],
-    check: (text) => /^[^\s/@]+$/.test(text),
+    pattern: '^[^\\s/@]+$',
     expected: 'names or addresses of hosts',
     placeholder: 'HOST',
     hashed: false,
@@ -102,7 +96,7 @@ export const watchOptions = {
     type: 'string',
     nullable: true,
     default: null,
-    check: (text) => text.trim() !== '',
+    pattern: FILLED,
     expected: 'a text that only the receiver knows',
     placeholder: 'TEXT',
     hashed: false,
@@ -124,7 +118,7 @@ export const watchOptions = {
     type: 'string',
     nullable: true,
     default: null,
-    check: (text) => readWords(text) !== null,
+    format: 'command-line',
     expected: 'a command with its arguments, every quote closed',
     placeholder: 'COMMAND',
     hashed: false,

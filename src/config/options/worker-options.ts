@@ -1,6 +1,7 @@
 /** Options of a worker among others on one store. None of them changes what is crawled. */
 
 import type { OptionGroup } from '../option-spec.ts';
+import { FILLED } from '../text-patterns.ts';
 
 export const workerOptions = {
   'lease-seconds': {
@@ -44,7 +45,7 @@ export const workerOptions = {
     setBy: 'operator',
     type: 'string',
     default: '127.0.0.1',
-    check: (text) => text.trim() !== '',
+    pattern: FILLED,
     expected: 'an address of this machine',
     placeholder: 'ADDRESS',
     hashed: false,

@@ -14,9 +14,9 @@ import type { RunCounts, RunStart } from '../../store/run-port.ts';
 import type { RunStore } from '../../store/store-port.ts';
 import type { NormalizedUrl } from '../../url/normalize.ts';
 import type { CrawlParts } from '../parts.ts';
-import type { CrawlLoop } from '../run-crawl.ts';
 import { readMapGraph, saveOriginDepths } from './compute-depths.ts';
-import { watchStore } from './heartbeat.ts';
+import type { CrawlLoop } from './crawl-loop.ts';
+import type { Heartbeat } from './crew.ts';
 import type { LoopEnd } from './loop-end.ts';
 import { findRefusedStarts, summarizeRefused } from './refused-starts.ts';
 
@@ -42,8 +42,8 @@ export interface RunWork {
   onGraph: (graph: LinkGraph) => void;
   /** Hears when the run ends for want of pages that it may ask for. */
   onLimit: () => void;
-  /** Hears each time the store has answered, with how long it took. */
-  onAnswer: (tookMs: number) => void;
+  /** Hears of what knows how the store answers. */
+  onHeartbeat: (heartbeat: Heartbeat) => void;
 }
 
 type Summarize = (
@@ -55,30 +55,26 @@ type Summarize = (
 
 export async function workOnRun(work: RunWork): Promise<SummaryEvent> {
   const { parts, loop, start } = work;
-  const { store, clock, events, limits } = parts;
+  const { store, crew, clock, events, limits } = parts;
   const startedAt = clock.monotonic();
   const begunAt = clock.now();
   const { counters } = events;
   counters.pages = start.pagesDone;
   counters.requests = start.requestsDone;
   counters.bytes = start.bytesDone;
-  const watch = watchStore({
-    store,
-    clock,
+  const heartbeat = crew.startHeartbeat({
     // Only for who watches the run itself: counting costs.
     wantsCounts: events.wantsPages && !work.isJoined,
     pagesHere: () => counters.pages,
     report: () => ({ hosts: loop.now.hosts, pages: counters.pages - start.pagesDone }),
-    onAnswer: work.onAnswer,
     onFailure: (error) => loop.fail(error),
   });
+  work.onHeartbeat(heartbeat);
   const summarize: Summarize = (status, error, counts, refused = []) =>
     events.stamp({
       type: 'summary',
       status,
-      ...(store.isShared
-        ? { pages: counts.pages, requests: counts.requests, bytes: counts.bytes }
-        : { pages: counters.pages, requests: counters.requests, bytes: counters.bytes }),
+      ...crew.totals({ pages: counters.pages, requests: counters.requests, bytes: counters.bytes }, counts),
       duration_ms: Math.round(clock.monotonic() - startedAt),
       by_state: counts.byState,
       ...countUrls(counts.byState),
@@ -96,7 +92,7 @@ export async function workOnRun(work: RunWork): Promise<SummaryEvent> {
     clock,
     events,
     maxPages: limits.maxPages,
-    pages: () => counters.pages + watch.pagesOfOthers,
+    pages: () => counters.pages + heartbeat.pagesOfOthers,
     look: () => ({ waiting: store.frontier.waiting(), ...loop.now }),
     waitingFor: loop.waitingFor,
   });
@@ -118,7 +114,7 @@ export async function workOnRun(work: RunWork): Promise<SummaryEvent> {
     throw error;
   } finally {
     progress.stop();
-    watch.stop();
+    heartbeat.stop();
     parts.lag.stop();
     await parts.fetcher.close();
     await parts.bodies?.close();
@@ -145,7 +141,7 @@ async function leftAt(end: LoopEnd, { parts, loop, isJoined, onLimit }: RunWork)
 
 async function finish(
   end: RunLeft,
-  { parts, start, project, isJoined, isForFinds, isTick, onGraph }: RunWork,
+  { parts, loop, start, project, isJoined, isTick, onGraph, ...work }: RunWork,
   begunAt: number,
   summarize: Summarize,
 ): Promise<SummaryEvent> {
@@ -168,12 +164,14 @@ async function finish(
   // A first run has nothing to lose.
   if (isAllKnown && start.knownUrls > 0) await store.history.markOrphans(begunAt, clock.now());
   await saveDepths(parts, project, onGraph);
+  const isForFinds = work.isForFinds && !loop.hadFurtherPages();
   const { wanted, error, refused } = await judgeEnd(end, { parts, start, project, isForFinds, isTick });
   const status = await store.run.finish(wanted, clock.now(), error);
   // Before anything of this run could be cleared.
   const counts = await store.run.counts();
   if (limits.keepHistoryMs !== null && status !== 'running')
     await store.projects.forget(project, clock.now() - limits.keepHistoryMs);
+  if (status !== 'running') for (const kind of limits.indexes) await store.projects.buildIndex(project, kind);
   return summarize(status === 'running' ? leftAs(wanted) : status, error, counts, refused);
 }
 
@@ -210,7 +208,7 @@ const hasRead = ({ ledger }: RunCounts) =>
 
 /** Before the run ends, so that one that ended has them: whoever is killed here goes on with the run. */
 async function saveDepths(
-  { map, store }: CrawlParts,
+  { map, store, crew }: CrawlParts,
   project: string,
   onGraph: RunWork['onGraph'],
 ): Promise<void> {
@@ -221,7 +219,7 @@ async function saveDepths(
     const graph = await readMapGraph(side, project, map);
     await saveOriginDepths(store.projects, store.start.projectId, graph, map);
     // Others may go on with a shared map: then it is not as it was left.
-    if (!store.isShared) onGraph(graph.whole);
+    if (!crew.othersMayHaveMore) onGraph(graph.whole);
   } finally {
     await side.close();
   }
@@ -237,19 +235,14 @@ async function statusOf(
   end: RunLeft,
   { parts, start, isForFinds }: Pick<RunWork, 'parts' | 'start' | 'isForFinds'>,
 ): Promise<RunStatus> {
-  const { store, events, startUrls, discovery } = parts;
+  const { crew, events, startUrls, discovery } = parts;
   if (end === 'stopped' || end === 'paused') return 'interrupted';
   if (isForFinds || events.counters.answers > 0 || start.pagesDone > 0) return 'completed';
   // Nobody was to be asked: every start URL is in a list of those to leave alone.
   const isWelcome = (url: NormalizedUrl) =>
     discovery.judge(url, 0, 'link', false, true).state === PAGE_STATES.Queued;
   if (!startUrls.some(isWelcome)) return 'completed';
-  if (!store.isShared) return 'failed';
-  const { pages, byState, ledger } = await store.run.counts();
-  // Without a page only start URLs are known: one that was skipped was refused by a robots.txt, which is an answer.
-  const isAnswered =
-    pages > 0 || (byState.Skipped ?? 0) > 0 || ledger.some(({ outcome }) => outcome === 'unchanged');
-  return isAnswered ? 'completed' : 'failed';
+  return (await crew.wasAnswered()) ? 'completed' : 'failed';
 }
 
 function ownCounts({ counters }: EventHub, start: RunStart, waiting: number): RunCounts {

@@ -3,8 +3,13 @@
  * beside alike; the others move to the middle of their neighbours, ring by ring, and each ring is spread out again, or
  * all would end up in one heap. Only directions are decided here; who stands where for want of room is lay-out's part.
  */
-import type { Band } from './lay-out.ts';
 import type { TerrainLink } from './terrain-map.ts';
+
+/** The domains of one ring, inner ring first. */
+export interface Band {
+  label: string;
+  members: number[];
+}
 
 const PASSES = 10;
 /** 1 would fill every ring evenly and hide where the links are; 0 would leave heaps. */

@@ -3,7 +3,7 @@
  * to, stub and blacklist. Nothing overlaps, and the same terrain always gives the same picture: there is no chance in it.
  * Comes before the page, which only draws; angles are chosen in choose-angles.ts.
  */
-import { chooseAngles } from './choose-angles.ts';
+import { type Band, chooseAngles } from './choose-angles.ts';
 import { createGround } from './ground.ts';
 import type { MapSubject, TerrainDomain, TerrainLink } from './terrain-map.ts';
 
@@ -18,12 +18,6 @@ export interface MapRing {
   label: string;
   inner: number;
   outer: number;
-}
-
-/** The domains of one ring, inner ring first. */
-export interface Band {
-  label: string;
-  members: number[];
 }
 
 /** Free space around each domain. */

@@ -16,6 +16,7 @@ import type { ProjectPort } from '../project-port.ts';
 import type { ModeDecision, RunCounts, RunPort, RunRequest } from '../run-port.ts';
 import type { SitemapPort } from '../sitemap-port.ts';
 import type { JoinedRun, RunStore, Store } from '../store-port.ts';
+import { buildIndex } from './build-index.ts';
 import { createClosing } from './closing.ts';
 import { openCommitWindow } from './commit-window.ts';
 import Sqlite from './driver.ts';
@@ -217,6 +218,7 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Stor
     },
     saveRevisits: async (...kept) => saveRevisits(session, ...kept),
     forget: async (project, before) => forget(session, project, before),
+    buildIndex: (project, kind) => buildIndex(session, project, kind),
     saveLook: async (...kept) => saveLook(session, ...kept),
   };
   const isShared = false; // The file has one writer: nobody else can be at work on it.

@@ -43,7 +43,11 @@ export type { PageState } from './frontier/page-state.ts';
 export type { AnswerForPace, PacingStrategy } from './politeness/host-pace.ts';
 export type { ScopeCandidate, ScopeRule, Verdict } from './scope/classify.ts';
 export type { BodyStore } from './store/bodies.ts';
-export { openBodies, openReadSide as openResults } from './store/open-store.ts';
+export {
+  type OpenReadSideOptions as OpenResultsOptions,
+  openBodies,
+  openReadSide as openResults,
+} from './store/open-store.ts';
 export type {
   ChangeFilter,
   ChangeRow,

@@ -2,9 +2,9 @@
 import type { IndexBuilt, IndexKind } from '../index-state.ts';
 import { SORTS_OF_FETCHED } from '../list-queries.ts';
 import { buildReverseLinks } from './reverse-links.ts';
-import type { Session } from './session.ts';
+import type { OpenFile } from './session.ts';
 
-const BUILDERS: Record<IndexKind, (session: Session, projectId: number) => Promise<IndexBuilt | null>> = {
+const BUILDERS: Record<IndexKind, (file: OpenFile, projectId: number) => Promise<IndexBuilt | null>> = {
   'reverse-links': buildReverseLinks,
   sorts: async ({ db, window }) => {
     for (const { column, index } of SORTS_OF_FETCHED)
@@ -15,10 +15,10 @@ const BUILDERS: Record<IndexKind, (session: Session, projectId: number) => Promi
 };
 
 export async function buildIndex(
-  session: Session,
+  file: OpenFile,
   project: string,
   kind: IndexKind,
 ): Promise<IndexBuilt | null> {
-  const projectId = session.db.prepare('SELECT id FROM project WHERE name = ?').pluck().get(project);
-  return projectId === undefined ? null : await BUILDERS[kind](session, projectId as number);
+  const projectId = file.db.prepare('SELECT id FROM project WHERE name = ?').pluck().get(project);
+  return projectId === undefined ? null : await BUILDERS[kind](file, projectId as number);
 }

@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import Sqlite from './driver.ts';
 import { buildReverseLinks } from './reverse-links.ts';
 import { migrate } from './schema.ts';
-import type { Session } from './session.ts';
+import type { OpenFile } from './session.ts';
 
 it.each([1, 3, 7, 1000])('builds the same in ranges of at most %i links', async (edgesAtOnce) => {
   const db = new Sqlite(':memory:');
@@ -21,8 +21,8 @@ it.each([1, 3, 7, 1000])('builds the same in ranges of at most %i links', async 
     putLinks.run(page, JSON.stringify(targets));
     if (isOurs) for (const target of targets) expected[target] = [...(expected[target] ?? []), page];
   }
-  const session = { db, window: { commit() {} } } as unknown as Session;
-  const built = await buildReverseLinks(session, 1, edgesAtOnce);
+  const file = { db, window: { commit() {} } } as unknown as OpenFile;
+  const built = await buildReverseLinks(file, 1, edgesAtOnce);
   expect(built).toEqual({ kind: 'reverse-links', pages: Object.keys(expected).length, isWhole: true });
   const rows = db.prepare('SELECT page_id, sources FROM reverse_link_set').raw().all() as [number, string][];
   expect(Object.fromEntries(rows.map(([id, sources]) => [id, JSON.parse(sources)]))).toEqual(expected);

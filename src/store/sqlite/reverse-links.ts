@@ -11,7 +11,7 @@ import type { IndexBuilt } from '../index-state.ts';
 import { lastRunOf, packMark } from '../index-state.ts';
 import { dropIndexMark, hasCurrentIndex, readIndexMark, runsMark, saveIndexMark } from './index-marks.ts';
 import { packNumbers } from './pack-links.ts';
-import type { Session } from './session.ts';
+import type { OpenFile } from './session.ts';
 
 const KIND = 'reverse-links';
 /** 64 MB as numbers. */
@@ -65,11 +65,11 @@ async function eachSet(
 
 /** Answers null while a run of the project is under way: what it finds would be missing. */
 export async function buildReverseLinks(
-  session: Session,
+  file: OpenFile,
   projectId: number,
   edgesAtOnce = EDGES_AT_ONCE,
 ): Promise<IndexBuilt | null> {
-  const { db, window } = session;
+  const { db, window } = file;
   window.commit();
   const mark = runsMark(db, projectId);
   if (mark.running > 0) return null;
@@ -81,14 +81,14 @@ export async function buildReverseLinks(
   dropIndexMark(db, projectId, KIND);
   window.commit();
   const edges = { db, projectId, afterRun: isWhole ? 0 : known, edgesAtOnce };
-  if (isWhole) await clearSets(session, projectId);
-  const pages = await writeRanges(session, edges, isWhole);
+  if (isWhole) await clearSets(file, projectId);
+  const pages = await writeRanges(file, edges, isWhole);
   saveIndexMark(db, projectId, KIND, mark);
   window.commit();
   return { kind: KIND, pages, isWhole };
 }
 
-async function clearSets({ db, window }: Session, projectId: number): Promise<void> {
+async function clearSets({ db, window }: OpenFile, projectId: number): Promise<void> {
   const drop = db.prepare(
     `DELETE FROM reverse_link_set WHERE page_id IN (SELECT r.page_id FROM reverse_link_set r JOIN url u ON u.id = r.page_id
        WHERE u.project_id = ? LIMIT ${ROWS_A_COMMIT})`,
@@ -118,16 +118,16 @@ async function countTargets({ db, projectId, afterRun }: Edges): Promise<Int32Ar
   return counts;
 }
 
-async function writeRanges(session: Session, edges: Edges, isWhole: boolean): Promise<number> {
+async function writeRanges(file: OpenFile, edges: Edges, isWhole: boolean): Promise<number> {
   const counts = await countTargets(edges);
-  const put = createWriter(session, isWhole);
+  const put = createWriter(file, isWhole);
   let written = 0;
   for (let first = 0; first < counts.length; ) {
     let total = 0;
     let end = first;
     while (end < counts.length && (total === 0 || total + counts[end] <= edges.edgesAtOnce))
       total += counts[end++];
-    if (total > 0) written += await writeRange(session, edges, { counts, first, end, total }, put);
+    if (total > 0) written += await writeRange(file, edges, { counts, first, end, total }, put);
     first = end;
   }
   return written;
@@ -142,7 +142,7 @@ interface Range {
 }
 
 async function writeRange(
-  { window }: Session,
+  { window }: OpenFile,
   { db, projectId, afterRun }: Edges,
   { counts, first, end, total }: Range,
   put: (target: number, sources: Int32Array) => void,
@@ -175,7 +175,7 @@ async function writeRange(
   return written;
 }
 
-function createWriter({ db }: Session, isWhole: boolean): (target: number, sources: Int32Array) => void {
+function createWriter({ db }: OpenFile, isWhole: boolean): (target: number, sources: Int32Array) => void {
   const write = db.prepare('INSERT OR REPLACE INTO reverse_link_set VALUES (?, CAST(? AS TEXT))');
   if (isWhole) return (target, sources) => void write.run(target, packNumbers(sources, sources.length));
   const read = db.prepare('SELECT sources FROM reverse_link_set WHERE page_id = ?').pluck();

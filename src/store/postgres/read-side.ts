@@ -8,9 +8,12 @@ import { COUNTING_WORD_NAMES, COUNTING_WORDS, stateList } from '../../frontier/c
 import { PAGE_STATES, pageStateName } from '../../frontier/page-state.ts';
 import { explainFailures } from '../explain-failures.ts';
 import { IS_EXTERNAL, IS_NOT_EXTERNAL } from '../external-urls.ts';
+import { createGivableSide } from '../give-up.ts';
 import { readHosts } from '../host-filter.ts';
 import { REQUEST_KINDS, type StoredRobots } from '../host-port.ts';
 import { orderOfPages, type PagePlace } from '../page-order.ts';
+import { pageRowList } from '../page-views.ts';
+import type { Questions } from '../question-names.ts';
 import { createListReader } from '../read-lists.ts';
 import type {
   HostRow,
@@ -23,7 +26,7 @@ import type {
   RunRow,
   StoredRun,
 } from '../read-side.ts';
-import { NO_DEPTH } from '../settlement.ts';
+import { cancelledBy } from './cancel-queries.ts';
 import { disconnect, postgresError, type Sql } from './connection.ts';
 import { createListDatabase } from './list-database.ts';
 import { openForReading } from './open-database.ts';
@@ -51,16 +54,12 @@ const time = (column: string) => `CASE WHEN ${column} > 0 THEN ${iso(column)} EN
 /** Halves go up, as in SQLite; PostgreSQL rounds them to even. */
 const whole = (number: string) => `floor(${number} + 0.5)`;
 
-const PAGE_COLUMNS = `u.url, u.state, u.reason, f.status_code, f.title, f.h1, NULLIF(u.depth, ${NO_DEPTH}) AS depth,
-  f.content_type, f.word_count, ${hex('f.content_hash')} AS content_hash, f.final_url,
-  COALESCE(f.redirect_count, 0) AS redirect_count, f.etag, f.last_modified, ${time('f.visited_at')} AS visited_at, f.error,
-  u.id, p.name AS project, h.name AS host, COALESCE(u.fetch_url, u.url) AS fetch_url, f.description AS meta_description,
-  f.lang, f.charset, f.canonical, f.noindex, f.nofollow, f.content_length,
-  lpad(to_hex(COALESCE(f.simhash, 0)), 16, '0') AS simhash,
-  f.cache_control, f.response_ms, f.change, COALESCE(f.change_frequency, 0) AS change_frequency,
-  COALESCE(f.changes_detected, 0) AS changes_detected, u.priority, u.attempts, ${time('u.retry_at')} AS retry_at,
-  ${time('u.discovered_at')} AS discovered_at, u.discovered_run, f.run_id AS visited_run, u.referrer_id, f.redirect_to,
-  f.body_key, u.left_run, u.left_reason`;
+const PAGE_COLUMNS = pageRowList({
+  time,
+  hash: hex,
+  bits: (column) => `lpad(to_hex(COALESCE(${column}, 0)), 16, '0')`,
+  frequency: 'f.change_frequency',
+});
 const FETCHED = 'fetched f ON f.page_id = u.id AND f.host_id = u.host_id';
 /** The site of a page: its host, with the port where the URL has one. A robots.txt's is that of its origin. */
 const SITE = "split_part(u.url, '/', 3)";
@@ -86,8 +85,16 @@ export async function openPostgresReadSide(address: string): Promise<ReadSide> {
   // Not under the workers' name: one that reads slowly is none that was stopped (see FREE_LOCKS in workers.ts).
   const options = { max: CONNECTIONS, applicationName: 'sumi reading', isReadOnly: true };
   const sql = await openForReading(address, options);
+  const explain = (error: unknown) => postgresError(error, address);
+  return createGivableSide(
+    (signal) => explainFailures(questionsOf(cancelledBy(sql, signal)), explain),
+    () => disconnect(sql),
+  );
+}
+
+function questionsOf(sql: Sql): Questions {
   const links = createLinkReader(sql, BATCH);
-  const side: ReadSide = {
+  return {
     projects: () => ask<ProjectRow>(sql, 'SELECT id, name AS project FROM project ORDER BY id'),
     runs: (filter) => runsOf(sql, filter),
     run: (id) => one<StoredRun>(sql, `SELECT ${RUN_COLUMNS}, r.config FROM ${RUNS} WHERE r.id = $1`, [id]),
@@ -142,9 +149,7 @@ export async function openPostgresReadSide(address: string): Promise<ReadSide> {
         linksFrom: links.linksFrom,
       }),
     ),
-    close: () => disconnect(sql),
   };
-  return explainFailures(side, (error) => postgresError(error, address));
 }
 
 async function one<Row>(sql: Sql, text: string, values: unknown[]): Promise<Row | null> {

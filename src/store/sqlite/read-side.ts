@@ -10,9 +10,12 @@ import { COUNTING_WORD_NAMES, COUNTING_WORDS, stateList } from '../../frontier/c
 import { PAGE_STATES, pageStateName } from '../../frontier/page-state.ts';
 import { explainFailures } from '../explain-failures.ts';
 import { IS_EXTERNAL, IS_NOT_EXTERNAL } from '../external-urls.ts';
+import { createGivableSide } from '../give-up.ts';
 import { readHosts } from '../host-filter.ts';
 import { REQUEST_KINDS, type StoredRobots } from '../host-port.ts';
 import { orderOfPages } from '../page-order.ts';
+import { pageRowList } from '../page-views.ts';
+import type { Questions } from '../question-names.ts';
 import { createListReader } from '../read-lists.ts';
 import type {
   HostRow,
@@ -25,7 +28,6 @@ import type {
   RunRow,
   StoredRun,
 } from '../read-side.ts';
-import { NO_DEPTH } from '../settlement.ts';
 import { createListDatabase } from './list-database.ts';
 import { openForReading, storeError } from './open-database.ts';
 import { readSettings } from './project-settings.ts';
@@ -49,15 +51,12 @@ const iso = (column: string) =>
 /** A file of an older version may hold more, and reading does not migrate it. */
 const FREQUENCY = `min(f.change_frequency, ${MOST_CHANGES_A_DAY})`;
 
-const PAGE_COLUMNS = `u.url, u.state, u.reason, f.status_code, f.title, f.h1, NULLIF(u.depth, ${NO_DEPTH}) AS depth,
-  f.content_type, f.word_count, NULLIF(lower(hex(f.content_hash)), '') AS content_hash, f.final_url,
-  COALESCE(f.redirect_count, 0) AS redirect_count, f.etag, f.last_modified, ${iso('f.visited_at')} AS visited_at, f.error,
-  u.id, p.name AS project, h.name AS host, COALESCE(u.fetch_url, u.url) AS fetch_url, f.description AS meta_description,
-  f.lang, f.charset, f.canonical, f.noindex, f.nofollow, f.content_length, printf('%016x', f.simhash) AS simhash,
-  f.cache_control, f.response_ms, f.change, COALESCE(${FREQUENCY}, 0) AS change_frequency,
-  COALESCE(f.changes_detected, 0) AS changes_detected, u.priority, u.attempts, ${iso('u.retry_at')} AS retry_at,
-  ${iso('u.discovered_at')} AS discovered_at, u.discovered_run, f.run_id AS visited_run, u.referrer_id, f.redirect_to,
-  f.body_key, u.left_run, u.left_reason`;
+const PAGE_COLUMNS = pageRowList({
+  time: iso,
+  hash: (column) => `NULLIF(lower(hex(${column})), '')`,
+  bits: (column) => `printf('%016x', ${column})`,
+  frequency: FREQUENCY,
+});
 /** The site of a page: its host, with the port where the URL has one. A robots.txt's is that of its origin. */
 const SITE =
   "substr(u.url, instr(u.url, '//') + 2, instr(substr(u.url || '/', instr(u.url, '//') + 2), '/') - 1)";
@@ -81,7 +80,7 @@ export function openSqliteReadSide(path: string): ReadSide {
   const onePage = db.prepare(`SELECT ${PAGE_COLUMNS} FROM ${PAGES} WHERE u.id = ?`);
   const pageByUrl = db.prepare(`SELECT ${PAGE_COLUMNS} FROM ${PAGES} WHERE u.project_id = ? AND u.url = ?`);
   const links = createLinkReader(db, BATCH);
-  const side: ReadSide = {
+  const side: Questions & Pick<ReadSide, 'close'> = {
     projects: async () =>
       db.prepare('SELECT id, name AS project FROM project ORDER BY id').all() as ProjectRow[],
     runs: (filter) => runsOf(db, filter),
@@ -141,7 +140,10 @@ export function openSqliteReadSide(path: string): ReadSide {
     ),
     close: async () => void db.close(),
   };
-  return explainFailures(side, (error) => storeError(error, path));
+  const { close, ...questions } = explainFailures(side, (error) => storeError(error, path));
+  // A statement runs to its end before anybody can give it up: between two answers it is noticed.
+  const until = (signal: AbortSignal) => createGivableSide(() => questions, close, signal);
+  return { ...questions, until, close };
 }
 
 const COUNTS = COUNTING_WORD_NAMES.map(

@@ -210,7 +210,7 @@ export function describeSessions(harness: () => StoreHarness): void {
       for (const verb of late)
         await expect(Promise.resolve().then(verb)).rejects.toMatchObject({
           code: 'session-ended',
-          hint: expect.stringContaining('begin the run again'),
+          hint: expect.stringContaining('Start the run again'),
         });
       // A figure, for who looks at a run that is over.
       expect(one.store.frontier.waiting()).toBe(0);
@@ -239,7 +239,7 @@ export function describeSessions(harness: () => StoreHarness): void {
       for (const verb of verbs)
         await expect(Promise.resolve().then(verb)).rejects.toMatchObject({
           code: 'store-closed',
-          hint: expect.stringContaining('open it again'),
+          hint: expect.stringContaining('Open the store again'),
         });
       await one.store.leave();
       const again = await beginRun(harness(), { project: 'one', owner: 'one' });

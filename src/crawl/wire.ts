@@ -29,6 +29,7 @@ import { createNormalizer, type NormalizedUrl, type Normalizer } from '../url/no
 import { siteOf } from '../url/site-of.ts';
 import { createLinkDiscovery, type LinkDiscovery, UNFOLLOWED_LINK } from './discover/discover-links.ts';
 import type {
+  AfterParse,
   ContentParser,
   CrawlParts,
   CrawlPolicy,
@@ -52,6 +53,8 @@ export interface Extensions {
   priority?: (candidate: ScopeCandidate, priority: number) => number;
   /** Parsers by content type, such as application/pdf; these types are then accepted besides accept-types. */
   parsers?: Readonly<Record<string, ContentParser>>;
+  /** Called with each page that was parsed, and awaited before it is compared and settled. */
+  afterParse?: AfterParse;
   /** Asked after each answer for the host's delay; never goes below the configured one or robots.txt's. */
   pacing?: PacingStrategy;
   sinks?: readonly OutputSink[];
@@ -129,6 +132,7 @@ export function wireParts(wiring: Wiring): CrawlParts {
     fetcher: extensions.fetcher ?? wireFetcher(config, originHeaders, clock),
     parsePage: createPageParser(),
     contentParsers,
+    afterParse: extensions.afterParse ?? null,
     normalizer,
     scope,
     discovery: wireDiscovery(config, scope, normalizer),

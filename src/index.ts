@@ -52,6 +52,7 @@ export type {
 export type { OutputSink } from './events/output-sink.ts';
 export type { Subscription } from './events/subscribe.ts';
 export type { ChangeFormat } from './export/change-pieces.ts';
+export type { Tap, TappedExchange, TapSink } from './fetch/tap.ts';
 export type { Candidate, Claim } from './frontier/candidate.ts';
 export type { PageState } from './frontier/page-state.ts';
 export {
@@ -163,7 +164,8 @@ export interface Crawl {
 
 export async function crawl(request: CrawlRequest): Promise<Crawl> {
   const { on, signal, env, config: file, bodies, store, ...rest } = request;
-  const { scopeRules, priority, parsers, pacing, afterParse, sinks, headers, cookies, ...options } = rest;
+  const { scopeRules, priority, parsers, pacing, afterParse, tap, sinks, headers, cookies, ...options } =
+    rest;
   const pairs = Object.entries(cookies ?? {}).map(([name, value]) => `${name}=${value}`);
   const sources = {
     env: env ?? process.env,
@@ -197,6 +199,7 @@ export async function crawl(request: CrawlRequest): Promise<Crawl> {
       priority,
       parsers,
       afterParse,
+      tap,
       pacing,
       sinks,
       store: typeof store === 'string' ? undefined : store,

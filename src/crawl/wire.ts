@@ -8,6 +8,7 @@ import type { OutputSink } from '../events/output-sink.ts';
 import type { Fetcher } from '../fetch/fetcher.ts';
 import type { FetcherOptions } from '../fetch/fetcher-options.ts';
 import { createHttpFetcher } from '../fetch/http-fetcher.ts';
+import type { Tap } from '../fetch/tap.ts';
 import { matchesMimeType } from '../parse/mime-type.ts';
 import { createPageParser } from '../parse/parse-page.ts';
 import type { PaceOptions, PacingStrategy } from '../politeness/host-pace.ts';
@@ -58,6 +59,8 @@ export interface Extensions {
   /** Asked after each answer for the host's delay; never goes below the configured one or robots.txt's. */
   pacing?: PacingStrategy;
   sinks?: readonly OutputSink[];
+  /** Hears the raw bytes of every request and answer of the built-in fetcher, for archives. */
+  tap?: Tap;
   /** In place of the SQLite file: opened by the caller, who closes it when no run is under way on it. */
   store?: Store;
   /** In place of `bodies`. The crawl closes it at the end. */
@@ -129,7 +132,7 @@ export function wireParts(wiring: Wiring): CrawlParts {
     clock,
     store,
     bodies: bodies && closedOnce(bodies),
-    fetcher: extensions.fetcher ?? wireFetcher(config, originHeaders, clock),
+    fetcher: extensions.fetcher ?? wireFetcher(config, { originHeaders, clock, tap: extensions.tap }),
     parsePage: createPageParser(),
     contentParsers,
     afterParse: extensions.afterParse ?? null,
@@ -301,11 +304,14 @@ function wirePace(config: Config, strategy: PacingStrategy | undefined, lagMs: (
   };
 }
 
-function wireFetcher(config: Config, originHeaders: FetcherOptions['originHeaders'], clock: Clock): Fetcher {
+function wireFetcher(
+  config: Config,
+  given: Pick<FetcherOptions, 'originHeaders' | 'clock' | 'tap'>,
+): Fetcher {
   return createHttpFetcher({
+    ...given,
     userAgent: config.userAgent,
     acceptLanguage: config.acceptLanguage ?? undefined,
-    originHeaders,
     compress: config.compress,
     keepAlive: config.keepAlive,
     http2: config.http2,
@@ -318,6 +324,5 @@ function wireFetcher(config: Config, originHeaders: FetcherOptions['originHeader
       config.resolveRules.map(({ name, address, port }) => [name, { address, port: port ?? undefined }]),
     ),
     proxy: config.proxies,
-    clock,
   });
 }

@@ -4,6 +4,7 @@
  * through as they are.
  */
 import { SumiError, sumiError } from '../../errors.ts';
+import type { Tap } from '../../fetch/tap.ts';
 import { MAX_OWN_PRIORITY } from '../../frontier/candidate.ts';
 import { isPageState } from '../../frontier/page-state.ts';
 import type { PacingStrategy } from '../../politeness/host-pace.ts';
@@ -110,6 +111,28 @@ function guardAfterParse(afterParse: AfterParse): AfterParse {
       if (signal.aborted) return undefined;
       throw extensionFailed('stage after parsing', page.url, error);
     }
+  };
+}
+
+/** Taps are called by sockets, where a throw would end the process: it ends the run instead. */
+export function guardTap(tap: Tap, fail: (error: unknown) => void): Tap {
+  return ({ url, ...rest }) => {
+    const guarded = <T>(call: () => T): T | null => {
+      try {
+        return call();
+      } catch (error) {
+        fail(extensionFailed('tap', url, error));
+        return null;
+      }
+    };
+    const sink = guarded(() => tap({ url, ...rest }));
+    if (sink === null) return null;
+    return {
+      request: (bytes) => void guarded(() => sink.request(bytes)),
+      head: (bytes) => void guarded(() => sink.head(bytes)),
+      body: (bytes) => void guarded(() => sink.body(bytes)),
+      end: (isWhole) => void guarded(() => sink.end(isWhole)),
+    };
   };
 }
 

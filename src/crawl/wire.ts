@@ -109,7 +109,10 @@ export function wireParts(wiring: Wiring): CrawlParts {
       maxHostRequests: config.maxDomainRequests,
       maxBodyBytes: config.maxBodyBytes,
       maxRedirects: config.maxRedirects,
-      indexes: config.reverseLinks ? ['reverse-links'] : [],
+      indexes: [
+        ...(config.reverseLinks ? ['reverse-links' as const] : []),
+        ...(config.fullText ? ['full-text' as const] : []),
+      ],
       keepHistoryMs: config.keepHistory === null ? null : config.keepHistory * 86_400_000,
     },
     allowance: wiring.allowance ?? null,

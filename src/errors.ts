@@ -590,8 +590,8 @@ export const ERRORS = {
     httpStatus: 503,
   },
   'store-lost-commits': {
-    message: 'The store {store} does not have any more what it had confirmed: {what}.',
-    hint: 'A server that took over without the last commits, or a backup, does that; the same command goes on with what is there.',
+    message: 'The store {store} no longer has what it confirmed: {what}.',
+    hint: 'A standby took over without the last commits, or a backup was restored. Run the same command again: it continues with what the store has.',
     exitCode: 4,
     httpStatus: 503,
   },

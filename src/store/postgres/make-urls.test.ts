@@ -161,7 +161,7 @@ describe('a server that lost its last commits', () => {
     const told = {
       code: 'store-lost-commits',
       message: expect.stringContaining(what),
-      hint: expect.stringContaining('the same command goes on'),
+      hint: expect.stringContaining('Run the same command again'),
     };
     await expect(store.flush()).rejects.toMatchObject(told);
     expect(failures).toMatchObject([told]);
@@ -189,7 +189,7 @@ describe('a server that lost its last commits', () => {
     await settleWith(two, ['a']);
     await sql`DELETE FROM url WHERE url IN (${url('a')}, ${url('b')})`;
     await sql`UPDATE host_queue SET waiting = 2`;
-    await expectToldOf('new URLs that pages lead to');
+    await expectToldOf('URLs that pages link to');
     expect(await linksOf()).toEqual([]);
     await goOn();
     const again = await claimTwo();
@@ -210,7 +210,7 @@ describe('a server that lost its last commits', () => {
     const [a] = await claimTwo();
     await settleWith(a, []);
     await sql`DELETE FROM url WHERE url IN (${url('a')}, ${url('b')})`;
-    await expectToldOf('pages that were asked for');
+    await expectToldOf('pages that were requested');
     expect((await sql`SELECT page_id FROM fetched`).map((row) => row.page_id)).toEqual([start.pageId]);
   });
 
@@ -225,7 +225,7 @@ describe('a server that lost its last commits', () => {
     await sql`UPDATE host_queue SET waiting = 2`;
     await sql`UPDATE worker SET last_group = last_group - 1`;
     await settleWith(two, []);
-    await expectToldOf('pages that were read before');
+    await expectToldOf('pages that were stored before');
     expect(await sql`SELECT 1 FROM fetched`).toHaveLength(0);
     await goOn();
     expect(namesOf(await claimTwo())).toEqual(['start', 'two']);

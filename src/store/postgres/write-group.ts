@@ -124,8 +124,8 @@ async function writeAll(tx: TransactionSql, session: Session, group: Group): Pro
     hasWitnesses(tx, group.witnesses),
   ]);
   if ((confirmed?.last_group ?? 0) < session.confirmedGroup)
-    throw lostCommits(session, 'pages that were read before');
-  if (!hasAll) throw lostCommits(session, 'new URLs that pages lead to');
+    throw lostCommits(session, 'pages that were stored before');
+  if (!hasAll) throw lostCommits(session, 'URLs that pages link to');
   if (counted.length === 0) return recallGroup(tx, group);
   const lost = [...leases].filter((lease) => !isOurs(lease));
   const settlements = group.settlements.filter(({ lease, isSuperseded }) => !isSuperseded && isOurs(lease));
@@ -278,7 +278,7 @@ async function settlePages(
   if (settlements.some(isOfChain)) await lowered;
   await settleChains(tx, settlements, pageOf, effects);
   const written = await ask<SettledRow>(tx, SET_PAGES, packed(tx, PAGES, settlements.map(pageRow)));
-  if (written.length < settlements.length) throw lostCommits(session, 'pages that were asked for');
+  if (written.length < settlements.length) throw lostCommits(session, 'pages that were requested');
   await leaveOut(tx, session, settlements);
   countSettled(effects, settlements);
   const byPage = new Map(settlements.map((pending) => [pending.claim.pageId, pending]));

@@ -3,7 +3,7 @@ import type { KnownBy, VisitOutcome } from '../change/visit-record.ts';
 import type { UrlCounts } from '../frontier/counting-words.ts';
 import type { PageState } from '../frontier/page-state.ts';
 
-export type RunStatus = 'completed' | 'interrupted' | 'failed';
+export type RunStatus = 'completed' | 'interrupted' | 'failed' | 'paused' | 'stopped';
 
 /** What every event carries, whatever it tells. */
 export interface EventStamp {

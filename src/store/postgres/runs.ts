@@ -296,7 +296,7 @@ async function clearProject(
   await ask(
     tx,
     `UPDATE run SET status = 'failed', error = 'closed by --fresh', finished_at = COALESCE(finished_at, $2)
-     WHERE project_id = $1 AND status IN ('running', 'interrupted')`,
+     WHERE project_id = $1 AND status IN ('running', 'paused', 'interrupted')`,
     [projectId, now],
   );
 }

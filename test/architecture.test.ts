@@ -199,7 +199,6 @@ const FILE_EXCEPTIONS: Record<string, string> = {
 
 /** File that has a longer function → why. */
 const FUNCTION_EXCEPTIONS: Record<string, string> = {
-  'src/crawl/run-crawl.ts': 'the loop and what it is made of, to be cut into its parts',
   'src/store/postgres/postgres-store.ts': 'the ports of a session, to be given a file',
   'src/store/sqlite/sqlite-store.ts': 'the ports of a session, to be given a file',
 };
@@ -270,6 +269,20 @@ describe('imports', () => {
     }
     for (const path of SOURCES) visit(path, []);
     expect(done.size).toBe(new Set([...SOURCES, ...IMPORTS.filter((i) => !i.isType).map((i) => i.to)]).size);
+  });
+});
+
+describe('the crawl', () => {
+  it('asks in one place whether the store is shared; everything else asks the crew', () => {
+    const asks = SOURCES.filter((path) => partOf(path) === 'crawl' && /\bisShared\b/.test(read(path)));
+    expect(asks).toEqual(['src/crawl/run/choose-crew.ts']);
+  });
+
+  it('has a loop that fits on a screen, with the steps of a page in their order', () => {
+    const loop = read('src/crawl/run-crawl.ts');
+    expect(loop.split('\n').length - 1).toBeLessThanOrEqual(120);
+    const steps = [...loop.matchAll(/^ {4}.*\/\/ (\d+) (\w+)/gm)].map(([, nr, name]) => `${nr} ${name}`);
+    expect(steps).toEqual(['4 claim', '5 may', '6 request', '7 parse', '8 compare', '9 settle', '10 tell']);
   });
 });
 

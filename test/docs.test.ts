@@ -71,6 +71,15 @@ describe('prose', () => {
   });
 });
 
+it('pages use one word an idea: tick, host request and allowance', () => {
+  const replaced = /\berrands?\b|\b(?:a|the|each|every|next|last|first|one|coming) looks?\b/i;
+  expect('at the next look').toMatch(replaced);
+  expect('an errand to a host').toMatch(replaced);
+  const others = ['CONTRIBUTING.md', 'docs/decisions/0047-looks-windows-and-pages.md'];
+  const pages = CHECKED.filter((path) => !others.includes(path));
+  expect(pages.filter((path) => replaced.test(textOf(path)))).toEqual([]);
+});
+
 /** Documents that no reader has: "003's average", "appendix B", "section 5", "Promise 3". */
 const NUMBERED_DOCUMENT =
   /(?<![\d.,_])00[0-4](?:'s\b|\b)(?![.,]?\d)|\bspecification\s+0|\bappendix\s+[A-Z]\b|\bsection\s+\d|\bpromise\s+\d/i;

@@ -14,6 +14,7 @@ import type { NormalizedUrl, Normalizer } from '../url/normalize.ts';
 import type { LinkDiscovery } from './discover/discover-links.ts';
 import type { ModeDesk } from './revisit/choose-run-mode.ts';
 import type { MapLists } from './run/compute-depths.ts';
+import type { Crew } from './run/crew.ts';
 import type { HostAllowance } from './run/host-allowance.ts';
 import type { Slots } from './run/slots.ts';
 import type { PageFaults } from './visit/page-faults.ts';
@@ -108,6 +109,8 @@ export interface SitemapParts {
 
 export interface CrawlParts {
   owner: string;
+  /** Who works on the run besides this loop. */
+  crew: Crew;
   startUrls: StartUrl[];
   /** Whether an identity is one of them; lists may be long. */
   isStartUrl: (url: string) => boolean;

@@ -24,6 +24,8 @@ import { openBodies, openStore } from '../store/open-store.ts';
 import type { RunStore, Store } from '../store/store-port.ts';
 import { pausesAtLimit } from '../store/unfinished-run.ts';
 import type { CrawlParts } from './parts.ts';
+import type { CrawlLoop } from './run/crawl-loop.ts';
+import type { Heartbeat } from './run/crew.ts';
 import { extensionFailed, guardExtensions } from './run/guard-extensions.ts';
 import type { HostAllowance } from './run/host-allowance.ts';
 import {
@@ -36,7 +38,7 @@ import {
 } from './run/prepare-run.ts';
 import { type RunWork, workOnRun } from './run/run-lifecycle.ts';
 import type { Slots } from './run/slots.ts';
-import { type CrawlLoop, createCrawlLoop } from './run-crawl.ts';
+import { createCrawlLoop } from './run-crawl.ts';
 import { type Extensions, wireNormalizer, wireParts } from './wire.ts';
 
 export interface CrawlRequest {
@@ -265,7 +267,7 @@ function begin(
 ): CrawlHandle {
   const { start, project } = run;
   const { events, extensions, failures } = stage;
-  const { clock, store } = parts;
+  const { store } = parts;
   const loop = createCrawlLoop(parts, run.isJoined ? null : { isResumed: start.resumed });
   stage.watch(loop);
   events.ofRun(start.runId, project);
@@ -276,11 +278,9 @@ function begin(
     known_urls: start.knownUrls,
   }) as RunEvent;
   events.tell(opening);
-  let answeredAt = clock.monotonic();
-  let answerMs: number | null = null;
-  const onAnswer = (tookMs: number) => {
-    answeredAt = clock.monotonic();
-    answerMs = tookMs;
+  let heartbeat: Heartbeat | null = null;
+  const onHeartbeat = (started: Heartbeat) => {
+    heartbeat = started;
   };
   let mapGraph: LinkGraph | null = null;
   const onGraph = (graph: LinkGraph) => {
@@ -290,7 +290,7 @@ function begin(
   const onLimit = () => {
     isAtLimit = true;
   };
-  const work = workOnRun({ ...run, parts, loop, onAnswer, onGraph, onLimit });
+  const work = workOnRun({ ...run, parts, loop, onHeartbeat, onGraph, onLimit });
   return {
     runId: start.runId,
     project,
@@ -315,9 +315,8 @@ function begin(
       waiting: store.frontier.waiting(),
       ...loop.now,
       lagMs: parts.lag.lagMs,
-      // One file, written by this very thread: there is nobody to wait for.
-      storeSilentMs: store.isShared ? clock.monotonic() - answeredAt : 0,
-      storeAnswerMs: answerMs,
+      storeSilentMs: heartbeat?.silentMs ?? 0,
+      storeAnswerMs: heartbeat?.answerMs ?? null,
     }),
     flush: () => store.flush(),
     finished: finalizeSinks(work, extensions.sinks ?? [], failures),

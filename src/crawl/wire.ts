@@ -38,6 +38,7 @@ import type {
   TrustPolicy,
 } from './parts.ts';
 import { createModeDesk } from './revisit/choose-run-mode.ts';
+import { chooseCrew } from './run/choose-crew.ts';
 import { headersByOrigin } from './run/credentials.ts';
 import type { HostAllowance } from './run/host-allowance.ts';
 import { createSlots, type Slots } from './run/slots.ts';
@@ -86,8 +87,11 @@ export function wireParts(wiring: Wiring): CrawlParts {
   const lag = watchLoopLag(clock);
   const originHeaders = headersByOrigin(config, startUrls);
   const isStartUrl = (url: string) => starts.has(url);
+  const pace = wirePace(config, extensions.pacing, () => lag.lagMs);
+  const crew = chooseCrew({ store, clock, lag, pace });
   return {
     owner: wiring.owner,
+    crew,
     startUrls,
     isStartUrl,
     isFetchOnly: config.fetchOnly,
@@ -104,13 +108,14 @@ export function wireParts(wiring: Wiring): CrawlParts {
     allowance: wiring.allowance ?? null,
     slots: wiring.slots ?? createSlots(config.concurrency),
     policy: wirePolicy(config, token, [...contentParsers.keys()]),
-    pace: wirePace(config, extensions.pacing, () => lag.lagMs),
+    pace,
     modes: createModeDesk({
       wanted: config.mode,
       threshold: config.smartThreshold,
       confidence: config.smartConfidence,
       sample: config.smartSample,
       store,
+      crew,
       events,
       random: Math.random,
     }),

@@ -37,10 +37,6 @@ import { type Look, looksByHost } from './start-checks.ts';
 import { createStartFeeds } from './start-feeds.ts';
 
 const ENTRIES_AT_ONCE = 256;
-/** So many hosts are looked at side by side: each look waits for its host's slots, and holds little meanwhile. */
-const HOSTS_AT_ONCE = 1024;
-/** Where workers share the run, a look may wait for a host that another worker holds, and asks the store for it each second. */
-const SHARED_HOSTS_AT_ONCE = 64;
 /** So many start URLs of a host are waited for, to see whether they are feeds. */
 const MOST_AWAITED = 256;
 /** Of start URLs that were not asked for here, so many are asked for as feeds. */
@@ -129,7 +125,7 @@ export function createSitemapDiscovery(
   /** Whoever gave them has them read: that one is there says nothing of the site's own. */
   const given = new Set([...startUrls, ...(sitemaps?.feeds ?? [])].map(({ fetchUrl }) => fetchUrl));
   /** What was not told here may have been answered to another worker, or to this run before it was interrupted. */
-  const mayBeUnheard = store.isShared || around.isResumed;
+  const mayBeUnheard = parts.crew.othersMayHaveMore || around.isResumed;
   const pages = createAwaited<PageLinks>(mayBeUnheard ? 'unread' : [], around.onChange);
   const feeds = createStartFeeds(around.onChange);
   let [isStopped, isCut] = [false, false];
@@ -146,8 +142,7 @@ export function createSitemapDiscovery(
 
   function begin(): void {
     const hosts = looksByHost(startUrls, sitemaps?.feeds ?? []);
-    const most = store.isShared ? SHARED_HOSTS_AT_ONCE : Math.min(HOSTS_AT_ONCE, parts.limits.maxHosts);
-    open = Math.min(most, hosts.length);
+    open = Math.min(parts.crew.hostsReadAtOnce(parts.limits.maxHosts), hosts.length);
     if (sitemaps !== null) for (const [{ start }] of hosts) expectLook(start.host);
     const work = async () => {
       for (let looks = hosts.shift(); looks !== undefined && !isStopped; looks = hosts.shift())

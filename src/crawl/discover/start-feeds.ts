@@ -2,7 +2,7 @@
  * Start URLs that are asked for as pages and answer as feeds or sitemaps do, wherever redirects led to them: whoever waits
  * for one hears of it. Such an answer is refused by its head, as any type that is no page; it is read by a request of its own.
  *
- * Before: visit-page.ts, which asks for the page. After: discover-sitemaps.ts, which reads the feed. It asks for nothing itself.
+ * Before: read-answer.ts, which tells what a page answered. After: discover-sitemaps.ts, which reads the feed. It requests nothing itself.
  */
 import type { ResponseHead } from '../../fetch/fetcher.ts';
 import { essenceOf } from '../../parse/mime-type.ts';

@@ -54,6 +54,8 @@ export interface PageTurn {
   method: 'HEAD' | 'GET';
   /** When it was claimed, its date was what the sitemaps of this run say. */
   isDated: boolean;
+  /** Header fields that make the request a conditional one; known when the page may be requested. */
+  conditions?: Record<string, string>;
   /** Asked once more, in full: because of a 304 that nobody asked for, or a 412 that conditions cannot get; or to check a 304. */
   check?: 'unasked' | 'spot';
   /** Asked by GET after HEAD, which was answered with this status; 0: with none. */

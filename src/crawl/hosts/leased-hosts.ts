@@ -8,17 +8,16 @@ import { PAGE_STATES, type PageState, pageStateName } from '../../frontier/page-
 import { HostPace } from '../../politeness/host-pace.ts';
 import type { HostLease } from '../../store/host-port.ts';
 import type { CrawlParts } from '../parts.ts';
+import { LEASES_AT_ONCE } from '../run/crew.ts';
+import type { PagePermits } from '../run/page-permits.ts';
 import { createHostQuestions, type HostQuestions } from './ask-hosts.ts';
 import { wasNotTaken } from './exchange.ts';
 import { keepLeases } from './keep-leases.ts';
 import { createRobotsLearner, unaskedOutcome } from './learn-robots.ts';
 import { ActiveHost, type PageTurn, type Refused } from './leased-host.ts';
 
-const LEASES_AT_ONCE = 256;
 /** Pages set aside for a robots.txt on its way; with more the host waits as a whole. */
 const MAX_PARKED = 16;
-/** Timers that run so late are those of a process with more work than its processor can do. */
-const BUSY_LAG_MS = 25;
 /** A host that somebody else has is asked for again so soon, and then ever less often up to once a second. */
 const FIRST_LEASE_PAUSE_MS = 20;
 /** Hosts change places with those in the store at most so often. */
@@ -58,8 +57,7 @@ export interface HostDesk extends HostQuestions {
 
 export interface DeskSurroundings {
   schedule: HostSchedule<ActiveHost>;
-  /** No page may be asked of this host now. */
-  isOutOfBudget: (hostId: number) => boolean;
+  permits: Pick<PagePermits, 'isOutFor'>;
   /** Something may be possible that was not. */
   onChange: () => void;
   /** A host was lost: this worker was away for longer than others wait. */
@@ -74,7 +72,7 @@ const PAUSED: Refused = {
 };
 
 export function createHostDesk(parts: CrawlParts, around: DeskSurroundings): HostDesk {
-  const { schedule, isOutOfBudget, onChange, onFailure } = around;
+  const { schedule, permits, onChange, onFailure } = around;
   const { store, clock, owner, events } = parts;
   const { leaseMs, maxHosts } = parts.limits;
   const hosts = new Map<string, ActiveHost>();
@@ -103,7 +101,7 @@ export function createHostDesk(parts: CrawlParts, around: DeskSurroundings): Hos
     const isDoubted = parts.allowance?.isSilent?.(lease.hostId) === true;
     const options = isDoubted ? { ...parts.pace, isDoubted } : parts.pace;
     const pace = new HostPace(lease.host, lease.state, options, clock, lease.takenOver);
-    const host = new ActiveHost(lease, pace, () => isOutOfBudget(lease.hostId));
+    const host = new ActiveHost(lease, pace, () => permits.isOutFor(lease.hostId));
     host.leaseEnds = keeper.endsAt(lease);
     hosts.set(lease.host, host);
     return host;
@@ -135,13 +133,12 @@ export function createHostDesk(parts: CrawlParts, around: DeskSurroundings): Hos
   }
 
   async function leaseMore(free: number): Promise<boolean> {
-    if (!mayHaveMore || isStopped || isTooBusy()) return false;
-    // Some may have become ready while the store was asked for something else: their requests are free for a moment only.
-    const left = store.isShared ? free - schedule.ready : free;
-    if (left <= 0) return false;
+    if (!mayHaveMore || isStopped) return false;
+    const wanted = parts.crew.leaseCount({ free, ready: schedule.ready, held: hosts.size });
+    if (wanted <= 0) return false;
     mayHaveMore = false;
     if (hosts.size >= maxHosts && cancelSwap === null) await giveBackFurthest();
-    const count = Math.min(leasesWanted(left), maxHosts - hosts.size);
+    const count = Math.min(wanted, maxHosts - hosts.size);
     if (count <= 0) return false;
     const leases = await store.frontier.lease(owner, count, clock.now(), leaseMs);
     if (leases.length > 0) mayHaveMore = true;
@@ -152,18 +149,6 @@ export function createHostDesk(parts: CrawlParts, around: DeskSurroundings): Hos
       else schedule.place(host);
     }
     return leases.length > 0;
-  }
-
-  /** Hosts that this process would only serve late are left to others; the next look tells whether any want them. */
-  function isTooBusy(): boolean {
-    return store.isShared && hosts.size > 0 && parts.lag.lagMs > BUSY_LAG_MS;
-  }
-
-  /** Where others are at work, no more than can be asked at once: what we hold is lost to them. */
-  function leasesWanted(free: number): number {
-    if (!store.isShared) return LEASES_AT_ONCE;
-    const { delayMs, perHost } = parts.pace;
-    return Math.min(LEASES_AT_ONCE, Math.max(1, delayMs > 0 ? free : Math.ceil(free / perHost)));
   }
 
   /** Room for hosts that may ask sooner: those that must wait longest, and have nothing open, go back to the store. */

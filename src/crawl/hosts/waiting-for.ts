@@ -2,27 +2,27 @@
 
 import type { ReadingSitemap, WaitingFor } from '../../events/events.ts';
 import type { Clock } from '../../primitives/clock.ts';
+import type { Crew } from '../run/crew.ts';
 import type { ActiveHost } from './leased-host.ts';
 
 export interface WaitView {
-  hosts: Iterable<ActiveHost>;
+  desk: { all(): Iterable<ActiveHost> };
   clock: Clock;
-  /** The sitemap of a host that is asked for, or waits for its turn. */
-  sitemapOf: (host: string) => ReadingSitemap | null;
-  /** Others may be at work on the run. */
-  isShared: boolean;
+  /** Knows the sitemap of a host that is being requested, or waits for its turn. */
+  sitemapDiscovery: { readingOf(host: string): ReadingSitemap | null } | null;
+  crew: Pick<Crew, 'othersMayHaveMore'>;
 }
 
 /** The time of a page's next try is kept in whole milliseconds, and some pages give way to others. */
 const NEARLY_MS = 1000;
 
 /** Null where nothing is waited for that can be told. */
-export function waitingFor({ hosts, clock, sitemapOf, isShared }: WaitView): WaitingFor | null {
+export function waitingFor({ desk, clock, sitemapDiscovery, crew }: WaitView): WaitingFor | null {
   const now = clock.monotonic();
   let next: { host: ActiveHost; at: number } | null = null;
   let open: ActiveHost | null = null;
   let isEmpty = true;
-  for (const host of hosts) {
+  for (const host of desk.all()) {
     isEmpty = false;
     if (host.openTurns > 0 && (open === null || host.turnSince < open.turnSince)) open = host;
     const at = nextAt(host, clock);
@@ -34,19 +34,19 @@ export function waitingFor({ hosts, clock, sitemapOf, isShared }: WaitView): Wai
   const inSeconds = (monotonic: number) => Math.round((monotonic - now) / 100) / 10;
   if (next !== null) {
     const { host, at } = next;
-    const about = { host: host.lease.host, sitemap: sitemapOf(host.lease.host) };
+    const about = { host: host.lease.host, sitemap: sitemapDiscovery?.readingOf(host.lease.host) ?? null };
     const times = { until: wallOf(at), in_seconds: inSeconds(at) };
     return { ...about, ...times, ...reasonOf(host, at) };
   }
   if (open !== null) {
     const { host } = open.lease;
-    const sitemap = sitemapOf(host);
+    const sitemap = sitemapDiscovery?.readingOf(host) ?? null;
     return {
       ...{ host, sitemap, until: null, in_seconds: null },
       ...{ why: 'answer', seconds: Math.round((now - open.turnSince) / 1000), status: null, detail: null },
     };
   }
-  if (!isEmpty || !isShared) return null;
+  if (!isEmpty || !crew.othersMayHaveMore) return null;
   return {
     ...{ host: null, sitemap: null, until: null, in_seconds: null },
     ...{ why: 'workers', seconds: null, status: null, detail: null },

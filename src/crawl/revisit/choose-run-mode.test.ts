@@ -34,8 +34,8 @@ describe('the sample of a smart run', () => {
       sample,
       threshold: 0.3,
       confidence: 0.95,
+      crew: { othersMayHaveMore: false },
       store: {
-        isShared: false,
         clock: { now: () => 0, monotonic: () => 0, after: () => () => {} },
         run: { decideMode: async (decision) => decision },
       },
@@ -88,8 +88,8 @@ describe('the mode of a run', () => {
         sample: 100,
         threshold: 0.3,
         confidence: 0.95,
+        crew: { othersMayHaveMore: true },
         store: {
-          isShared: true,
           clock: { now: () => 0, monotonic: () => 0, after: () => () => {} },
           run: {
             decideMode: async (decision) => {

@@ -18,6 +18,7 @@ import { PAGE_STATES } from '../../frontier/page-state.ts';
 import type { KnownPage, Revision } from '../../store/frontier-port.ts';
 import type { CrawlMode, ModeDecision, RunPort, RunStart } from '../../store/run-port.ts';
 import type { RunStore } from '../../store/store-port.ts';
+import type { Crew } from '../run/crew.ts';
 
 /** Others may have decided meanwhile: asked at most so often. */
 const ASK_EVERY_MS = 2000;
@@ -29,7 +30,8 @@ export interface ModeDeskOptions extends ModeTestOptions {
   wanted: CrawlMode | 'smart';
   /** The most pages of the sample. */
   sample: number;
-  store: Pick<RunStore, 'clock' | 'isShared'> & { run: Pick<RunPort, 'decideMode'> };
+  store: Pick<RunStore, 'clock'> & { run: Pick<RunPort, 'decideMode'> };
+  crew: Pick<Crew, 'othersMayHaveMore'>;
   events: Pick<EventHub, 'emit'>;
   random: () => number;
 }
@@ -57,7 +59,7 @@ function isGoneForGood({ state, reason, depth }: KnownPage): boolean {
 }
 
 export function createModeDesk(options: ModeDeskOptions): ModeDesk {
-  const { wanted, store, events, random } = options;
+  const { wanted, store, crew, events, random } = options;
   const test: ModeTest = createModeTest(options);
   let decision: ModeDecision | null = wanted === 'smart' ? null : { mode: wanted, reason: `mode ${wanted}` };
   /** Pages of the sample that were asked and not heard yet, and what is known of them; undefined while on their way. */
@@ -131,7 +133,7 @@ export function createModeDesk(options: ModeDeskOptions): ModeDesk {
       if (test.verdict !== null) await decide(test.verdict, explainMode(test, options));
       else if (test.sampled >= options.sample)
         await decide(likelierMode(test, options), explainMode(test, options));
-      else if (store.isShared && store.clock.monotonic() - askedAt >= ASK_EVERY_MS) await askOthers();
+      else if (crew.othersMayHaveMore && store.clock.monotonic() - askedAt >= ASK_EVERY_MS) await askOthers();
       isAsking = false;
     },
     async close(why) {

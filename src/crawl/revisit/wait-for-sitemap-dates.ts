@@ -6,12 +6,12 @@
 import type { Claim } from '../../frontier/candidate.ts';
 import type { ActiveHost } from '../hosts/leased-host.ts';
 import type { HostDesk } from '../hosts/leased-hosts.ts';
-import type { VisitSurroundings } from '../visit/visit-page.ts';
+import type { VisitParts } from '../visit/visit-parts.ts';
 
 /** So many are held in memory, over all hosts. */
 const MOST_ASIDE = 4096;
 
-export interface PutOffSurroundings extends Pick<VisitSurroundings, 'store' | 'onStart' | 'wakeHost'> {
+export interface PutOffSurroundings extends Pick<VisitParts, 'store' | 'onStart' | 'wakeHost'> {
   desk: Pick<HostDesk, 'all'>;
   /** Something may be possible that was not. */
   onChange: () => void;

@@ -26,8 +26,8 @@ export function createAlarm(clock: Clock) {
      * a server on the same machine once, and one by one each of them would. But not for long: where hundreds of
      * answers came together, a host whose time has come would wait until the last of them was read.
      */
-    async sleep(): Promise<void> {
-      if (hasRung) return;
+    async sleep(): Promise<undefined> {
+      if (hasRung) return undefined;
       await new Promise<void>((resolve) => {
         let rangAt: number | null = null;
         const end = () => {

@@ -1,39 +1,24 @@
-/**
- * What a worker on a shared store does beside the loop: it says every few seconds that it is alive, and hears how far
- * all of them have come. A store that nobody shares is left in peace.
- */
+/** Says every few seconds that this worker is alive, and hears how far all workers have come. */
 import type { Clock } from '../../primitives/clock.ts';
-import type { RunStore } from '../../store/store-port.ts';
-import type { WorkerReport } from '../../store/worker-report.ts';
+import type { RunPort } from '../../store/run-port.ts';
+import type { Heartbeat, HeartbeatOptions } from './crew.ts';
 
 const HEARTBEAT_EVERY_MS = 5_000;
 /** Counting may take long in a large store: it gets at most a twentieth of the time. */
 const COUNT_SHARE = 20;
 
-export interface StoreWatchOptions {
-  store: RunStore;
-  clock: Clock;
-  wantsCounts: boolean;
-  /** Pages of the run that are counted here: what was done before, and by this worker. */
-  pagesHere: () => number;
-  report: () => WorkerReport;
-  onAnswer: (tookMs: number) => void;
-  onFailure: (error: unknown) => void;
+export interface HeartbeatStore {
+  run: Pick<RunPort, 'heartbeat' | 'counts'>;
 }
 
-export interface StoreWatch {
-  /** About how many pages of the run others have done since. */
-  readonly pagesOfOthers: number;
-  stop(): void;
-}
-
-export function watchStore(options: StoreWatchOptions): StoreWatch {
-  const { store, clock } = options;
+export function startHeartbeat({ run }: HeartbeatStore, clock: Clock, options: HeartbeatOptions): Heartbeat {
   let others = 0;
   let countAgainAt = 0;
-  let isStopped = !store.isShared;
+  let answeredAt = clock.monotonic();
+  let answerMs: number | null = null;
+  let isStopped = false;
   let cancel = () => {};
-  if (!isStopped) beatLater();
+  beatLater();
 
   function beatLater(): void {
     if (isStopped) return;
@@ -47,18 +32,24 @@ export function watchStore(options: StoreWatchOptions): StoreWatch {
 
   async function beat(): Promise<void> {
     const askedAt = clock.monotonic();
-    await store.run.heartbeat(options.report());
-    options.onAnswer(clock.monotonic() - askedAt);
-    if (!options.wantsCounts || isStopped || clock.monotonic() < countAgainAt) return;
-    const countedFrom = clock.monotonic();
-    const { pages } = await store.run.counts();
+    await run.heartbeat(options.report());
+    answeredAt = clock.monotonic();
+    answerMs = answeredAt - askedAt;
+    if (!options.wantsCounts || isStopped || answeredAt < countAgainAt) return;
+    const { pages } = await run.counts();
     others = Math.max(others, pages - options.pagesHere());
-    countAgainAt = clock.monotonic() + COUNT_SHARE * (clock.monotonic() - countedFrom);
+    countAgainAt = clock.monotonic() + COUNT_SHARE * (clock.monotonic() - answeredAt);
   }
 
   return {
     get pagesOfOthers() {
       return others;
+    },
+    get silentMs() {
+      return clock.monotonic() - answeredAt;
+    },
+    get answerMs() {
+      return answerMs;
     },
     stop() {
       isStopped = true;

@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { FakeClock } from '../../../test/fake-clock.ts';
 import type { RunCounts } from '../../store/run-port.ts';
-import type { RunStore } from '../../store/store-port.ts';
-import { watchOthers } from './other-workers.ts';
+import { type SharedWork, watchSharedWork } from './other-workers.ts';
 
 const LIMIT = 77;
 
@@ -11,7 +10,6 @@ function useStore(flushMs: number, countMs: number) {
   const clock = new FakeClock();
   const store = { pages: 42 };
   const verbs = {
-    isShared: true,
     frontier: { onWork: () => {} },
     async flush() {
       clock.advance(flushMs);
@@ -23,7 +21,7 @@ function useStore(flushMs: number, countMs: number) {
       },
     },
   };
-  const others = watchOthers(verbs as unknown as RunStore, clock, () => {});
+  const others = watchSharedWork(verbs as unknown as SharedWork, clock, () => {});
   return { clock, store, others };
 }
 

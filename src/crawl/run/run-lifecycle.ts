@@ -14,9 +14,9 @@ import type { RunCounts, RunStart } from '../../store/run-port.ts';
 import type { RunStore } from '../../store/store-port.ts';
 import type { NormalizedUrl } from '../../url/normalize.ts';
 import type { CrawlParts } from '../parts.ts';
-import type { CrawlLoop } from '../run-crawl.ts';
 import { readMapGraph, saveOriginDepths } from './compute-depths.ts';
-import { watchStore } from './heartbeat.ts';
+import type { CrawlLoop } from './crawl-loop.ts';
+import type { Heartbeat } from './crew.ts';
 import type { LoopEnd } from './loop-end.ts';
 import { findRefusedStarts, summarizeRefused } from './refused-starts.ts';
 
@@ -42,8 +42,8 @@ export interface RunWork {
   onGraph: (graph: LinkGraph) => void;
   /** Hears when the run ends for want of pages that it may ask for. */
   onLimit: () => void;
-  /** Hears each time the store has answered, with how long it took. */
-  onAnswer: (tookMs: number) => void;
+  /** Hears of what knows how the store answers. */
+  onHeartbeat: (heartbeat: Heartbeat) => void;
 }
 
 type Summarize = (
@@ -55,30 +55,26 @@ type Summarize = (
 
 export async function workOnRun(work: RunWork): Promise<SummaryEvent> {
   const { parts, loop, start } = work;
-  const { store, clock, events, limits } = parts;
+  const { store, crew, clock, events, limits } = parts;
   const startedAt = clock.monotonic();
   const begunAt = clock.now();
   const { counters } = events;
   counters.pages = start.pagesDone;
   counters.requests = start.requestsDone;
   counters.bytes = start.bytesDone;
-  const watch = watchStore({
-    store,
-    clock,
+  const heartbeat = crew.startHeartbeat({
     // Only for who watches the run itself: counting costs.
     wantsCounts: events.wantsPages && !work.isJoined,
     pagesHere: () => counters.pages,
     report: () => ({ hosts: loop.now.hosts, pages: counters.pages - start.pagesDone }),
-    onAnswer: work.onAnswer,
     onFailure: (error) => loop.fail(error),
   });
+  work.onHeartbeat(heartbeat);
   const summarize: Summarize = (status, error, counts, refused = []) =>
     events.stamp({
       type: 'summary',
       status,
-      ...(store.isShared
-        ? { pages: counts.pages, requests: counts.requests, bytes: counts.bytes }
-        : { pages: counters.pages, requests: counters.requests, bytes: counters.bytes }),
+      ...crew.totals({ pages: counters.pages, requests: counters.requests, bytes: counters.bytes }, counts),
       duration_ms: Math.round(clock.monotonic() - startedAt),
       by_state: counts.byState,
       ...countUrls(counts.byState),
@@ -96,7 +92,7 @@ export async function workOnRun(work: RunWork): Promise<SummaryEvent> {
     clock,
     events,
     maxPages: limits.maxPages,
-    pages: () => counters.pages + watch.pagesOfOthers,
+    pages: () => counters.pages + heartbeat.pagesOfOthers,
     look: () => ({ waiting: store.frontier.waiting(), ...loop.now }),
     waitingFor: loop.waitingFor,
   });
@@ -118,7 +114,7 @@ export async function workOnRun(work: RunWork): Promise<SummaryEvent> {
     throw error;
   } finally {
     progress.stop();
-    watch.stop();
+    heartbeat.stop();
     parts.lag.stop();
     await parts.fetcher.close();
     await parts.bodies?.close();
@@ -210,7 +206,7 @@ const hasRead = ({ ledger }: RunCounts) =>
 
 /** Before the run ends, so that one that ended has them: whoever is killed here goes on with the run. */
 async function saveDepths(
-  { map, store }: CrawlParts,
+  { map, store, crew }: CrawlParts,
   project: string,
   onGraph: RunWork['onGraph'],
 ): Promise<void> {
@@ -221,7 +217,7 @@ async function saveDepths(
     const graph = await readMapGraph(side, project, map);
     await saveOriginDepths(store.projects, store.start.projectId, graph, map);
     // Others may go on with a shared map: then it is not as it was left.
-    if (!store.isShared) onGraph(graph.whole);
+    if (!crew.othersMayHaveMore) onGraph(graph.whole);
   } finally {
     await side.close();
   }
@@ -237,19 +233,14 @@ async function statusOf(
   end: RunLeft,
   { parts, start, isForFinds }: Pick<RunWork, 'parts' | 'start' | 'isForFinds'>,
 ): Promise<RunStatus> {
-  const { store, events, startUrls, discovery } = parts;
+  const { crew, events, startUrls, discovery } = parts;
   if (end === 'stopped' || end === 'paused') return 'interrupted';
   if (isForFinds || events.counters.answers > 0 || start.pagesDone > 0) return 'completed';
   // Nobody was to be asked: every start URL is in a list of those to leave alone.
   const isWelcome = (url: NormalizedUrl) =>
     discovery.judge(url, 0, 'link', false, true).state === PAGE_STATES.Queued;
   if (!startUrls.some(isWelcome)) return 'completed';
-  if (!store.isShared) return 'failed';
-  const { pages, byState, ledger } = await store.run.counts();
-  // Without a page only start URLs are known: one that was skipped was refused by a robots.txt, which is an answer.
-  const isAnswered =
-    pages > 0 || (byState.Skipped ?? 0) > 0 || ledger.some(({ outcome }) => outcome === 'unchanged');
-  return isAnswered ? 'completed' : 'failed';
+  return (await crew.wasAnswered()) ? 'completed' : 'failed';
 }
 
 function ownCounts({ counters }: EventHub, start: RunStart, waiting: number): RunCounts {

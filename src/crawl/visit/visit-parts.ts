@@ -1,0 +1,36 @@
+/** What the stages of one page need besides the crawl's parts: whom to tell what became of the page and its host. */
+import type { PageState } from '../../frontier/page-state.ts';
+import type { SitemapDiscovery } from '../discover/discover-sitemaps.ts';
+import type { Exchange, ExchangeSurroundings } from '../hosts/exchange.ts';
+import type { ActiveHost, PageTurn } from '../hosts/leased-host.ts';
+import type { CrawlParts } from '../parts.ts';
+import type { Answer } from './judge-answer.ts';
+import type { PageSettlement } from './page-settlement.ts';
+
+export interface VisitParts extends CrawlParts, ExchangeSurroundings {
+  /** The host takes no more pages in this run. */
+  closeHost: (host: ActiveHost, state: PageState, reason: string) => Promise<void>;
+  /** Pages were queued for this host. */
+  wakeHost: (host: string) => void;
+  /** Hears of each answer at depth 0 that decides, and where none is needed; null when nobody wants to. */
+  onStart: SitemapDiscovery['seeStart'] | null;
+  permits: { take(host: ActiveHost): void; giveBack(host: ActiveHost): void };
+}
+
+/** One page between its answer and its row. */
+export interface PageVisit {
+  turn: PageTurn;
+  exchange: Exchange;
+  settlement: PageSettlement;
+  /** Null where a stage threw. */
+  answer: Answer | null;
+  /** Why its body could not be kept. */
+  unkept: { error: unknown } | null;
+}
+
+/** An answer that does not decide: the page is requested once more. */
+export interface NextRequest {
+  turn: PageTurn;
+  exchange: Exchange;
+  next: PageTurn;
+}

@@ -196,6 +196,12 @@ export interface LedgerLine {
   bytes_saved: number;
 }
 
+/** An operator's order has been obeyed here: the run is paused. It goes on with another `run` event. */
+export interface StandingEvent extends EventStamp {
+  type: 'standing';
+  status: 'paused';
+}
+
 /** Of a reader that was too slow: events that it did not get, because more were waiting than it keeps. */
 export interface DroppedEvent extends EventStamp {
   type: 'dropped';
@@ -211,6 +217,7 @@ export type CrawlEvent =
   | FaultEvent
   | ProgressEvent
   | SummaryEvent
+  | StandingEvent
   | DroppedEvent;
 export type EventListener = (event: CrawlEvent) => void;
 
@@ -223,6 +230,7 @@ export const TOPIC_OF: Readonly<Record<CrawlEvent['type'], Topic>> = {
   mode: 'run',
   fault: 'run',
   summary: 'run',
+  standing: 'run',
   dropped: 'run',
   page: 'page',
   host: 'host',

@@ -7,8 +7,9 @@
  * again from the history of visits. One watch a project: a second one is refused while the first lives.
  */
 import type { Config } from '../config/load-config.ts';
+import type { CrawlHandle } from '../crawl/run/crawl-handle.ts';
 import type { HostAllowance } from '../crawl/run/host-allowance.ts';
-import { type CrawlHandle, startCrawl } from '../crawl/start-crawl.ts';
+import { startCrawl } from '../crawl/start-crawl.ts';
 import type { EventListener, RefusedStart, SummaryEvent } from '../events/events.ts';
 import { type Clock, systemClock } from '../primitives/clock.ts';
 import type { ReadSide, StoredRun, VisitRowBrief } from '../store/read-side.ts';

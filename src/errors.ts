@@ -355,6 +355,12 @@ export const ERRORS = {
     exitCode: 2,
     httpStatus: 409,
   },
+  'db-open-here': {
+    message: 'The database {file} is open for writing in this process already.',
+    hint: 'Open a store once and begin all runs on it: it carries several at once, also of several projects.',
+    exitCode: 2,
+    httpStatus: 409,
+  },
   'db-not-writable': {
     message: 'The database {file} cannot be written: {reason}.',
     hint: 'Choose a file in a folder that exists and that this user may write to, with --db FILE.',
@@ -542,6 +548,24 @@ export const ERRORS = {
       'The project "{project}" is being crawled by worker {worker}; its pages must not be changed or taken away now.',
     hint: 'Stop its workers first (`sumi workers` lists them), or choose another --project.',
     exitCode: 2,
+    httpStatus: 409,
+  },
+  'run-under-way': {
+    message: 'The project "{project}" is being crawled in this process already (run {run}).',
+    hint: 'Wait for that run to end, or stop it, and try again; or choose another --project.',
+    exitCode: 2,
+    httpStatus: 409,
+  },
+  'session-ended': {
+    message: 'Nothing more can be done for run {run} here: its session has ended.',
+    hint: 'Everything up to its end is kept; begin the run again on the store, and it goes on.',
+    exitCode: 4,
+    httpStatus: 409,
+  },
+  'store-closed': {
+    message: 'The store {store} was closed.',
+    hint: 'Everything up to that moment is kept; open it again, and the same command goes on.',
+    exitCode: 4,
     httpStatus: 409,
   },
   'watch-in-use': {

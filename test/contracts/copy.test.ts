@@ -261,7 +261,7 @@ describe('a source that is in use', () => {
   it('is refused: a file that a crawler has open', async () => {
     const { file, web } = await crawlSite(bench);
     const begun = await bench.begin(file, web.url('/'), { project: 'site', delay: 10 });
-    await expect(copy(file.path, bench.file().path)).rejects.toMatchObject({ code: 'db-locked' });
+    await expect(copy(file.path, bench.file().path)).rejects.toMatchObject({ code: 'db-open-here' });
     begun.stop();
     await begun.finished;
   });

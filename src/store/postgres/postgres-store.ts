@@ -52,9 +52,10 @@ import {
   setPrepared,
 } from './runs.ts';
 import { saveDepths } from './save-depths.ts';
-import { ask, createHostIds, holds, rememberRobots, type Session } from './session.ts';
+import { ask, createHostIds, holds, rememberRobots, type Session, transaction } from './session.ts';
 import { log, settle } from './settle.ts';
 import { readDiscovery, saveDiscovery, saveEntries } from './sitemap-entries.ts';
+import { readStanding, STEER_CHANNEL, steer } from './steer.ts';
 import { createIdentityBytes, createKeyedHasher, createUrlIdentity } from './url-identity.ts';
 import { endWorker, heartbeat, reservePages, returnPages } from './workers.ts';
 import { closeGroup, writeGroup } from './write-group.ts';
@@ -171,7 +172,20 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
     past: (pageId, withLinks = true) => readPast(session, pageId, withLinks),
     markOrphans: (since, now) => markOrphans(session, since, now),
   };
+  const steered = new Set<(runId: number) => void>();
+  let stopHearing: (() => Promise<void>) | null = null;
   const projects: ProjectPort = {
+    steer: (runId, order, now) =>
+      transaction(session, (tx) => steer(tx, { runId, order, now, file: storeLabel(address) })),
+    standing: (runId) => attempt((runner) => readStanding(runner, runId, databaseClock.now())),
+    onSteer(listener) {
+      steered.add(listener);
+      if (!isPooled(address))
+        stopHearing ??= listen(sql, STEER_CHANNEL, (runId) => {
+          for (const heard of steered) heard(Number(runId));
+        });
+      return () => void steered.delete(listener);
+    },
     settings: (project) => attempt((runner) => readProjectSettings(runner, project)),
     saveSettings: (project, settings) => saveProjectSettings(session, project, settings),
     revise: (request, judge) => revise(session, request, judge),
@@ -185,7 +199,12 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
   const openedRun = {
     ...{ clock: databaseClock, isShared, projects, openSide, frontier, run, hosts, sitemaps, history },
     flush: () => session.window.flush(),
-    leave: () => session.window.flush(),
+    async leave() {
+      await session.window.flush();
+      if (session.owner !== '') await endWorker(session);
+      session.held.clear();
+      session.owner = '';
+    },
   };
 
   return {
@@ -211,7 +230,7 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
         if (session.owner !== '') await endWorker(session);
       } finally {
         session.window.stop();
-        await Promise.all([stopListening(), disconnect(writer), disconnect(maker)]);
+        await Promise.all([stopListening(), stopHearing?.(), disconnect(writer), disconnect(maker)]);
         await disconnect(sql);
       }
     },

@@ -29,18 +29,17 @@ export async function readStanding(runner: Runner, runId: number, now: number): 
   return row ?? null;
 }
 
+/** `file`: what messages call the store. */
 export async function steer(
   tx: TransactionSql,
-  runId: number,
-  order: Order,
-  now: number,
+  { runId, order, now, file }: { runId: number; order: Order; now: number; file: string },
 ): Promise<RunStanding> {
   const [run] = await ask<{ id: number; status: StoredStatus }>(
     tx,
     'SELECT id, status FROM run WHERE id = $1 FOR UPDATE',
     [runId],
   );
-  if (run === undefined) throw sumiError('unknown-run', { run: runId });
+  if (run === undefined) throw sumiError('unknown-run', { run: runId, file });
   const status = statusAfter(order, run);
   const { workers } = (await readStanding(tx, runId, now))!;
   if (status !== run.status) await ask(tx, SET_STATUS, [runId, status, Math.round(now)]);

@@ -314,8 +314,14 @@ export const ERRORS = {
   },
   'sort-unserved': {
     message: 'Pages cannot be sorted by {sort}: this store has no index for it.',
-    hint: 'Make it with SQL, once: CREATE INDEX fetched_by_{sort} ON fetched ({sort}, page_id).',
+    hint: 'Make the indexes once with `sumi index sorts`; crawls keep them up to date from then on.',
     exitCode: 2,
+    httpStatus: 409,
+  },
+  'index-busy': {
+    message: 'The indexes of project "{project}" cannot be built: a run of it is under way, or was killed.',
+    hint: 'Wait for its end (`sumi runs` lists it), or end one that was killed with `sumi resume`.',
+    exitCode: 1,
     httpStatus: 409,
   },
   'cursor-unreadable': {

@@ -96,6 +96,7 @@ export function createCrawlLoop(parts: CrawlParts, discoverer: { isResumed: bool
     fail: signal.fail,
     stop: loop.stop,
     waitingFor: () => waitingFor(loop),
+    hadFurtherPages: () => end.hadFurtherPages,
     hasMoreToFind: () => sitemapDiscovery?.isCut ?? false,
     get now() {
       return { inFlight: turns.open, hosts: desk.size, cooling: schedule.cooling };

@@ -1,4 +1,4 @@
-/** The ledger of a run as the summary tells it: how many visits found what, and what was spared at which level. Pure. */
+/** The counts of a run for the summary: how many visits had which outcome, and what was saved at which level. Pure. */
 import { KNOWN_BY, type KnownBy } from '../change/visit-record.ts';
 import type { LedgerRow } from '../store/run-port.ts';
 import type { LedgerLine, SummaryEvent } from './events.ts';
@@ -18,7 +18,7 @@ export function countChanges(rows: readonly LedgerRow[]): ChangeCounts {
   for (const { outcome, knownBy, visits, bytesSaved } of rows) {
     counts[outcome] += visits;
     counts.bytes_saved += bytesSaved;
-    // A page that turned out to be an orphan, or to be one no more, may have cost as little as an unchanged one.
+    // For an orphan, or a page that is no orphan any more, the saved bytes may be as few as for an unchanged page.
     if (outcome !== 'unchanged' && bytesSaved === 0) continue;
     if (WITHOUT_BODY.has(knownBy)) counts.not_transferred += visits;
     const line = levels.get(knownBy) ?? { level: knownBy, pages: 0, requests_saved: 0, bytes_saved: 0 };

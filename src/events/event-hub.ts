@@ -25,7 +25,7 @@ export interface Counters {
   bytes: number;
   /** Broken and rate-limited URLs (docs/words.md) since this process began. */
   errors: number;
-  /** Pages that were answered, or refused by a robots.txt that was, since this process began. */
+  /** Pages that were answered, or that an answered robots.txt forbids, since this process began. */
   answers: number;
   /** Pages settled since this process began. */
   readonly states: Map<PageState, number>;
@@ -40,23 +40,23 @@ export interface OutcomeCount {
 
 export interface EventHub {
   readonly counters: Counters;
-  /** True when page events have a listener. */
+  /** True if page events have a listener. */
   readonly wantsPages: boolean;
-  /** True when somebody wants every link by its URL, which the crawl itself never makes. */
+  /** True if somebody wants every link with its URL, which the crawl itself never makes. */
   readonly wantsLinks: boolean;
-  /** Of which run the events are from now on. */
+  /** Sets the run of the events from now on. */
   ofRun(run: number, project: string): void;
-  /** At any time, to these topics. The answer ends the subscription. */
+  /** Subscribes to these topics, at any time. The returned function ends the subscription. */
   subscribe(listener: EventListener, topics?: readonly Topic[]): () => void;
   listenToLinks(listener: LinkListener): void;
   emit(event: EventBody): void;
-  /** The event as `emit` would make it, for who keeps it, too; `tell` passes it on. */
+  /** The event as `emit` would make it, for callers that also store it; `tell` passes it on. */
   stamp<Body extends EventBody>(body: Body): Body & EventStamp;
   tell(event: CrawlEvent): void;
   links(from: string, links: readonly ToldLink[]): void;
   host(event: Omit<HostEvent, 'type' | keyof EventStamp>): void;
   count(state: PageState): void;
-  /** One request is over; status 0 when there was no answer. */
+  /** One request is over; status 0 without an answer. */
   request(statusCode: number, failure: string | null, bytes: number): void;
 }
 
@@ -110,7 +110,7 @@ export function createEventHub(clock: Pick<Clock, 'now'>): EventHub {
       [run, project] = [id, name];
     },
     subscribe(listener, topics = TOPICS) {
-      // A function of its own for each subscription: the same listener may subscribe twice.
+      // Each subscription has a function of its own: the same listener may subscribe twice.
       const heard: EventListener = (event) => listener(event);
       for (const topic of topics) listeners[topic].add(heard);
       return () => {

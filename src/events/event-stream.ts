@@ -1,9 +1,9 @@
 /**
- * Events as an async iterable, for `for await`. A reader gets the run event and everything of its topics from the moment
- * it began to read. It ends after the summary, or throws what ended the run.
+ * Events as an async iterable, for `for await`. A reader gets the run event, and all events of its topics from the
+ * moment when it began to read. The iterable ends after the summary, or throws the error that ended the run.
  *
- * The crawl does not wait for readers. What a reader has not read yet is kept in memory, up to a bound: events beyond it
- * are dropped, counted, and told by one `dropped` event in their place. Events of the topic `run` are few and never dropped.
+ * The crawl does not wait for readers. Unread events are kept in memory, up to a limit. Events beyond it are dropped
+ * and counted, and one `dropped` event takes their place. Events of the topic `run` are few and never dropped.
  */
 import {
   type CrawlEvent,
@@ -18,21 +18,21 @@ import {
 const MOST_WAITING = 10_000;
 
 export interface ReadOptions {
-  /** All of them unless said. */
+  /** Default: all topics. */
   topics?: readonly Topic[];
-  /** How many events may wait to be read. */
+  /** How many events may wait for the reader. */
   mostWaiting?: number;
 }
 
 export interface EventStreamOptions {
-  /** Called when somebody begins to read; the answer is called when nobody reads these topics any more. */
+  /** Called when somebody begins to read. The returned function is called when nobody reads these topics any more. */
   subscribe(listener: EventListener, topics: readonly Topic[]): () => void;
-  /** From then on somebody hears of a failure. */
+  /** From then on, somebody receives a failure. */
   onRead(): void;
 }
 
 export interface EventStream {
-  /** For who begins to read later. */
+  /** For readers that begin later. */
   opened(event: RunEvent): void;
   end(): void;
   fail(error: unknown): void;

@@ -1,11 +1,14 @@
-/** What a crawl tells while it runs: typed events, the same for the terminal, --json, programs and tests. */
+/**
+ * The typed events of a crawl: the same for the terminal, --json, programs and tests. Data only. Before it: the loop
+ * and its stages. After it: event-hub.ts emits them.
+ */
 import type { KnownBy, VisitOutcome } from '../change/visit-record.ts';
 import type { UrlCounts } from '../frontier/counting-words.ts';
 import type { PageState } from '../frontier/page-state.ts';
 
 export type RunStatus = 'completed' | 'interrupted' | 'failed' | 'paused' | 'stopped';
 
-/** What every event carries, whatever it tells. */
+/** The fields of every event. */
 export interface EventStamp {
   run: number;
   project: string;
@@ -33,19 +36,19 @@ export interface PageEvent extends EventStamp {
   links: number;
   bytes: number;
   duration_ms: number | null;
-  /** What the visit found, and how that was known; null where the page was not to be asked. */
+  /** The outcome of the visit, and how it was known; null if the page was not to be requested. */
   outcome: VisitOutcome | null;
   known_by: KnownBy | null;
-  /** False where nothing was read because nothing was said to have changed. */
+  /** False if nothing was read, because no change was announced. */
   is_modified: boolean;
-  /** Something of its content differs from the last visit. */
+  /** Some content differs from the last visit. */
   change_detected: boolean;
   /** Changes a day. */
   change_frequency: number;
   bytes_saved: number;
 }
 
-/** Smart mode has decided how the run goes on. */
+/** Smart mode has decided how the run continues. */
 export interface ModeEvent extends EventStamp {
   type: 'mode';
   mode: 'full' | 'incremental';
@@ -60,51 +63,52 @@ export interface HostEvent extends EventStamp {
   until: number | null;
 }
 
-/** What became of a sitemap that the crawl looked at; guesses that were none are not told. */
+/** The result for a sitemap that the crawl requested. Guesses without a sitemap are not reported. */
 export interface SitemapEvent extends EventStamp {
   type: 'sitemap';
   url: string;
   found_by: 'given' | 'robots' | 'path' | 'link' | 'index';
-  /** Null when it is none, or could not be had. */
+  /** Null if it is no sitemap, or could not be read. */
   kind: 'urlset' | 'index' | 'text' | 'rss' | 'atom' | null;
   entries: number;
-  /** Null when all is well. */
+  /** Null if there is none. */
   problem: string | null;
-  /** There may be more in it than was read, for now or for good. */
+  /** It may contain more than was read: for now, or permanently. */
   trouble: 'passing' | 'lasting' | null;
 }
 
 /**
- * A stage threw on a page, a robots.txt or a sitemap (a defect of the program), or a subscriber threw on an event. Told
- * with its stack.
+ * A stage threw an exception on a page, a robots.txt or a sitemap (a defect of the program), or a subscriber threw on
+ * an event. With the stack.
  */
 export interface FaultEvent extends EventStamp {
   type: 'fault';
-  /** Null where it is no page's. */
+  /** Null if it belongs to no page. */
   page_id: number | null;
-  /** Empty where a subscriber threw. */
+  /** Empty if a subscriber threw. */
   url: string;
-  /** As the page has it, from `internal:` on. */
+  /** The reason that the page gets, from `internal:` on. */
   reason: string;
   stack: string;
 }
 
-/** The sitemap that a host is asked for now or next: number `nth` of `of` that are known so far. */
+/** The sitemap that the host gets a request for now or next: number `nth` of `of` known ones. */
 export interface ReadingSitemap {
   url: string;
   nth: number;
   of: number;
-  /** Nothing says that there is one. */
+  /** Nothing says that this sitemap exists. */
   is_guess: boolean;
 }
 
-/** Why no page was read since the progress was told last: what the host waits for whose turn comes next. */
+/** Why no page was read since the last progress event: what the host with the next turn waits for. */
 export interface WaitingFor {
-  /** Null where other workers have all hosts. */
+  /** Null if other workers hold all hosts. */
   host: string | null;
   /**
-   * The delay that was configured, robots.txt's Crawl-delay, the pace that refusals taught, or a slow site's; a block by
-   * 429 or 503; silence; a robots.txt or page that is asked for once more; an answer on its way; other workers.
+   * The configured delay, the Crawl-delay of robots.txt, the pace that refusals taught, or that of a slow site; a block
+   * by 429 or 503; a host that does not answer; a robots.txt or page that is requested again; an open request; other
+   * workers.
    */
   why:
     | 'delay'
@@ -116,14 +120,14 @@ export interface WaitingFor {
     | 'retry'
     | 'answer'
     | 'workers';
-  /** Wall time at which it goes on, and how long that is from now; null where nobody knows. */
+  /** Wall time when it continues; null if it is not known. */
   until: number | null;
   in_seconds: number | null;
-  /** The whole delay, or how long the answer has been waited for. */
+  /** The whole delay, or how long the request has been open. */
   seconds: number | null;
-  /** What the host, or its robots.txt, answered. */
+  /** The status that the host, or its robots.txt, answered with. */
   status: number | null;
-  /** Of a robots.txt: its origin, or why there was no answer. */
+  /** For a robots.txt: its origin, or why there was no answer. */
   detail: string | null;
   sitemap: ReadingSitemap | null;
 }
@@ -152,13 +156,13 @@ export interface SummaryEvent extends UrlCounts, EventStamp {
   bytes: number;
   duration_ms: number;
   by_state: Record<string, number>;
-  /** Known pages that the run ended without asking for (a limit, a host that was closed): they stay as they were. */
+  /** Known pages that the run ended without requesting (a limit, a closed host): they stay as they were. */
   left_out: number;
   error: string | null;
-  /** How known pages were visited; smart where that was not decided yet. */
+  /** How known pages were visited; smart if that was not decided yet. */
   mode: 'full' | 'incremental' | 'smart';
   mode_reason: string | null;
-  /** Visits of the run by what they found. */
+  /** Visits of the run by outcome. */
   new: number;
   changed: number;
   unchanged: number;
@@ -167,28 +171,28 @@ export interface SummaryEvent extends UrlCounts, EventStamp {
   /** Unchanged, and known without reading a body. */
   not_transferred: number;
   bytes_saved: number;
-  /** Changes a day, of the pages that were visited more than once. */
+  /** Changes a day of the pages that were visited more than once. */
   average_change_frequency: number;
   ledger: LedgerLine[];
-  /** Start URLs that were refused, or gave no answer; of a long list the first ones. */
+  /** Start URLs that were refused or gave no answer; of a long list the first ones. */
   refused_starts: RefusedStart[];
 }
 
-/** A start URL that could not be read: by robots.txt, by its status, or for want of an answer. */
+/** A start URL that could not be read, because of robots.txt, its status, or a missing answer. */
 export interface RefusedStart {
-  /** Of the page that was refused: where the start URL redirects, its target. */
+  /** The refused page: if the start URL redirects, its target. */
   url: string;
   state: PageState;
-  /** As the store has it. */
+  /** As in the store. */
   reason: string;
   status_code: number | null;
   /** What happened, without a full stop. */
   message: string;
-  /** What can be done. */
+  /** What the user can do. */
   advice: string;
 }
 
-/** What was spared, by how its page was known, cheapest first; the bytes add up to those of the summary. */
+/** What was saved, by how the page was known, cheapest first. The bytes add up to those of the summary. */
 export interface LedgerLine {
   level: KnownBy;
   pages: number;
@@ -202,7 +206,7 @@ export interface StandingEvent extends EventStamp {
   status: 'paused';
 }
 
-/** Of a reader that was too slow: events that it did not get, because more were waiting than it keeps. */
+/** A reader was too slow: the events that it did not get, because more were waiting than it keeps. */
 export interface DroppedEvent extends EventStamp {
   type: 'dropped';
   events: number;
@@ -238,16 +242,16 @@ export const TOPIC_OF: Readonly<Record<CrawlEvent['type'], Topic>> = {
   progress: 'progress',
 };
 
-/** An event before the hub has said of which run it is, and when. */
+/** An event before the hub has added the run and the time. */
 export type EventBody = {
   [Type in CrawlEvent['type']]: Omit<Extract<CrawlEvent, { type: Type }>, keyof EventStamp>;
 }[CrawlEvent['type']];
 
-/** A link of a settled page, by the identity of its target and the state that the scope gives it. */
+/** A link of a settled page: the identity of its target and the state that the scope gives it. */
 export interface ToldLink {
   to: string;
   state: PageState;
 }
 
-/** Links are no events: a page has a hundred, and only output sinks want them one by one. */
+/** Links are no events: a page has a hundred, and only output sinks want each of them. */
 export type LinkListener = (from: string, links: readonly ToldLink[]) => void;

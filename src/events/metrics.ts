@@ -1,6 +1,6 @@
 /**
- * The figures of a worker in the text format of Prometheus (version 0.0.4): HELP and TYPE once a name, then a line a
- * series. Pure text: what is measured comes in as readings, one a run that is worked on.
+ * The figures of a worker in the text format of Prometheus (version 0.0.4): HELP and TYPE once per name, then one line
+ * per series. Pure text: the measured values come as readings, one per run.
  */
 import type { PageState } from '../frontier/page-state.ts';
 import type { OutcomeCount } from './event-hub.ts';
@@ -17,7 +17,7 @@ export interface LoopReading {
   hosts: number;
   cooling: number;
   lagMs: number;
-  /** Since the store answered last; 0 where it cannot be away. */
+  /** Time since the last answer of the store; 0 for a store that cannot be away. */
   storeSilentMs: number;
   storeAnswerMs: number | null;
 }
@@ -27,7 +27,7 @@ export interface ProcessReading {
   heapBytes: number;
   cpuSeconds: number;
   upSeconds: number;
-  /** Hosts of running runs that wait and nobody holds; null where nobody can tell. */
+  /** Hosts of running runs that wait and that no worker holds; null if it is not known. */
   hostsWaiting: number | null;
   version: string;
 }

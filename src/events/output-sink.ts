@@ -1,6 +1,7 @@
 /**
- * An output sink is a plain object: a program that wants the map somewhere else gives one to `crawl`. Verbs are called in the order things are settled; a verb that is absent is not called, and the links
- * of a page are only put into URLs when some sink has a verb for them. `finalize` is called once, last, and awaited.
+ * An output sink is a plain object: a program gives one to `crawl` to write the results somewhere else. Its methods are
+ * called in the order of settlement. A missing method is not called, and the links of a page become URLs only if some
+ * sink has a method for them. `finalize` is called once, last, and awaited.
  */
 import type { PageState } from '../frontier/page-state.ts';
 import type { EventHub } from './event-hub.ts';
@@ -13,11 +14,11 @@ export interface OutputSink {
   recordStubbed?(url: string, referrer: string): void;
   recordError?(url: string, error: { state: PageState; reason: string }): void;
   generateSummary?(summary: SummaryEvent): void;
-  /** `failed` also when the run ended with an error. */
+  /** `failed` also if the run ended with an error. */
   finalize?(status: RunStatus): void | Promise<void>;
 }
 
-/** `guard` runs a piece of the sink's own code and sees to it that what it throws becomes an error of the run. */
+/** `guard` runs the sink's own code and makes its exceptions an error of the run. */
 export function attachSink(events: EventHub, sink: OutputSink, guard: (call: () => void) => void): void {
   events.subscribe((event) => guard(() => tellSink(sink, event)), ['run', 'page']);
   if (sink.recordLink ?? sink.recordBlacklisted ?? sink.recordStubbed) {

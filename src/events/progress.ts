@@ -1,4 +1,4 @@
-/** Tells how far a crawl is, once a second, to whoever listens. */
+/** Emits a progress event once a second while somebody listens. */
 import type { Clock } from '../primitives/clock.ts';
 import type { EventHub } from './event-hub.ts';
 import type { EventBody, WaitingFor } from './events.ts';
@@ -9,11 +9,11 @@ export interface ProgressSource {
   clock: Clock;
   events: EventHub;
   maxPages: number | null;
-  /** Pages of the run so far, by all who work on it. */
+  /** Pages of the run so far, by all workers. */
   pages(): number;
   /** Pages waiting, hosts held and cooling, requests in flight. */
   look(): { waiting: number; inFlight: number; hosts: number; cooling: number };
-  /** What is waited for; only asked when no page was read since it was told last. */
+  /** What is waited for. Only called if no page was read since the last progress event. */
   waitingFor(): WaitingFor | null;
 }
 
@@ -57,7 +57,7 @@ export function startProgress(source: ProgressSource): { stop(): void } {
   return { stop: () => cancel() };
 }
 
-/** 002: starts at max-pages and adjusts to what is really waiting. */
+/** Starts at max-pages and moves to the number of pages that really wait. */
 export function estimatedTotal(pages: number, waiting: number, maxPages: number | null): number {
   const known = pages + waiting;
   return maxPages === null ? known : Math.min(maxPages, known);

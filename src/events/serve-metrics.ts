@@ -1,13 +1,13 @@
 /**
- * A small HTTP server for whoever watches over the process: /healthz (it lives), /readyz (its store has answered
- * lately), /metrics (Prometheus text). It only tells; nothing can be changed through it.
+ * A small HTTP server for monitoring: /healthz (the process lives), /readyz (its store answered recently), /metrics
+ * (Prometheus text). Read only.
  */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { sumiError } from '../errors.ts';
 import { type LoopReading, renderMetrics } from './metrics.ts';
 
-/** Longer than a sign of life and a look for runs are apart. */
+/** Longer than the time between two heartbeats or two searches for runs. */
 const SILENT_TOO_LONG_MS = 20_000;
 
 export interface MetricsSource {
@@ -16,9 +16,9 @@ export interface MetricsSource {
   port: number;
   host: string;
   loops: () => readonly LoopReading[];
-  /** Milliseconds since the store answered last, where somebody asks it besides the loops. */
+  /** Milliseconds since the last answer of the store, if something besides the loops asks it. */
   storeSilentMs?: () => number;
-  /** Null where nobody can tell. */
+  /** Null if it is not known. */
   hostsWaiting?: () => Promise<number>;
 }
 
@@ -53,7 +53,7 @@ export async function serveMetrics(source: MetricsSource): Promise<MetricsServer
     }
   });
   await listen(server, source);
-  // Whoever watches must not keep a finished process alive.
+  // Monitoring must not keep a finished process alive.
   server.unref();
   const { address, port, family } = server.address() as AddressInfo;
   return {

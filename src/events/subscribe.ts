@@ -1,13 +1,13 @@
 /**
- * A subscription to a run's events, at any time. The subscriber's own failure never reaches the crawl: one that throws
- * is unsubscribed, the others are told by a `fault` event, and the subscription keeps the error.
+ * A subscription to a run's events, at any time. A failure of the subscriber never reaches the crawl: a subscriber that
+ * throws is unsubscribed, the others get a `fault` event, and the subscription keeps the error.
  */
 import { type SumiError, sumiError } from '../errors.ts';
 import type { EventHub } from './event-hub.ts';
 import type { EventListener, Topic } from './events.ts';
 
 export interface Subscription {
-  /** Why it ended by itself; null while the subscriber has not thrown. */
+  /** Why the subscription ended by itself; null while the subscriber has not thrown. */
   readonly failure: SumiError | null;
   unsubscribe(): void;
 }

@@ -1,7 +1,6 @@
 /**
- * Byte buffers that are used again, so that a body costs a copy and no allocation.
- * Sizes are powers of two; what is kept is bounded in bytes, and a buffer over 1 MB is never kept.
- * A buffer's content is whatever its last user left there.
+ * Byte buffers that are reused, so that a body costs a copy and no allocation. Sizes are powers of two. The pool keeps
+ * a bounded number of bytes, and never a buffer over 1 MB. A buffer holds whatever its last user wrote.
  */
 
 const SMALLEST = 16 * 1024;
@@ -12,7 +11,7 @@ export interface BufferPool {
   acquire(size: number): Uint8Array;
   /** Gives a buffer back; the caller must not touch it again. */
   release(bytes: Uint8Array): void;
-  /** Bytes lying ready. */
+  /** Bytes in the pool. */
   keptBytes(): number;
 }
 
@@ -23,7 +22,7 @@ export function createBufferPool(keepAtMostBytes = 32 * 1024 * 1024): BufferPool
   return {
     acquire(size) {
       const wanted = classOf(size);
-      // One class up is taken too: bodies of a site differ in size, and a miss costs page faults.
+      // The next larger size is taken, too: the bodies of a site differ in size, and a new buffer costs page faults.
       const bytes = free[wanted]?.pop() ?? free[wanted + 1]?.pop();
       if (bytes === undefined) return new Uint8Array(SMALLEST * 2 ** wanted);
       kept -= bytes.length;

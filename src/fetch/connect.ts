@@ -1,30 +1,33 @@
 /**
- * Opens connections for the fetcher: `--resolve` names, cached DNS, one time-out for the whole of name look-up,
- * TCP, proxy tunnel and TLS. The TLS server name is always the URL's, whatever address is dialled.
- * It keeps no connection (the clients do), only TLS sessions, so that a second handshake costs both sides less.
+ * Opens connections for the fetcher: `--resolve` names, cached DNS, and one time limit for name resolution, TCP, proxy
+ * tunnel and TLS together. The TLS server name is always that of the URL, whatever address is used. Keeps no connection
+ * (the clients do), only TLS sessions, so that a second handshake costs both sides less.
  */
 import { type LookupAddress, type LookupAllOptions, lookup as systemLookup } from 'node:dns';
 import { connect, isIP, type LookupFunction, type OnReadOpts, type Socket } from 'node:net';
 import type { Clock } from '../primitives/clock.ts';
 import { CONNECT_TIMEOUT_CODE } from './failure.ts';
 
-/** Where to, as a URL says it; `hostname` without brackets, `port` empty for the scheme's own. */
+/** The target as the URL has it; `hostname` without brackets, `port` empty for the default port. */
 export interface DialTarget {
   protocol: string;
   hostname: string;
   host?: string;
   port: string;
-  /** Read into this buffer rather than through 'data' events, where the connection can. */
+  /** Read into this buffer instead of 'data' events, if the connection can. */
   onread?: OnReadOpts;
   /** The protocols offered by TLS. */
   alpn?: string[];
-  /** A connection to speak TLS over, such as a proxy's tunnel. */
+  /** A connection that TLS uses, such as a proxy's tunnel. */
   httpSocket?: Socket;
 }
 
 export type DialCallback = (...result: [error: null, socket: Socket] | [error: Error, socket: null]) => void;
 
-/** Starts a connection; `abort` ends the attempt. The callback is called once at most, and never at once. */
+/**
+ * Starts a connection; `abort` ends the attempt. The callback is called at most once, and never before this function
+ * returns.
+ */
 export type Dial = (target: DialTarget, callback: DialCallback) => { abort(error: Error): void };
 
 export interface ResolvedAddress {
@@ -34,7 +37,7 @@ export interface ResolvedAddress {
 
 export interface DialSettings {
   resolve: Map<string, ResolvedAddress>;
-  /** PEM certificates to trust in place of the built-in ones. */
+  /** PEM certificates to trust instead of the built-in ones. */
   ca?: string | string[];
   lookup: LookupFunction;
 }
@@ -47,7 +50,7 @@ export function createDial(settings: DialSettings): Dial {
   const sessions = new Map<string, Buffer>();
 
   function openTls(target: DialTarget, host: string, port: number): Socket {
-    // Loaded when the first https host is asked: a crawl of http hosts starts without it.
+    // Loaded with the first https host: a crawl of http hosts starts without it.
     const tls = process.getBuiltinModule('node:tls');
     const { hostname, httpSocket, onread } = target;
     const key = `${hostname}:${port}`;
@@ -63,7 +66,7 @@ export function createDial(settings: DialSettings): Dial {
       ...(httpSocket === undefined ? { onread } : { socket: httpSocket }),
     });
     socket.setNoDelay(true);
-    // Told by Node only once the certificate has been checked.
+    // Node emits this only after it has checked the certificate.
     socket.on('session', (session) => {
       if (sessions.size >= MOST_SESSIONS) sessions.delete(sessions.keys().next().value!);
       sessions.set(key, session);
@@ -93,7 +96,7 @@ export function createDial(settings: DialSettings): Dial {
     socket.once('error', onError);
     return {
       abort(error) {
-        // A late error of a connection that was given up has nobody to be told to.
+        // A late error of a connection that was given up; nobody needs it.
         socket.on('error', () => {});
         socket.destroy(error);
       },
@@ -106,7 +109,7 @@ export type Attempts = Set<{ abort(error: Error): void }>;
 
 export type Connector = (target: DialTarget, callback: DialCallback) => void;
 
-/** A dial that must be done within `timeoutMs`. */
+/** A dial with a time limit of `timeoutMs`. */
 export function withConnectTimeout(
   dial: Dial,
   timeoutMs: number,
@@ -124,7 +127,7 @@ export function withConnectTimeout(
     };
     const attempt = dial(target, finish);
     attempts.add(attempt);
-    // setImmediate lets a connection that was made while the event loop was busy be seen first.
+    // setImmediate: a connection that was made while the event loop was busy is noticed first.
     const cancelTimer = clock.after(timeoutMs, () => setImmediate(expire));
     function expire() {
       if (isDone) return;
@@ -147,7 +150,7 @@ interface DnsEntry {
   error: NodeJS.ErrnoException | null;
   addresses: LookupAddress[];
   expiresAt: number;
-  /** Callers to tell; null once the answer is there. */
+  /** Callers that wait; null when the answer is there. */
   waiting: (() => void)[] | null;
 }
 
@@ -155,7 +158,7 @@ const POSITIVE_MS = 5 * 60_000;
 const NEGATIVE_MS = 30_000;
 const MOST_NAMES = 10_000;
 
-/** A bounded cache before the system's resolver; look-ups of one name at the same time are one question. */
+/** A bounded cache before the system's resolver. Simultaneous questions for one name become one question. */
 export function createCachedLookup(
   clock: Clock,
   lookup: SystemLookup = systemLookup,
@@ -195,7 +198,7 @@ export function createCachedLookup(
       const error = new Error(`no address of the family ${wanted} for ${hostname}`);
       return callback(Object.assign(error, { code: 'ENOTFOUND' }), '', 0);
     };
-    // net.connect expects the answer after it has returned.
+    // net.connect expects the answer after the call has returned.
     if (found.waiting === null) process.nextTick(answer);
     else found.waiting.push(answer);
   };

@@ -1,7 +1,8 @@
 /**
- * Undoes the content encodings of a complete body. The synchronous zlib calls cost less than half the CPU of
- * streams, and the limit on decoded bytes is kept inside them, so that a bomb is stopped before it is unpacked.
- * A truncated stream gives what could be decoded, as browsers do; bytes behind the end of a stream are passed over. It never throws: a broken body is an answer.
+ * Decodes the content encodings of a complete body. The synchronous zlib calls cost less than half the CPU of streams,
+ * and they enforce the limit on decoded bytes themselves, so a zip bomb is stopped before it is unpacked. A truncated
+ * stream gives what could be decoded, as in browsers; bytes after the end of a stream are ignored. Never throws: a
+ * broken body is an answer.
  */
 import * as zlib from 'node:zlib';
 import { beginsGzip, gzipHeaderEnd } from '../primitives/gzip-header.ts';
@@ -11,12 +12,12 @@ export type Decoded = { bytes: Uint8Array } | { failure: 'decode' | 'too-large';
 type Decoder = (bytes: Uint8Array, maxBytes: number) => Uint8Array;
 
 const MOST_CODINGS = 4;
-/** A body of more members has most of them from somebody who wants to keep us busy. */
+/** A body with more members is an attempt to keep us busy. */
 const MOST_MEMBERS = 1000;
-/** Checksum and size behind each member of a gzip file. */
+/** Checksum and size after each member of a gzip file. */
 const TRAILER_BYTES = 8;
 
-/** zstd came with Node 22.15; on older runtimes it is neither asked for nor decoded. */
+/** zstd came with Node 22.15. Older versions neither offer nor decode it. */
 const zstd = zlib as typeof zlib & {
   zstdDecompressSync?: (
     bytes: Uint8Array,
@@ -51,7 +52,7 @@ const decoders: Record<string, Decoder | 'unknown'> = {
 export const acceptEncoding = zstd.zstdDecompressSync ? 'gzip, deflate, br, zstd' : 'gzip, deflate, br';
 
 /**
- * The codings to undo, last applied first. Tokens that name no coding (`utf-8`, `none`: servers do send them)
+ * The encodings to decode, the last applied first. Words that name no encoding (servers do send `utf-8` and `none`)
  * leave the bytes as they are.
  */
 export function codingsOf(contentEncoding: string | null): string[] {
@@ -64,7 +65,7 @@ export function codingsOf(contentEncoding: string | null): string[] {
     .reverse();
 }
 
-/** Whether a body can be decoded as it comes, by whoever takes it. */
+/** Whether the receiver of the body can decode it in pieces. */
 export function isStreamable(codings: readonly string[]): boolean {
   return codings.length === 0 || (codings.length === 1 && /^(?:x-)?gzip$|^br$/.test(codings[0]));
 }
@@ -93,7 +94,10 @@ export function tooLarge(maxBytes: number): string {
   return `more than ${maxBytes} bytes`;
 }
 
-/** Some servers send line ends, text or zeros behind what they packed; zlib takes all but zeros for a broken member. */
+/**
+ * Some servers send line ends, text or zeros after the packed bytes. zlib takes everything but zeros for a broken
+ * member.
+ */
 function gunzip(bytes: Uint8Array, maxBytes: number): Uint8Array {
   try {
     return gunzipWhole(bytes, maxBytes);
@@ -105,7 +109,7 @@ function gunzip(bytes: Uint8Array, maxBytes: number): Uint8Array {
   }
 }
 
-/** Where the members end that can be unpacked and follow each other; what they hold is not checked here. */
+/** The end of the consecutive members that can be unpacked. Their content is not checked here. */
 function endOfGzip(bytes: Uint8Array, maxBytes: number): number {
   let end = 0;
   for (let members = 0; beginsGzip(bytes, end); members++) {
@@ -113,7 +117,7 @@ function endOfGzip(bytes: Uint8Array, maxBytes: number): number {
     const start = gzipHeaderEnd(bytes, end);
     if (start === null) return 0;
     const options = { info: true, maxOutputLength: maxBytes, finishFlush: zlib.constants.Z_SYNC_FLUSH };
-    // With `info` it also gives the engine, whose count of bytes ends with the packed data.
+    // With `info` it also returns the engine, whose count of bytes ends with the packed data.
     const { engine } = zlib.inflateRawSync(bytes.subarray(start), options) as unknown as {
       engine: zlib.Gunzip;
     };
@@ -141,12 +145,12 @@ function inflate(bytes: Uint8Array, maxBytes: number): Uint8Array {
   return isZlib ? zlib.inflateSync(bytes, options) : zlib.inflateRawSync(bytes, options);
 }
 
-/** A gzip file ends with its decoded size (RFC 1952 section 2.3.1): one chunk of it saves joining many. */
+/** A gzip file ends with its decoded size (RFC 1952 section 2.3.1). One chunk of that size avoids joining many. */
 function gzipChunk(bytes: Uint8Array): number {
   const end = bytes.length;
   if (end < 18) return 4096;
   const size = bytes[end - 4] | (bytes[end - 3] << 8) | (bytes[end - 2] << 16) | (bytes[end - 1] << 24);
-  // The number may be a lie or, in a truncated body, noise.
+  // The number may be wrong, or random in a truncated body.
   return size > 0 && size <= 1 << 20 && size >= end >> 1 ? Math.max(size + 1, 4096) : guessChunk(end);
 }
 

@@ -1,9 +1,10 @@
 /**
- * One request and its answer, as a client tells it: onConnect, onHead, onData, onComplete or onError (undici's clients
- * by undici-handler.ts).
- * It settles exactly once, with an Outcome, and lets its request be written at most once: when undici wants to write it
- * again (HTTP/2, connection lost under way) that is refused and told as `reset`, since a second request needs a slot of
- * its own. It never throws into a client.
+ * One request and its answer. A client reports them by onConnect, onHead, onData, onComplete or onError (undici's
+ * clients through undici-handler.ts).
+ *
+ * Promises: settles exactly once, with an Outcome, and lets its request be written at most once. If undici wants to
+ * write it again (HTTP/2, connection lost), that is refused and reported as `reset`, because a second request needs a
+ * slot of its own. Never throws into a client.
  */
 import type { Clock } from '../primitives/clock.ts';
 import type { BufferPool } from './buffer-pool.ts';
@@ -16,11 +17,11 @@ export interface ExchangeSurroundings {
   buffers: BufferPool;
   /** Milliseconds of the sweep's coarse clock; see http-fetcher. */
   coarseMs(): number;
-  /** The outcome is decided; its client may still be busy with the request. */
+  /** The outcome is decided; the client may still be busy with the request. */
   onSettled(exchange: Exchange): void;
 }
 
-/** For a body of unannounced length; an announced one is believed up to the second number. */
+/** For a body of unknown length. An announced length is believed up to the second number. */
 const FIRST_BUFFER = 64 * 1024;
 const LARGEST_FIRST_BUFFER = 1024 * 1024;
 /** Compressed bytes may exceed the decoded ones by a little (stored blocks, headers). */
@@ -31,19 +32,19 @@ type Stage = 'waiting' | 'sent' | 'body';
 
 export class Exchange {
   stage: Stage = 'waiting';
-  /** Coarse time when it was asked for, and when its stage began or last moved on. */
+  /** Coarse time when it was requested, and when its stage began or last made progress. */
   startedMs: number;
   stageMs: number;
   isSettled = false;
-  /** Whoever takes the body takes no more for now: the client reads no further, and no time is counted. */
+  /** The receiver of the body wants no more for now: the client reads no further, and no time limit runs. */
   isHeld = false;
-  /** Makes the client read on; set by it. */
+  /** Makes the client continue to read; set by the client. */
   readOn: (() => void) | null = null;
   /** Its place in the list of requests in flight. */
   index = -1;
-  /** Called once the client is done with the request and can take another. */
+  /** Called when the client has finished the request and can take another. */
   onFreed: (() => void) | null = null;
-  /** True when the answer comes from a proxy asked in absolute form. */
+  /** True if the answer comes from a proxy that was asked in absolute form. */
   isProxied = false;
 
   private abort: ((error?: Error) => void) | null = null;
@@ -52,7 +53,7 @@ export class Exchange {
   private bytes: Uint8Array | null = null;
   private length = 0;
   private wireLimit = 0;
-  /** The request's own taker gets the body. */
+  /** The request's own receiver gets the body. */
   private isStreamed = false;
   private sentAt: number | null = null;
   private sentMonotonic = 0;
@@ -67,7 +68,7 @@ export class Exchange {
     this.stageMs = this.startedMs;
   }
 
-  /** Ends the request with a failure from outside: time-outs, abortAll. */
+  /** Ends the request with a failure from outside: a time limit, abortAll. */
   fail(failure: FetchFailure, message: string): void {
     this.settle(failure, message, null);
     // Without a connection yet, onConnect ends it before a byte is written.
@@ -75,8 +76,8 @@ export class Exchange {
   }
 
   /**
-   * A client calls this right before it writes the request to an open connection, and writes nothing when that aborts.
-   * `wasNotTaken`: the client wants to write it again, because the server did not take it.
+   * A client calls this right before it writes the request to an open connection. If this aborts, the client writes
+   * nothing. `wasNotTaken`: the client wants to write it again, because the server did not take it.
    */
   onConnect(abort: (error?: Error) => void, wasNotTaken = false): void {
     if (this.sentAt !== null) this.fault('reset', 'the connection was lost before the answer', wasNotTaken);
@@ -92,12 +93,12 @@ export class Exchange {
     this.stageMs = this.around.coarseMs();
   }
 
-  /** The request's bytes are on their way. */
+  /** The bytes of the request are written. */
   onWritten(): void {
     this.request.onSent?.();
   }
 
-  /** The head of the final answer. Here and in onData it may end the request by the client's abort. */
+  /** The head of the final answer. This method and onData may end the request by the client's abort. */
   onHead(head: ResponseHead): void {
     const { status } = head;
     this.responseMs = this.around.clock.monotonic() - this.sentMonotonic;
@@ -123,7 +124,7 @@ export class Exchange {
     }
   }
 
-  /** False for undici: no more, until it is told to read on. */
+  /** Returns false for undici: no more, until readOn is called. */
   onData(chunk: Buffer): boolean {
     if (this.isSettled || this.request.method === 'HEAD') return true;
     if (this.isStreamed) {
@@ -141,7 +142,7 @@ export class Exchange {
       this.fail('too-large', tooLarge(this.request.maxBytes));
       return true;
     }
-    // One byte more than the body: the scanner's sentinel.
+    // One byte more than the body, for the end mark of the scanner.
     if (this.bytes === null || end >= this.bytes.length) this.grow(end + 1);
     this.bytes!.set(chunk, this.length);
     this.length = end;
@@ -164,7 +165,7 @@ export class Exchange {
   }
 
   private fault(failure: FetchFailure, message: string, isNotTaken: boolean): void {
-    // The second time it is a failure like any other.
+    // The second time, it is a failure like any other.
     const isToResend = isNotTaken && this.request.isResent !== true && this.head === null;
     this.settle(isToResend ? 'not-taken' : failure, message, null);
   }
@@ -196,7 +197,7 @@ export class Exchange {
     const { buffers } = this.around;
     const old = this.bytes;
     if (old === null) {
-      // A server that announces much and sends little must not cost us what it announced.
+      // A server that announces much and sends little must not cost as much memory as it announced.
       const announced = Math.min((this.head?.contentLength ?? FIRST_BUFFER) + 1, LARGEST_FIRST_BUFFER);
       this.bytes = buffers.acquire(Math.max(announced, needed));
       return;
@@ -264,7 +265,7 @@ function pooledBody(bytes: Uint8Array | null, length: number, buffers: BufferPoo
     bytes,
     length,
     release() {
-      // Given back twice, one buffer would serve two bodies.
+      // If it were given back twice, one buffer would serve two bodies.
       if (isReleased) return;
       isReleased = true;
       buffers.release(bytes);

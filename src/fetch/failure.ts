@@ -1,10 +1,10 @@
 /**
- * The one table from what the runtime calls an error to what the crawler calls a failure.
- * A code that is not listed is `other`: it is stored with its message, never guessed at and never thrown.
+ * The table from error codes of the runtime to failures of the crawler. A code that is not listed is `other`: stored
+ * with its message, never guessed and never thrown.
  */
 import type { FetchFailure } from './fetcher.ts';
 
-/** The code carried by errors of the proxy itself, so that they are not taken for the site's. */
+/** The code of errors of the proxy itself, so that they do not count as errors of the site. */
 export const PROXY_ERROR_CODE = 'SUMI_PROXY';
 export const CONNECT_TIMEOUT_CODE = 'UND_ERR_CONNECT_TIMEOUT';
 /** The codes of our own client's errors; a lost connection has the system's ECONNRESET. */
@@ -13,7 +13,7 @@ export const ABORTED_CODE = 'SUMI_ABORTED';
 export const UNSAFE_REQUEST_CODE = 'SUMI_UNSAFE_REQUEST';
 
 const byCode: Record<string, FetchFailure> = {
-  // The answer that there is no such name; EAI_AGAIN is no answer, and another question may bring one.
+  // An answer: there is no such name. EAI_AGAIN is no answer, and another question may bring one.
   ENOTFOUND: 'unknown-host',
   EAI_AGAIN: 'dns',
   EAI_FAIL: 'dns',
@@ -76,13 +76,13 @@ export function messageOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   // Happy-eyeballs errors (one per address tried) have a code and an empty message.
   if (error.message === '') return codeOf(error) ?? error.name;
-  // OpenSSL tells thread, place in its sources and a line end besides: no two runs would say the same of a page.
+  // OpenSSL adds thread, source position and a line end: without this, each run would store another text for a page.
   return /^[0-9A-F]+:error:[0-9A-F]+:[^:]*:[^:]*:([^:]+):/.exec(error.message)?.[1] ?? error.message;
 }
 
 function codeOf(error: unknown): string | null {
   const { code, name } = (error ?? {}) as { code?: unknown; name?: unknown };
   if (typeof code === 'string') return code;
-  // undici's parser errors have lost their code and kept their name.
+  // undici's parser errors have no code, but a name.
   return typeof name === 'string' ? name : null;
 }

@@ -1,4 +1,4 @@
-/** What a fetcher is made with; the same for every request it sends. */
+/** The options of a fetcher; the same for all its requests. */
 import type { Clock } from '../primitives/clock.ts';
 import type { ResolvedAddress } from './connect.ts';
 import type { ProxyOptions } from './proxy.ts';
@@ -7,7 +7,7 @@ export interface FetcherOptions {
   userAgent: string;
   accept?: string;
   acceptLanguage?: string;
-  /** Header fields (name, value, name, …) that only these origins get, lower-case names. */
+  /** Header fields (name, value, name, …) for these origins only, lower-case names. */
   originHeaders?: ReadonlyMap<string, readonly string[]>;
   /** Ask for compressed bodies. */
   compress: boolean;
@@ -18,11 +18,11 @@ export interface FetcherOptions {
   connectTimeoutMs: number;
   headersTimeoutMs: number;
   bodyTimeoutMs: number;
-  /** From the call to the last byte, waiting for a connection included. */
+  /** From the call to the last byte, including the wait for a connection. */
   totalTimeoutMs: number;
   resolve: Map<string, ResolvedAddress>;
   proxy: ProxyOptions;
-  /** PEM certificates to trust in place of the built-in ones. */
+  /** PEM certificates to trust instead of the built-in ones. */
   ca?: string | string[];
   clock: Clock;
 }

@@ -1,33 +1,36 @@
-/** The fetch port: one request in, one outcome out. A site's behaviour is data: `fetch` never rejects. */
+/**
+ * The fetch port: one request in, one outcome out. The behaviour of a site is data: `fetch` never rejects. Never
+ * follows a redirect and never repeats a request. Before it: politeness. After it: parse.
+ */
 
 export interface FetchRequest {
-  /** The absolute URL really asked. */
+  /** The absolute URL that is really requested. */
   url: string;
   method: 'GET' | 'HEAD';
-  /** Extra request headers, lower-case names (conditional requests, for example). */
+  /** More request headers, lower-case names (for example conditions). */
   headers?: Record<string, string>;
-  /** It was `not-taken` before: goes over a new connection, and if that fails too, it failed. */
+  /** It was `not-taken` before: it uses a new connection, and if that fails, too, the request has failed. */
   isResent?: boolean;
-  /** The most bytes of body after decoding; past it the connection is closed and the body dropped. */
+  /** The most bytes of a body after decoding. Beyond it, the connection is closed and the body dropped. */
   maxBytes: number;
   /** Keep the first `maxBytes` of a longer body instead of dropping it (robots.txt). */
   keepsCutBody?: boolean;
   /**
-   * Takes the body of a 200 in pieces, as they come over the wire and before any decoding (`head.contentEncoding`), in
-   * place of one buffer; the bytes are used again afterwards. False wants no more; a promise wants no more before it
-   * resolves, and until then no time is counted (some may come all the same). Not called where the encoding can only be
-   * undone as a whole.
+   * Receives the body of a 200 in pieces, as they arrive and before any decoding (`head.contentEncoding`), instead of
+   * one buffer. The bytes are reused afterwards. Returns false to end the body, or a promise to pause it: until the
+   * promise resolves, no time limit runs (a few more pieces may come all the same). Not called for an encoding that can
+   * only be decoded as a whole.
    */
   onPiece?: (bytes: Uint8Array, head: ResponseHead) => boolean | Promise<void>;
-  /** Decides on the answer's headers whether the body is wanted (2xx only); false closes the connection. */
+  /** Decides by the headers of the answer whether the body is wanted (2xx only). False closes the connection. */
   wantsBody?: (head: ResponseHead) => boolean;
-  /** Called right before the request is written to an open connection; false keeps it from being sent (a lost lease). */
+  /** Called right before the request is written to an open connection. False prevents it (for example a lost lease). */
   onSend?: () => boolean;
-  /** Called right after it was written: here the host's clock counts from, however busy the machine was in between. */
+  /** Called right after the write. The host's clock counts from here, however busy the machine was before. */
   onSent?: () => void;
 }
 
-/** The header fields the crawler uses, each null when absent; repeated fields joined by ", ". */
+/** The header fields that the crawler uses, null if absent. Repeated fields are joined by ", ". */
 export interface ResponseHead {
   status: number;
   contentType: string | null;
@@ -45,7 +48,7 @@ export interface ResponseHead {
   xRobotsTag: string | null;
 }
 
-/** A body in a pooled buffer: `bytes[length]` is 0 (the scanner's sentinel). Give it back with `release`. */
+/** A body in a pooled buffer. `bytes[length]` is 0, the end mark of the scanner. Give it back with `release`. */
 export interface FetchedBody {
   bytes: Uint8Array;
   length: number;
@@ -68,28 +71,29 @@ export type FetchFailure =
   | 'proxy'
   | 'not-sent'
   /**
-   * Sent, and the server did not take it: a used connection ended before one byte of answer, or HTTP/2 refused it (GOAWAY,
-   * REFUSED_STREAM). No failure of the host and no try of the page: ask once more, with `isResent`, on a slot of its own.
+   * Sent, but the server did not take it: a reused connection ended before the first byte of an answer, or HTTP/2
+   * refused it (GOAWAY, REFUSED_STREAM). No failure of the host and no try of the page: send it once more, with
+   * `isResent`, on a new slot.
    */
   | 'not-taken'
   | 'aborted'
   | 'other';
 
 export interface Outcome {
-  /** The answer's head; null when there was none. A failure after the head (too-large, reset) keeps the head. */
+  /** The head of the answer, null if there was none. A failure after the head (too-large, reset) keeps the head. */
   head: ResponseHead | null;
-  /** The decoded body; null for HEAD, an unwanted body, or a failure; empty where `onPiece` took it. */
+  /** The decoded body. Null for HEAD, for an unwanted body and for a failure; empty if `onPiece` received it. */
   body: FetchedBody | null;
-  /** True when `wantsBody` said no. */
+  /** True if `wantsBody` returned false. */
   bodyRefused: boolean;
   failure: FetchFailure | null;
-  /** What the runtime said about the failure, for people. */
+  /** The runtime's text about the failure, for people. */
   message: string | null;
-  /** Wall time when the request was written; null when it never was. */
+  /** Wall time when the request was written; null if it never was. */
   sentAt: number | null;
-  /** Milliseconds from sending to the answer's head; null without one. */
+  /** Milliseconds from the write to the head of the answer; null without one. */
   responseMs: number | null;
-  /** Bytes of body as they came over the wire. */
+  /** Bytes of the body before decoding. */
   wireBytes: number;
 }
 
@@ -97,7 +101,7 @@ export interface Fetcher {
   fetch(request: FetchRequest): Promise<Outcome>;
   /** Ends every request in flight with the failure `aborted`. */
   abortAll(): void;
-  /** Closes the idle connections of a host (its lease was given back). */
+  /** Closes the idle connections of a host whose lease was given back. */
   forgetHost(hostname: string): void;
   close(): Promise<void>;
 }

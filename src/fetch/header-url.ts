@@ -1,8 +1,8 @@
 /**
- * A header field that holds URLs (Location, Link), as text. The one place that decides what raw bytes beyond ASCII in such
- * a field mean. Header values come as latin1, one character per byte. Each byte from 0x80 up is percent-encoded as it
- * was sent, which is what Chromium, curl and wget request: raw UTF-8 gives the same URL as a link in a UTF-8 page,
- * and bytes that are not UTF-8 go back to the server unchanged. It never throws.
+ * A header field that holds URLs (Location, Link), as text. This file alone decides what raw bytes beyond ASCII mean
+ * there. Header values come as latin1, one character per byte. Each byte from 0x80 up is percent-encoded as sent, as
+ * Chromium, curl and wget do: raw UTF-8 gives the same URL as a link in a UTF-8 page, and other bytes go back to the
+ * server unchanged. Never throws.
  */
 
 const BEYOND_ASCII = /[\x80-\xff]/;

@@ -1,8 +1,10 @@
 /**
- * The fetcher: our own HTTP/1.1 clients, undici's for HTTP/2. It sends what it is asked and nothing else: no redirect is followed, no request
- * is repeated, no cookie kept. Every request written calls `onSend` first, through a proxy too.
- * Time-outs are checked by one sweep over the requests in flight, which does not count time the event loop was busy
- * elsewhere, so that a long commit does not look like a slow site. Before: politeness. After: parse.
+ * The fetcher: our own HTTP/1.1 clients, and undici's for HTTP/2.
+ *
+ * Promises: sends exactly the given request. Never follows a redirect, repeats a request or keeps a cookie. Every
+ * request that is written calls `onSend` first, through a proxy, too. One sweep checks the time limits of all open
+ * requests. It does not count time in which the event loop was busy, so a long commit does not look like a slow site.
+ * Before it: politeness. After it: parse.
  */
 import { createBufferPool } from './buffer-pool.ts';
 import type { Attempts } from './connect.ts';
@@ -11,7 +13,7 @@ import type { Fetcher, FetchRequest, Outcome } from './fetcher.ts';
 import type { FetcherOptions } from './fetcher-options.ts';
 import { createOriginOpener, createOriginTable } from './origins.ts';
 
-/** Characters that the WHATWG parser leaves alone in path and query. */
+/** Characters that the WHATWG parser does not change in path and query. */
 const PLAIN_PATH = /^\/[\w\-.~!$&()*+,;=:@%/?]*$/;
 const FORGET_IDLE_MS = 60_000;
 
@@ -24,7 +26,7 @@ export function createHttpFetcher(options: FetcherOptions): Fetcher {
     buffers: createBufferPool(),
     coarseMs: sweep.coarseMs,
     onSettled(exchange) {
-      // Swapped with the last: order does not matter, and nothing moves but one.
+      // Swapped with the last: the order does not matter, and only one entry moves.
       const last = inFlight.pop()!;
       if (last === exchange) return;
       inFlight[exchange.index] = last;
@@ -40,7 +42,7 @@ export function createHttpFetcher(options: FetcherOptions): Fetcher {
       exchange.fail('aborted', 'the fetcher is closed');
       return;
     }
-    // Parsing costs a tenth of the request: a URL that is plainly in normal form and of a known origin is only cut.
+    // Parsing costs a tenth of the request. So a URL in plain normal form with a known origin is only cut.
     const cut = request.url.indexOf('/', 'https://'.length);
     let origin = cut < 0 ? undefined : origins.known(request.url.slice(0, cut));
     let path = origin === undefined ? '' : request.url.slice(cut);
@@ -85,8 +87,8 @@ export function createHttpFetcher(options: FetcherOptions): Fetcher {
 }
 
 /**
- * One timer for all requests in flight, running only while there are any. Its own coarse clock advances by what
- * passed between two sweeps, but never by more than two intervals: the rest was the event loop busy elsewhere.
+ * One timer for all open requests, running only while there are any. Its coarse clock advances by the time between two
+ * sweeps, but by at most two intervals: beyond that the event loop was busy.
  */
 function createSweep(options: FetcherOptions, inFlight: Exchange[], forgetIdle: (nowMs: number) => void) {
   const { clock, headersTimeoutMs, bodyTimeoutMs, totalTimeoutMs } = options;
@@ -101,7 +103,7 @@ function createSweep(options: FetcherOptions, inFlight: Exchange[], forgetIdle: 
     const now = clock.monotonic();
     coarseMs += Math.min(now - sweptAt, 2 * intervalMs);
     sweptAt = now;
-    // A stage begins at the last sweep's time or later: one interval more makes sure that none ends early.
+    // A stage begins at the last sweep's time or later. One more interval makes sure that no stage ends early.
     const since = coarseMs - intervalMs;
     for (const exchange of inFlight.slice()) {
       const { stage, stageMs, startedMs, isHeld } = exchange;

@@ -1,6 +1,7 @@
 /**
- * Undoes the chunked coding (RFC 9112 section 7.1) as the bytes come, cut anywhere. Chunk extensions and trailers are
- * passed over, line ends may be bare LF; anything else that is not as written there is malformed. It keeps no bytes.
+ * Decodes the chunked coding (RFC 9112 section 7.1) from pieces that may be cut anywhere. Chunk extensions and trailers
+ * are ignored, and line ends may be a bare LF. Anything else that differs from the standard is malformed. Keeps no
+ * bytes.
  */
 
 const SIZE = 0;
@@ -17,11 +18,11 @@ const MALFORMED = 10;
 
 const LF = 10;
 const CR = 13;
-/** A size line with its extensions; all trailers together. */
+/** The limit of a size line with its extensions, and of all trailers together. */
 const MOST_LINE = 16 * 1024;
 const MOST_TRAILER = 64 * 1024;
 
-/** Takes a body; settled, it wants no more of it. */
+/** Receives a body. When settled, it wants no more. */
 export interface BodySink {
   onData(chunk: Buffer): unknown;
   readonly isSettled: boolean;
@@ -48,7 +49,10 @@ export class Http1Chunks {
     return this.state === MALFORMED;
   }
 
-  /** Gives the data on until nobody wants more, and tells how far it came: behind the body when it is done. */
+  /**
+   * Passes the data on until the sink wants no more, and returns the position that it reached: after the body when it
+   * is done.
+   */
   feed(bytes: Buffer, from: number, end: number, sink: BodySink): number {
     let at = from;
     while (at < end && this.state < DONE) {

@@ -1,10 +1,11 @@
 /**
- * One HTTP/1.1 connection that reopens itself when it is needed: one request at a time, written in one write right
- * after the exchange agreed, never written twice. It is used again only when the answer's end was certain, nothing
- * came behind it, and it rested no longer than the origin is known to bear (connection-reuse.ts). A request that dies
- * over a used connection before a byte of answer is told as not taken; a kept connection that the server closes, or
- * speaks on unasked, is dropped without a word.
- * It never follows, retries or times out: that is the caller's (connecting has its own limit, see connect.ts).
+ * One HTTP/1.1 connection that reopens itself when it is needed.
+ *
+ * Promises: one request at a time, in one write right after the exchange agreed, never written twice. The connection is
+ * reused only if the end of the answer was certain, nothing came after it, and it was not idle for longer than the
+ * origin allows (connection-reuse.ts). A request that is lost on a reused connection before the first byte of an answer
+ * is reported as not taken. An idle connection that the server closes, or sends bytes on, is dropped silently. Never
+ * follows a redirect, retries or limits the time: the caller does (connecting has its own limit, see connect.ts).
  */
 import type { Socket } from 'node:net';
 import type { Clock } from '../primitives/clock.ts';
@@ -24,26 +25,26 @@ import {
 export interface Http1Settings {
   connect: Connector;
   target: DialTarget;
-  /** What every request carries (see headerLines); null where that cannot be written. */
+  /** The fields of every request (see headerLines); null if they cannot be written. */
   headerLines: string | null;
   keepAlive: boolean;
   clock: Clock;
   heads: Http1HeadReader;
   /** Shared by all connections to the origin. */
   reuse: ConnectionReuse;
-  /** Shared by all connections: the bytes of a read are used up before the next read. */
+  /** Shared by all connections: the bytes of a read are processed before the next read. */
   readBuffer: Buffer;
 }
 
-/** Before the server's own time is up, so that no request meets its closing. */
+/** The client closes so long before the server would, so that no request meets the server's close. */
 const KEEP_ALIVE_MARGIN_MS = 1000;
 
-// Written as latin1: a character past U+00FF would lose its upper byte and could become any other, a line end too.
+// Written as latin1, a character past U+00FF would lose its upper byte and could become any other, even a line end.
 const UNSAFE_PATH = /[^\x21-\x7e\x80-\xff]/;
 const UNSAFE_VALUE = /[^\t\x20-\x7e\x80-\xff]/;
 const UNSAFE_NAME = /[^\w!#$%&'*+\-.^`|~]|^$/;
 
-/** Header fields (name, value, name, ...) as they are written; null where that would break the request. */
+/** Header fields (name, value, name, ...) as they are written; null if a field would break the request. */
 export function headerLines(fields: readonly string[]): string | null {
   let lines = '';
   for (let at = 0; at < fields.length; at += 2) {
@@ -64,15 +65,15 @@ function linesOf(headers: Readonly<Record<string, string>>): string | null {
 
 export class Http1Client implements OriginClient {
   private socket: Socket | null = null;
-  /** Counts connections: what one says after it was given up is not heard. */
+  /** Counts connections: callbacks of a connection that was given up are ignored. */
   private connection = 0;
   private exchange: Exchange | null = null;
   private request = '';
   private method = 'GET';
   private isWritten = false;
-  /** A byte of the answer came. */
+  /** A byte of the answer has arrived. */
   private isHeard = false;
-  /** How long the connection had rested when it was taken up again; null for a new one. */
+  /** How long the reused connection had been idle; null for a new connection. */
   private restedMs: number | null = null;
   private isDestroyed = false;
   private restsSince = 0;
@@ -128,7 +129,7 @@ export class Http1Client implements OriginClient {
     };
     connect({ ...target, onread: { buffer: readBuffer, callback } }, (error, socket) => {
       if (id !== this.connection) {
-        // Nobody listens any more, and an error nobody listens to would end the program.
+        // Nobody listens any more, and an error without a listener would end the program.
         socket?.on('error', () => {}).destroy();
       } else if (error !== null) this.fail(error);
       else {
@@ -141,14 +142,14 @@ export class Http1Client implements OriginClient {
   private adopt(socket: Socket, id: number): void {
     this.socket = socket;
     this.restedMs = null;
-    // Named with each write, it would be looked up with each.
+    // If the encoding were named with each write, Node would look it up each time.
     socket.setDefaultEncoding('latin1');
     this.restsSince = this.settings.clock.monotonic();
     this.idleUntil = this.restsSince + KEEP_ALIVE_MS;
     const lost = (error?: Error) => {
       if (id === this.connection) this.lose(error);
     };
-    // A connection that reads into our buffer has none of these; a tunnel's has.
+    // A connection that reads into our buffer emits none of these; a tunnel's does.
     socket.on('data', (chunk: Buffer) => {
       if (id === this.connection) this.read(chunk, chunk.length);
     });
@@ -165,11 +166,11 @@ export class Http1Client implements OriginClient {
     try {
       exchange.onConnect(this.abort);
     } catch (error) {
-      // A fault in what the caller gave along ends its own request, not the program.
+      // An exception in the caller's callback ends its own request, not the program.
       this.fail(error as Error);
     }
     if (exchange.isSettled) this.fail(codedError(ABORTED_CODE, 'not sent'));
-    // Refused, or closed from within the call. What is left of the connection is as good as before.
+    // Refused, or closed from within the call. The connection itself is as usable as before.
     if (this.exchange !== exchange) {
       this.rest(this.idleUntil - this.settings.clock.monotonic());
       return;
@@ -180,7 +181,7 @@ export class Http1Client implements OriginClient {
     exchange.onWritten();
   }
 
-  /** Given to each exchange in turn. Before the request is written it has no effect: write() sees that itself. */
+  /** Given to each exchange in turn. It has no effect before the request is written: write() notices that itself. */
   private readonly abort = (): void => {
     if (!this.isWritten) return;
     this.drop();
@@ -190,7 +191,7 @@ export class Http1Client implements OriginClient {
   private read(bytes: Buffer, size: number): void {
     const { exchange, reader } = this;
     if (exchange === null || !this.isWritten) {
-      // Unasked bytes would be taken for the next answer.
+      // Bytes that nobody asked for would be taken for the next answer.
       if (this.socket !== null) this.drop();
       return;
     }
@@ -215,14 +216,14 @@ export class Http1Client implements OriginClient {
     }
   }
 
-  /** What came is read; the rest is left to the network until whoever takes the body can take more. */
+  /** Bytes that have arrived are read. The rest stays in the network until the receiver of the body can take more. */
   private hold(exchange: Exchange): void {
     const { socket } = this;
     socket?.pause();
     exchange.readOn = () => socket?.resume();
   }
 
-  /** The server has said its last byte. */
+  /** The server has ended the connection. */
   private end(): void {
     const { exchange } = this;
     const finish = exchange !== null && this.isWritten ? this.reader.finish() : 'cut';
@@ -234,7 +235,7 @@ export class Http1Client implements OriginClient {
   }
 
   private lose(error?: Error): void {
-    // It had been closed before the request reached it, as far as can be known.
+    // As far as we can know, the connection was closed before the request reached the server.
     const isNotTaken = this.isWritten && !this.isHeard && this.restedMs !== null;
     if (isNotTaken) this.settings.reuse.notTaken(this.restedMs!);
     this.drop();
@@ -257,12 +258,15 @@ export class Http1Client implements OriginClient {
     this.restsSince = clock.monotonic();
     this.idleUntil = this.restsSince + idleMs;
     if (!isClean || !isReusable || idleMs <= 0 || !keepAlive || reuse.longestRestMs === 0) this.drop();
-    // May hand over the next request at once.
+    // This may start the next request at once.
     exchange.onComplete();
     if (this.exchange === null) this.rest(idleMs);
   }
 
-  /** Lets an idle connection be closed in time. One timer serves many answers: it looks again when it was too early. */
+  /**
+   * Makes sure that an idle connection is closed in time. One timer serves many answers: if it fires too early, it
+   * starts again.
+   */
   private rest(idleMs: number): void {
     if (this.socket === null) return;
     this.cancelIdle ??= this.settings.clock.after(idleMs, () => this.endIdle());
@@ -276,7 +280,7 @@ export class Http1Client implements OriginClient {
     else this.cancelIdle = this.settings.clock.after(leftMs, () => this.endIdle());
   }
 
-  /** Gives the connection up, or the attempt to make one. */
+  /** Gives up the connection, or the attempt to open one. */
   private drop(): void {
     this.connection += 1;
     this.socket?.destroy();
@@ -289,7 +293,7 @@ export class Http1Client implements OriginClient {
     const { exchange } = this;
     this.exchange = null;
     this.isWritten = false;
-    // Not at once: who ends many requests must not see the next ones started in between.
+    // Deferred: a caller that ends many requests must not see the next ones start in between.
     if (exchange !== null) queueMicrotask(() => exchange.onError(error, isNotTaken));
   }
 }

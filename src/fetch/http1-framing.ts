@@ -1,7 +1,7 @@
 /**
- * Where the body of an HTTP/1.1 answer ends (RFC 9112 section 6.3) and whether its connection may be used again.
- * Strict where two readers could disagree about the end, lenient where the web is only sloppy: lengths that contradict
- * each other and transfer codings nobody asked for are problems, a length that is no number is no length.
+ * Where the body of an HTTP/1.1 answer ends (RFC 9112 section 6.3), and whether its connection may be reused. Strict if
+ * two readers could disagree about the end, lenient if an answer is only untidy: contradicting lengths and unknown
+ * transfer codings are problems; a length that is not a number counts as no length.
  */
 import type { ResponseHead } from './fetcher.ts';
 import type { Http1Framing } from './http1-head.ts';
@@ -12,13 +12,13 @@ export interface Framing {
   end: BodyEnd;
   /** For `length`. */
   length: number;
-  /** The server lets the connection be used again, as far as the head tells. */
+  /** By its head, the server allows to reuse the connection. */
   isReusable: boolean;
-  /** How long it keeps the connection open when idle, in seconds; null when it does not say. */
+  /** How long the server keeps an idle connection open, in seconds; null if it does not say. */
   idleSeconds: number | null;
 }
 
-/** Fills `framing` and the head's content length, or tells what is wrong. */
+/** Fills `framing` and the head's content length, or returns the problem. */
 export function decideFraming(
   framing: Framing,
   head: ResponseHead,
@@ -31,9 +31,9 @@ export function decideFraming(
   framing.idleSeconds = said.keepAlive === null ? null : readIdleSeconds(said.keepAlive);
   framing.length = 0;
   if (codings.length > 0) {
-    // Repeated by a careless proxy it is still done once.
+    // A careless proxy may repeat it; it is still applied once.
     if (codings.some((coding) => coding !== 'chunked')) return `transfer coding ${said.transferEncoding}`;
-    // RFC 9112 section 6.1: with both, somebody on the way may have seen another end.
+    // RFC 9112 section 6.1: with both, an intermediary may have seen another end.
     if (said.contentLength !== null || said.minorVersion === 0) framing.isReusable = false;
   } else if (length === CONFLICT) {
     return `content lengths ${said.contentLength}`;
@@ -52,7 +52,9 @@ export function decideFraming(
 
 const CONFLICT = -1;
 
-/** One number, also when it is said again; null for what is none; CONFLICT for several, or one past all measure. */
+/**
+ * One number, also if it is repeated. Null if it is no number. CONFLICT for several numbers, or one beyond all limits.
+ */
 function readLength(text: string): number | null {
   if (/^\d{1,15}$/.test(text)) return Number(text);
   const parts = text.split(',').map((part) => part.trim());
@@ -88,7 +90,7 @@ let lastKeepAlive = '';
 let lastIdleSeconds: number | null = null;
 
 function readIdleSeconds(text: string): number | null {
-  // A server says the same with every answer.
+  // A server sends the same value with every answer.
   if (text !== lastKeepAlive) {
     const found = /(?:^|[,;\s])timeout\s*=\s*"?(\d{1,9})/i.exec(text);
     lastIdleSeconds = found === null ? null : Number(found[1]);

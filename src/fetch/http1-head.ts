@@ -1,14 +1,15 @@
 /**
- * Reads the head of an HTTP/1.x answer straight from its bytes: the fields the crawler uses, and those that say how long
- * the body is and whether the connection may be used again. Other fields never become strings. Values are latin1
- * (RFC 9110 section 5.5; Location and Link as header-url.ts says), repeated ones joined by ", " (of Location the first counts), folded lines are joined.
- * A line without a colon, or with anything but the bare name before it (spaces too), is no field and is passed over:
- * where that was a length, the body ends with the connection, which is then not used again.
+ * Reads the head of an HTTP/1.x answer directly from its bytes: the fields that the crawler uses, and those that give
+ * the length of the body and say whether the connection may be reused. Other fields never become strings. Values are
+ * latin1 (RFC 9110 section 5.5; for Location and Link see header-url.ts). Repeated values are joined by ", " (of
+ * Location the first counts); folded lines are joined. A line without a colon, or with more than the bare name before
+ * it (spaces, too), is no field and is ignored. If that line was a length, the body ends with the connection, which is
+ * then not reused.
  */
 import type { ResponseHead } from './fetcher.ts';
 import { headerUrl } from './header-url.ts';
 
-/** The places of `values`; Location is told apart because its repetitions are dropped. */
+/** The places in `values`. Location has its own, because its repetitions are dropped. */
 const CONTENT_LENGTH = 0;
 const TRANSFER_ENCODING = 1;
 const CONNECTION = 2;
@@ -34,7 +35,7 @@ const SLOTS = [
   'age',
 ];
 
-/** By length of the name first: most fields of an answer are told apart without reading a letter. */
+/** By length of the name first: this decides most fields of an answer without reading a letter. */
 const slotsByLength: { name: Buffer; slot: number }[][] = [];
 for (const [slot, name] of SLOTS.entries()) {
   slotsByLength[name.length] ??= [];
@@ -48,15 +49,15 @@ const SPACE = 32;
 const ZERO = 48;
 const COLON = 58;
 
-/** A table, because a call for each letter costs more than all else about a name. */
+/** A table, because a function call per letter costs more than everything else about a name. */
 const LOWER_CASE = Uint8Array.from({ length: 256 }, (_, byte) =>
   byte >= 65 && byte <= 90 ? byte | 0x20 : byte,
 );
 
-/** Node's own slicing method, which toString reaches after checks that cost as much again. */
+/** Node's internal slicing method. toString calls it after checks that cost as much again. */
 type Latin1 = Buffer & { latin1Slice(start: number, end: number): string };
 
-/** What the head last read said about its body and its connection. */
+/** What the last head said about its body and its connection. */
 export interface Http1Framing {
   minorVersion: number;
   contentLength: string | null;
@@ -67,14 +68,14 @@ export interface Http1Framing {
 
 export interface Http1HeadReader {
   /**
-   * Reads a whole head, from the status line to the empty line, null where the status line is none. `isUntidy` says that
-   * there are folded lines or stray carriage returns. `contentLength` is left for the framing to decide.
+   * Reads a whole head, from the status line to the empty line; null if there is no valid status line. `isUntidy` says
+   * that there are folded lines or stray carriage returns. The framing decides `contentLength` later.
    */
   read(bytes: Buffer, start: number, isUntidy: boolean): ResponseHead | null;
   readonly framing: Readonly<Http1Framing>;
 }
 
-/** One reader serves every connection of a fetcher: it keeps nothing but the framing of the last head. */
+/** One reader serves every connection of a fetcher. It keeps only the framing of the last head. */
 export function createHttp1HeadReader(): Http1HeadReader {
   const values: (string | null)[] = SLOTS.map(() => null);
   const framing: Http1Framing = {
@@ -136,16 +137,16 @@ export function createHttp1HeadReader(): Http1HeadReader {
 
 const STATUS_START = Buffer.from('HTTP/1.');
 
-/** Whether the bytes there are, as far as they go, the beginning of a status line. */
+/** Whether the available bytes are the beginning of a status line. */
 export function beginsLikeStatus(bytes: Buffer, start: number, end: number): boolean {
   const most = Math.min(end - start, STATUS_START.length);
   for (let at = 0; at < most; at += 1) if (bytes[start + at] !== STATUS_START[at]) return false;
   return true;
 }
 
-/** The three digits of `HTTP/1.x ddd reason`, where the reason and the space before it may be missing; else -1. */
+/** The three digits of `HTTP/1.x ddd reason`; reason and the space before it may be missing. Otherwise -1. */
 function readStatus(bytes: Buffer, start: number): number {
-  // The head ends in an empty line, so that a short one stops at its LF and never runs past the end.
+  // The head ends in an empty line, so a short line stops at its LF and never runs past the end.
   if (!beginsLikeStatus(bytes, start, start + STATUS_START.length)) return -1;
   const minor = bytes[start + 7] - ZERO;
   let at = start + 8;
@@ -166,7 +167,10 @@ function isLineBreak(bytes: Buffer, at: number): boolean {
   return bytes[at] === LF || (bytes[at] === CR && bytes[at + 1] === LF);
 }
 
-/** The plain array's own: Buffer's looks for texts, too, and for a byte so near its looking at what it is given costs more than the search. */
+/**
+ * The method of the plain array. Buffer's own also searches texts, and for a near byte its checks cost more than the
+ * search.
+ */
 const indexOfByte = Uint8Array.prototype.indexOf;
 
 /** The LF that ends the line, folded lines (RFC 9112 section 5.2) included. */
@@ -193,7 +197,7 @@ function isBlank(byte: number): boolean {
 function slotNamed(bytes: Buffer, start: number, end: number): number {
   const candidates = slotsByLength[end - start];
   if (candidates === undefined) return -1;
-  // By number: until V8 optimizes it, a loop over the things themselves costs ten times as much.
+  // An index loop: until V8 optimizes it, a loop over the elements costs ten times as much.
   for (let i = 0; i < candidates.length; i++) {
     const { name, slot } = candidates[i];
     let at = 0;

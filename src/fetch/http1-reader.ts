@@ -1,7 +1,7 @@
 /**
- * Reads the answers of one HTTP/1.1 connection as their bytes come, cut anywhere, and tells the exchange: the head once,
- * the body in pieces. It keeps bytes only of a head that came in parts, and at most MOST_HEAD_BYTES of it; the body goes
- * straight on. It knows no socket: what an end or a fault means for the connection is its caller's.
+ * Reads the answers of one HTTP/1.1 connection from pieces that may be cut anywhere, and calls the exchange: the head
+ * once, the body in pieces. Keeps bytes only of a head that came in parts, at most MOST_HEAD_BYTES; the body is passed
+ * on directly. Knows no socket: the caller decides what an end or a fault means for the connection.
  */
 import type { ResponseHead } from './fetcher.ts';
 import { type BodySink, Http1Chunks } from './http1-chunks.ts';
@@ -12,7 +12,7 @@ export interface AnswerSink extends BodySink {
   onHead(head: ResponseHead): void;
 }
 
-/** `stopped`: the sink wants no more, and has seen to its connection itself. */
+/** `stopped`: the sink wants no more, and has handled its connection itself. */
 export type Progress = 'more' | 'done' | 'malformed' | 'stopped';
 
 const MOST_HEAD_BYTES = 64 * 1024;
@@ -27,21 +27,21 @@ const INCOMPLETE = -1;
 const BAD = -2;
 
 export class Http1Reader {
-  /** What is wrong, after `malformed`. */
+  /** The problem, after `malformed`. */
   problem = '';
-  /** Bytes of the last piece that lie behind the answer, after `done`. */
+  /** Bytes of the last piece that follow the answer, after `done`. */
   extra = 0;
-  /** Of the answer at hand; counts once its head is there. */
+  /** Of the current answer; valid when its head is read. */
   readonly framing: Framing = { end: 'none', length: 0, isReusable: false, idleSeconds: null };
 
   private method = 'GET';
-  /** Read and not told yet. */
+  /** Read, and not passed on yet. */
   private head: ResponseHead | null = null;
   private isInHead = true;
   private left = 0;
   private informational = 0;
   private readonly chunks = new Http1Chunks();
-  /** The beginning of a head that came in parts; the scan for its end goes on at `scanned`. */
+  /** The beginning of a head that came in parts; the search for its end continues at `scanned`. */
   private part: Buffer | null = null;
   private partLength = 0;
   private scanned = 0;
@@ -50,7 +50,7 @@ export class Http1Reader {
 
   constructor(private readonly heads: Http1HeadReader) {}
 
-  /** Makes ready for the answer to a request. */
+  /** Prepares for the answer to a request. */
   begin(method: string): void {
     this.method = method;
     this.informational = 0;
@@ -70,12 +70,12 @@ export class Http1Reader {
     return this.feedBody(bytes, at, end, sink);
   }
 
-  /** The connection has ended: `done` where that ends the body too. */
+  /** The connection has ended: `done` if that also ends the body. */
   finish(): 'done' | 'cut' | 'short' {
     if (this.isInHead) return 'cut';
     const { end, isReusable } = this.framing;
     if (end === 'close') return 'done';
-    // A server that meant to close has sent all it had: its length was wrong.
+    // A server that announced the close has sent everything: its length was wrong.
     return end === 'length' && !isReusable ? 'short' : 'cut';
   }
 
@@ -88,7 +88,7 @@ export class Http1Reader {
     this.blankBytes = 0;
   }
 
-  /** Reads heads up to the final one's; where its body begins, INCOMPLETE or BAD. */
+  /** Reads heads up to the final one. Returns where its body begins, INCOMPLETE or BAD. */
   private feedHead(bytes: Buffer, end: number): number {
     let at = 0;
     for (;;) {
@@ -112,7 +112,7 @@ export class Http1Reader {
   private completeHead(bytes: Buffer, from: number, end: number): number {
     if (this.part !== null) return this.completePart(bytes, from, end);
     let start = from;
-    // Robust readers pass over empty lines before the status line (RFC 9112 section 2.2, there for requests).
+    // Robust readers ignore empty lines before the status line (RFC 9112 section 2.2 says so for requests).
     while (start < end && (bytes[start] === CR || bytes[start] === LF)) start += 1;
     this.blankBytes += start - from;
     if (this.blankBytes > MOST_HEAD_BYTES) return this.bad('nothing but empty lines');
@@ -140,7 +140,7 @@ export class Http1Reader {
     return this.readHead(part, 0, headEnd) ? from + headEnd - before : BAD;
   }
 
-  /** Copies what there is of a head; no more than shows that it is too long. */
+  /** Copies the available part of a head, at most as much as shows that it is too long. */
   private keepPart(bytes: Buffer, start: number, end: number): number {
     const length = this.partLength + Math.min(end - start, MOST_HEAD_BYTES + 1);
     if (this.part === null || length > this.part.length) {
@@ -150,7 +150,7 @@ export class Http1Reader {
     }
     bytes.copy(this.part, this.partLength, start, end);
     this.partLength = length;
-    // A server that speaks something else may never send an empty line.
+    // A server of another protocol may never send an empty line.
     return beginsLikeStatus(this.part, 0, length) ? INCOMPLETE : this.bad('not an HTTP/1.x answer');
   }
 
@@ -164,7 +164,7 @@ export class Http1Reader {
     return false;
   }
 
-  /** Where the head ends: behind its empty line. When it does not yet, `scanned` says where to go on. */
+  /** The end of the head, after its empty line. If it is not there yet, `scanned` says where to continue. */
   private scan(bytes: Buffer, from: number, end: number): number {
     let at = from;
     for (; at < end; at += 1) {

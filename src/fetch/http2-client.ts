@@ -1,6 +1,6 @@
 /**
- * A connection that may speak HTTP/2 (or HTTP/1.1 where the server prefers), over one of undici's clients.
- * undici is loaded with the first request: a crawl without the http2 option never pays for its start.
+ * A connection that may use HTTP/2 (or HTTP/1.1 if the server prefers that), over one of undici's clients. undici is
+ * loaded with the first request, so a crawl without the http2 option never pays for it.
  */
 import type { TLSSocket } from 'node:tls';
 import type UndiciClient from 'undici/lib/dispatcher/client.js';
@@ -20,7 +20,7 @@ import { type UndiciConnection, UndiciHandler } from './undici-handler.ts';
 export interface Http2Settings {
   origin: string;
   connect: Connector;
-  /** What every request carries: name, value, name, ... */
+  /** The fields of every request: name, value, name, ... */
   headers: string[];
   keepAlive: boolean;
   clock: Clock;
@@ -46,7 +46,7 @@ export function createHttp2Client(settings: Http2Settings): OriginClient {
           callback(...result);
         }),
       allowH2: true,
-      // 0 closes the connection after each answer; more than 1 would risk answers for one another's failures.
+      // 0 closes the connection after each answer. More than 1 could mix up answers after a failure.
       pipelining: settings.keepAlive ? 1 : 0,
       keepAliveTimeout: KEEP_ALIVE_MS,
       keepAliveMaxTimeout: KEEP_ALIVE_MOST_MS,
@@ -73,8 +73,8 @@ export function createHttp2Client(settings: Http2Settings): OriginClient {
       {
         path,
         method: method as 'GET' | 'HEAD',
-        // A server that wrongly sends a body after HEAD is found out while the connection is idle: undici looks for
-        // unasked bytes before it writes again. So HEAD and GET of a page need not cost a handshake each.
+        // If a server wrongly sends a body after HEAD, it is noticed while the connection is idle: undici checks for
+        // unexpected bytes before it writes again. So HEAD and GET of a page need not cost a handshake each.
         reset: method === 'HEAD' && settings.keepAlive ? false : undefined,
         headers: headers === undefined ? always : always.concat(...Object.entries(headers)),
       },
@@ -82,7 +82,7 @@ export function createHttp2Client(settings: Http2Settings): OriginClient {
     );
   }
 
-  /** Only what rested too long, or is told not to be used, is closed here. The next request opens another. */
+  /** Closes only a connection that was idle for too long, or that must not be used. The next request opens another. */
   function closeUnusable(isFresh: boolean | undefined): void {
     const { restsSince } = connection;
     const restedMs = restsSince === null ? 0 : settings.clock.monotonic() - restsSince;

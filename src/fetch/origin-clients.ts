@@ -1,16 +1,16 @@
 /**
- * The connections of one origin: at most `most` clients (a client is one connection that reopens itself), the one
- * used last first, so that few stay warm. Requests over the limit wait in line. A client that failed to connect counts
- * like any other, so that the limit holds for hosts that cannot be reached too.
+ * The connections of one origin: at most `most` clients (a client is one connection that reopens itself). The client
+ * used last is used first, so that few stay open. Requests beyond the limit wait in a queue. A client that failed to
+ * connect counts like any other, so the limit also holds for hosts that cannot be reached.
  */
 import type { Exchange } from './exchange.ts';
 
 export interface DispatchParts {
   path: string;
   method: string;
-  /** Besides those that every request of the origin carries. */
+  /** In addition to the fields of every request to the origin. */
   headers?: Record<string, string>;
-  /** Not over a connection that served others. */
+  /** Do not use a connection that served other requests. */
   isFresh?: boolean;
 }
 
@@ -20,7 +20,7 @@ export interface OriginClient {
   destroy(): void;
 }
 
-/** How long a connection stays open when the server names no time of its own (then up to the second one). */
+/** How long an idle connection stays open if the server names no time; a named time counts up to the second number. */
 export const KEEP_ALIVE_MS = 10_000;
 export const KEEP_ALIVE_MOST_MS = 30_000;
 
@@ -52,7 +52,7 @@ export class OriginClients {
     else this.send(client, parts, exchange);
   }
 
-  /** Closes what is idle now, and what is busy when it is done. */
+  /** Closes idle connections now, and busy ones when they are done. */
   forget(): void {
     this.isForgotten = true;
     for (const client of this.idle.splice(0)) this.drop(client);

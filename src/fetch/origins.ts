@@ -1,7 +1,7 @@
 /**
- * The origins asked lately (scheme, name, port): the connections of each, the road to it (direct, through a proxy in
- * absolute form, through its tunnel) and what a request to it always carries. An origin that is forgotten is only
- * reopened when it is asked again; nothing here decides whether or when that may be.
+ * The origins of recent requests (scheme, name, port): the connections of each, the route to it (direct, through a
+ * proxy in absolute form, through a tunnel), and the fields of every request. An origin that was forgotten is opened
+ * again with its next request. Never decides whether or when a request may be sent.
  */
 import {
   type Attempts,
@@ -21,7 +21,7 @@ import { createProxyChoice, dialProxy, dialTunnel, type HttpProxy } from './prox
 
 export interface Origin {
   clients: OriginClients;
-  /** Put before the path in the request line: the origin when a proxy is asked in absolute form. */
+  /** Put before the path in the request line: the origin, if a proxy is asked in absolute form. */
   pathPrefix: string;
   hostname: string;
 }
@@ -57,7 +57,7 @@ export function createOriginTable(open: (url: URL) => Origin) {
     forgetHost(hostname: string): void {
       for (const key of keysByHost.get(hostname) ?? []) forget(key, origins.get(key)!);
     },
-    /** Forgets what has been idle since before `beforeMs` of the coarse clock. */
+    /** Forgets origins that have been idle since before `beforeMs` of the coarse clock. */
     forgetIdle(beforeMs: number): void {
       for (const [key, origin] of origins) {
         if (origin.clients.isIdle && origin.clients.usedMs < beforeMs) forget(key, origin);
@@ -84,7 +84,7 @@ export function createOriginOpener(options: FetcherOptions, attempts: Attempts):
   if (options.acceptLanguage) headers.push('accept-language', options.acceptLanguage);
   headers.push('accept-encoding', options.compress ? acceptEncoding : 'identity');
 
-  // Shared by all clients of one road, TLS sessions and DNS answers with it.
+  // Shared by all clients of one route, with TLS sessions and DNS answers.
   const direct = withConnectTimeout(dial, connectTimeoutMs, clock, attempts);
   const roads = new Map<HttpProxy, { absolute: Connector; tunnel: Connector }>();
   function roadsOf(proxy: HttpProxy) {
@@ -132,7 +132,7 @@ export function createOriginOpener(options: FetcherOptions, attempts: Attempts):
     const { keepAlive } = options;
     const reuse = new ConnectionReuse();
     const http2Settings = { origin: url.origin, connect, headers: own, keepAlive, clock, reuse };
-    // HTTP/2 is agreed on by TLS; what is not TLS stays with HTTP/1.1.
+    // HTTP/2 is negotiated by TLS; without TLS it is always HTTP/1.1.
     const makeClient =
       options.http2 && url.protocol === 'https:'
         ? () => createHttp2Client(http2Settings)

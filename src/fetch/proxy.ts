@@ -1,7 +1,7 @@
 /**
- * HTTP proxies: which request goes through which proxy (HTTP_PROXY, HTTPS_PROXY, NO_PROXY), and the CONNECT
- * tunnel for https. http requests go to the proxy in absolute form over the fetcher's own clients. A fault of the
- * proxy carries PROXY_ERROR_CODE, so that no site is blamed for it; passwords never appear in messages.
+ * HTTP proxies: which request uses which proxy (HTTP_PROXY, HTTPS_PROXY, NO_PROXY), and the CONNECT tunnel for https.
+ * http requests go to the proxy in absolute form, over the fetcher's own clients. An error of the proxy has
+ * PROXY_ERROR_CODE, so that it does not count against a site. Passwords never appear in messages.
  */
 import { BlockList, isIPv4, isIPv6, type Socket } from 'node:net';
 import { sumiError } from '../errors.ts';
@@ -44,14 +44,14 @@ function readProxy(value: string | undefined, place: string): HttpProxy | null {
       authorization: credentials === ':' ? null : `Basic ${Buffer.from(credentials).toString('base64')}`,
     };
   } catch {
-    // What `new URL` throws quotes its input, password included: it is not kept as the cause.
+    // The message of `new URL` contains its input, with the password, so it is not kept as the cause.
     throw sumiError('proxy-malformed', { value: text.replace(/[^/]*@/, ''), place });
   }
 }
 
 /**
- * NO_PROXY as curl reads it: a list by commas or spaces of `*`, names (with all their subdomains, a leading dot
- * or `*.` allowed), addresses and IPv4 networks, each with an optional port.
+ * NO_PROXY as curl reads it: a list with commas or spaces of `*`, names (with all their subdomains; a leading dot or
+ * `*.` is allowed), addresses and IPv4 networks, each with an optional port.
  */
 export function createNoProxyRule(list: string): (url: URL) => boolean {
   const names: { name: string; port: string | null }[] = [];
@@ -62,7 +62,7 @@ export function createNoProxyRule(list: string): (url: URL) => boolean {
     if (entry === '') continue;
     if (entry === '*') isAll = true;
     else if (network) {
-      // A network that is none (300.1.1.1/99) exempts nothing, like a name that nobody asks for.
+      // An invalid network (300.1.1.1/99) exempts nothing.
       if (isIPv4(network[1]) && Number(network[2]) <= 32) networks.addSubnet(network[1], Number(network[2]));
     } else names.push(readName(entry));
   }
@@ -89,7 +89,7 @@ function proxyError(message: string, cause?: unknown): Error {
   return Object.assign(new Error(message, { cause }), { code: PROXY_ERROR_CODE });
 }
 
-/** Dials the proxy in place of the host it is asked for; for requests in absolute form. */
+/** Connects to the proxy instead of the host, for requests in absolute form. */
 export function dialProxy(dial: Dial, { url }: HttpProxy): Dial {
   return ({ onread }, callback) =>
     dial(
@@ -107,12 +107,12 @@ export function dialProxy(dial: Dial, { url }: HttpProxy): Dial {
     );
 }
 
-/** Dials through the proxy's CONNECT, then does TLS with the host itself. */
+/** Opens a tunnel through the proxy by CONNECT, then uses TLS with the host itself. */
 export function dialTunnel(dial: Dial, proxy: HttpProxy): Dial {
   const toProxy = dialProxy(dial, proxy);
   return (options, callback) => {
     const authority = options.port ? options.host! : `${options.host}:443`;
-    // The tunnel's own answer is read by node:http, and TLS reads from there: no buffer of ours.
+    // node:http reads the answer of the tunnel and TLS continues from there, so our buffer is not used.
     const target = { ...options, onread: undefined };
     let attempt = toProxy(target, (...result) => {
       const [error, socket] = result;
@@ -144,7 +144,7 @@ function openTunnel(
   request.once('error', (error) =>
     callback(proxyError(`proxy ${url.host}: ${messageOf(error)}`, error), null),
   );
-  // For CONNECT every final answer comes here, refusals too.
+  // For CONNECT every final answer comes here, also a refusal.
   request.once('connect', (answer, tunnel, head) => {
     const status = answer.statusCode ?? 0;
     if (status < 200 || status > 299) {

@@ -1,7 +1,6 @@
 /**
- * Reads the header fields the crawler uses straight from undici's raw name/value buffers.
- * Fields nobody asks for never become strings; values are latin1 (RFC 9110 section 5.5; Location and
- * Link as header-url.ts says); it never throws.
+ * Reads the header fields that the crawler uses directly from undici's raw name/value buffers. Other fields never
+ * become strings. Values are latin1 (RFC 9110 section 5.5; for Location and Link see header-url.ts). Never throws.
  */
 import type { ResponseHead } from './fetcher.ts';
 import { headerUrl } from './header-url.ts';
@@ -29,14 +28,14 @@ interface NamedField {
   field: TextField | 'contentLength';
 }
 
-/** By length of the name first: most fields of an answer are told apart without reading a letter. */
+/** By length of the name first: this decides most fields of an answer without reading a letter. */
 const fieldsByLength: NamedField[][] = [];
 for (const [name, field] of Object.entries(names)) {
   fieldsByLength[name.length] ??= [];
   fieldsByLength[name.length].push({ name: Buffer.from(name), field });
 }
 
-/** A head that says nothing but its status. */
+/** A head with nothing but a status. */
 export function emptyHead(status: number): ResponseHead {
   return {
     status,
@@ -56,7 +55,7 @@ export function emptyHead(status: number): ResponseHead {
   };
 }
 
-/** `encoding`: how text was made of the values; `utf8` where latin1 text was written again, see undici-handler.ts. */
+/** `encoding`: how values become text; `utf8` if latin1 text was encoded again, see undici-handler.ts. */
 export function readResponseHead(
   status: number,
   raw: Buffer[],
@@ -85,7 +84,7 @@ function fieldNamed(name: Buffer): NamedField['field'] | null {
   if (candidates === undefined) return null;
   for (const candidate of candidates) {
     let at = 0;
-    // The bit folds letters to lower case and changes no other character that a field name may have into one here.
+    // The bit makes letters lower case, and changes no other character of a field name into one of these.
     while (at < name.length && (name[at] | 0x20) === candidate.name[at]) at += 1;
     if (at === name.length) return candidate.field;
   }

@@ -1,26 +1,27 @@
 /**
- * One exchange in the form that undici calls back: what differs from our own client's calls stays in here.
- * undici hands over each field's value as bytes. Over HTTP/1.1 they are the bytes sent; over HTTP/2 they went through
- * node:http2, which makes latin1 text of them, and were written again as UTF-8. It tells requests that the server did not
- * take: those that died over a used connection before an answer, and those that HTTP/2 refused. It never throws into undici.
+ * Adapts one exchange to undici's callbacks; everything that differs from our own client is in this file. undici passes
+ * each field's value as bytes. Over HTTP/1.1 these are the bytes that were sent. Over HTTP/2 they went through
+ * node:http2, which makes latin1 text of them, and were encoded again as UTF-8. Reports requests that the server did
+ * not take: those lost on a reused connection before an answer, and those that HTTP/2 refused. Never throws into
+ * undici.
  */
 import type { Clock } from '../primitives/clock.ts';
 import type { ConnectionReuse } from './connection-reuse.ts';
 import type { Exchange } from './exchange.ts';
 import { readResponseHead } from './response-head.ts';
 
-/** What the client knows of its connection. */
+/** What the client knows about its connection. */
 export interface UndiciConnection {
   isHttp2: boolean;
-  /** Monotonic time since when it rests; null for one that served nothing yet. */
+  /** Monotonic time since when it is idle; null for a connection that served nothing yet. */
   restsSince: number | null;
 }
 
-/** GOAWAY ends a connection, REFUSED_STREAM a request: neither was worked on (RFC 9113 sections 6.8 and 8.7). */
+/** GOAWAY ends a connection, REFUSED_STREAM a request: the server worked on neither (RFC 9113 sections 6.8 and 8.7). */
 const REFUSED = /"GOAWAY" frame|NGHTTP2_REFUSED_STREAM/;
 
 export class UndiciHandler {
-  /** How long the connection that it was written to had rested; null for a new one. */
+  /** How long the used connection had been idle; null for a new one. */
   private restedMs: number | null = null;
   private isSent = false;
   private isHeard = false;
@@ -43,7 +44,7 @@ export class UndiciHandler {
     this.isSent = !this.exchange.isSettled;
   }
 
-  /** undici's name for it; over HTTP/2 the bytes leave in an immediate of Node's own, which comes before ours. */
+  /** Over HTTP/2 the bytes leave in an immediate of Node's own, which comes before ours. */
   onRequestSent(): void {
     setImmediate(() => this.exchange.onWritten());
   }

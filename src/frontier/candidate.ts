@@ -1,10 +1,10 @@
 import type { PageStateCode } from './page-state.ts';
 
-/** A URL that something offered, already normalized and judged: what `offer` and `settle` take. */
+/** A URL that was offered, already normalized and judged: the input of `offer` and `settle`. */
 export interface Candidate {
   /** The page's identity. */
   url: string;
-  /** What a request asks for. */
+  /** The URL of the request. */
   fetchUrl: string;
   /** Host name of the identity: the key of lease, clock and limits. */
   host: string;
@@ -15,37 +15,43 @@ export interface Candidate {
   state: PageStateCode;
   /** The deciding rule and its value when the state is not Queued. */
   reason: string | null;
-  /** True when no followed link leads here so far, only nofollow ones or a redirect too many: one that does opens it. */
+  /** True while only nofollow links, or redirects beyond the limit, lead here. A followed link opens the page. */
   onlyNofollow: boolean;
-  /** A start URL or a redirect's target: if Queued, it opens a known page that the scope had shut out for links. */
+  /** For a start URL or the target of a redirect: if Queued, it opens a known page that the scope had excluded. */
   reopens?: true;
 }
 
-/** Redirect targets are asked with the next slot. */
+/** Redirect targets are requested on the next slot. */
 export const REDIRECT_PRIORITY = -1;
-/** This and less: the sample that decides how a run visits known pages goes before everything else, in any order. */
+/**
+ * This value and lower ones: the sample that decides how a run visits known pages goes before all other pages, in any
+ * order.
+ */
 export const SAMPLE_PRIORITY = -2;
-/** A page that vanished is asked once more after everything else. */
+/** A page that vanished is requested once more, after all other pages. */
 export const CONFIRM_GONE_PRIORITY = 1_000_000;
-/** The range that is left to a program's own priorities. */
+/** Programs may use priorities up to this one. */
 export const MAX_OWN_PRIORITY = CONFIRM_GONE_PRIORITY - 1;
 
 /**
- * What is known of a page from its last visit, for conditional requests and comparison. A store may read the hashes when they
- * are asked for: they are to be asked for before the page is settled, and of the thing itself, not of a copy.
+ * What is known of a page from its last visit, for conditional requests and comparison. A store may read the hashes
+ * only when they are asked for: ask for them before the page is settled, and on this object, not on a copy.
  */
 export interface LastVisit {
   statusCode: number | null;
-  /** The page is not there, as far as its answers say: failures since then say nothing. */
+  /** By its answers, the page does not exist any more. Failures since then do not change that. */
   isGone: boolean;
   visitedAt: number;
-  /** A body was read once: there is something that may be unchanged. Cheaper than its hash, which a store may have to read. */
+  /** A body was read once, so the page may be unchanged. Cheaper than the hash, which a store may have to read. */
   hasBody: boolean;
-  /** Of the body that was read last; null when none ever was. */
+  /** Of the body that was read last; null if none was ever read. */
   contentHash: Uint8Array | null;
   /** Of its main text. */
   textHash: Uint8Array | null;
-  /** Of everything else that can change: title, h1, description, canonical, robots, structured data, links; of a redirect its target. */
+  /**
+   * Of everything else that can change: title, h1, description, canonical, robots, structured data, links; for a
+   * redirect, its target.
+   */
   facetHash: Uint8Array | null;
   simhash: bigint | null;
   etag: string | null;
@@ -58,14 +64,17 @@ export interface LastVisit {
   wireBytes: number;
   /** The newest date that a sitemap gives for the page. */
   sitemapDate: number | null;
-  /** When a sitemap gave the page a date last; null where the last one that named it gave none, or none to the day. */
+  /**
+   * When a sitemap last gave the page a date. Null if the last sitemap that named the page gave none, or none with a
+   * day.
+   */
   sitemapSeenAt: number | null;
-  /** Specification 003's numbers. */
+  /** The numbers of the rule `score`. */
   changeFrequency: number;
   changesDetected: number;
 }
 
-/** By what stands beside the page; an orphan that answers is called gone, too, and is there. */
+/** Decides by the columns beside the page. An orphan that answers has the change gone, too, but it exists. */
 export function isGoneAs(change: string | null, statusCode: number | null): boolean {
   if (statusCode === 404 || statusCode === 410) return true;
   return change === 'gone' && (statusCode === null || statusCode === 304 || statusCode >= 400);
@@ -84,6 +93,6 @@ export interface Claim {
   /** How many redirect hops led here, at most; 0 when none did. */
   hops: number;
   last: LastVisit | null;
-  /** `fetchUrl` is not the stored one: the page has moved there for good, and is to be asked there from now on. */
+  /** `fetchUrl` is not the stored one: the page has moved there permanently, and later requests go there. */
   isMoved?: boolean;
 }

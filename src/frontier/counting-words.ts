@@ -1,6 +1,6 @@
 /**
- * The words by which known URLs are counted, each with the states that it stands for. Every place that shows a number of
- * URLs (summary, report, stats, hosts, map) takes its states from here, and docs/words.md is made of this table.
+ * The words by which known URLs are counted, each with its states. Every place that shows a number of URLs (summary,
+ * report, stats, hosts, map) takes the states from here; docs/words.md is generated from this table.
  *
  * Promises: each state is in exactly one word, so the words of a project add up to its known URLs.
  */
@@ -52,13 +52,13 @@ export const COUNTING_WORD_NAMES = Object.keys(COUNTING_WORDS) as CountingWord[]
 /** Known URLs by word; the words add up to `known_urls`. */
 export type UrlCounts = { known_urls: number } & Record<CountingWord, number>;
 
-/** An error is a URL that was wanted and gave no page, for whatever reason. */
+/** An error is a URL that was wanted and gave no page, for any reason. */
 export const ERROR_WORDS = ['broken', 'rate_limited'] as const satisfies readonly CountingWord[];
 
 export const BROKEN_STATES: readonly PageState[] = COUNTING_WORDS.broken.states;
 export const ERROR_STATES: readonly PageState[] = ERROR_WORDS.flatMap((word) => COUNTING_WORDS[word].states);
 
-/** What the view `crawled_pages` of specification 002 calls each state, in its three words; null: it has no row there. */
+/** The status of each state in the view `crawled_pages`, which has three words; null: the state has no row there. */
 export const CRAWLED_PAGES_STATUS: Readonly<Record<PageState, 'success' | 'failed' | 'skipped' | null>> = {
   Discovered: null,
   Queued: null,

@@ -1,8 +1,10 @@
 /**
- * Which host's turn it is. Hosts that may ask now stand in a ring and are served in turn, which makes it fair; hosts
- * that must wait stand in a heap by the time their slot comes. One timer, for the earliest.
+ * Decides which host gets the next turn. Hosts that may send a request now are in a ring and are served in turn, which
+ * is fair. Hosts that must wait are in a heap, by the time of their slot. There is one timer, for the earliest slot.
  *
- * It knows nothing of pages or requests: a host says when it is ready (`readyAt`), Infinity while it cannot be.
+ * Promises: no host waits longer than its slot and the turns of the others. Knows nothing of pages or requests: a host
+ * says when it is ready (`readyAt`), Infinity while it cannot be. Before it: the leases of hosts. After it: the claim
+ * of a page.
  */
 import type { Clock } from '../primitives/clock.ts';
 import { MinHeap } from '../primitives/min-heap.ts';
@@ -13,7 +15,7 @@ const MAX_TIMER_MS = 2 ** 31 - 1;
 export interface Schedulable {
   /** Monotonic time from which the host can take a turn; Infinity when something else must happen first. */
   readyAt(): number;
-  /** Where the host stands; kept by the schedule. */
+  /** Where the schedule keeps the host; set by the schedule only. */
   place: 'out' | 'ring' | 'heap';
 }
 
@@ -21,7 +23,7 @@ export class HostSchedule<H extends Schedulable> {
   readonly #clock: Clock;
   readonly #wake: () => void;
   readonly #heap = new MinHeap<H>();
-  /** When each cooling host's turn is; an entry of the heap that says otherwise is out of date. */
+  /** The time of each waiting host's turn. An entry of the heap with another time is out of date. */
   readonly #turns = new Map<H, number>();
   #ring: H[] = [];
   #ringHead = 0;
@@ -40,7 +42,7 @@ export class HostSchedule<H extends Schedulable> {
     return this.#turns.size;
   }
 
-  /** Hosts that may ask now, as far as was looked. */
+  /** Hosts that may send a request now, as far as the schedule has checked. */
   get ready(): number {
     return this.#ring.length - this.#ringHead;
   }
@@ -54,11 +56,12 @@ export class HostSchedule<H extends Schedulable> {
     if (host.place === 'ring' || this.#isStopped) return;
     const at = host.readyAt();
     if (at === Number.POSITIVE_INFINITY) {
-      // What it waited for is not wanted any more: a run must not go on for it. Whoever has something for it places it anew.
+      // What the host waited for is not wanted any more, and must not keep the run open. The next offer places the host
+      // again.
       if (host.place === 'heap') this.remove(host);
       return;
     }
-    // A later time is seen when the earlier one comes; a host that became ready sooner must not wait for it.
+    // A later time is noticed when the earlier one comes. But a host that became ready sooner must not wait.
     if (host.place === 'heap' && at >= this.#turns.get(host)!) return;
     if (at <= this.#clock.monotonic()) {
       this.#turns.delete(host);
@@ -83,7 +86,7 @@ export class HostSchedule<H extends Schedulable> {
     }
   }
 
-  /** The next host that may ask now, or null. It is out of the schedule until it is placed again. */
+  /** The next host that may send a request now, or null. It is out of the schedule until it is placed again. */
   next(): H | null {
     const now = this.#clock.monotonic();
     this.#collect(now);
@@ -97,14 +100,14 @@ export class HostSchedule<H extends Schedulable> {
         this.#ringHead = 0;
       }
       host.place = 'out';
-      // Its readiness may have changed while it stood in the ring.
+      // The readiness may have changed while the host was in the ring.
       if (host.readyAt() <= now) return host;
       this.place(host);
     }
     return null;
   }
 
-  /** Takes a host out, wherever it stands. */
+  /** Takes a host out of the schedule, wherever it is. */
   remove(host: H): void {
     if (host.place === 'heap') this.#turns.delete(host);
     if (host.place === 'ring')
@@ -113,7 +116,7 @@ export class HostSchedule<H extends Schedulable> {
     host.place = 'out';
   }
 
-  /** For good: a host that is still on its way must not set a timer behind the end of the run. */
+  /** Stops for good: a host that is still in use must not set a timer after the end of the run. */
   stop(): void {
     this.#isStopped = true;
     this.#cancelTimer?.();
@@ -130,7 +133,8 @@ export class HostSchedule<H extends Schedulable> {
     this.#cancelTimer = this.#clock.after(delayMs, () => {
       this.#cancelTimer = null;
       this.#timerAt = Number.POSITIVE_INFINITY;
-      // Also when nobody takes a turn now: a host left in the heap would set the timer for the past, again and again.
+      // Also if nobody takes a turn now: a host that stays in the heap would set the timer for the past, again and
+      // again.
       this.#collect(this.#clock.monotonic());
       this.#wake();
       if (!this.#isStopped && this.#heap.size > 0) this.#setTimer();

@@ -1,6 +1,6 @@
 /**
- * The state of a page, as specification 004 section 4.1 names them, plus Skipped and Gone.
- * The store keeps the number; people and programs see the name. Numbers are part of the file format: never reuse one.
+ * The states of a page. The store keeps the number; people and programs see the name. Numbers are part of the file
+ * format: never use one twice.
  */
 export const PAGE_STATES = {
   Discovered: 0,
@@ -23,7 +23,7 @@ export const PAGE_STATES = {
 export type PageState = keyof typeof PAGE_STATES;
 export type PageStateCode = (typeof PAGE_STATES)[PageState];
 
-/** States given by the scope, not by an answer. */
+/** States that the scope gives, not an answer. */
 export const SHUT_OUT: ReadonlySet<PageStateCode> = new Set([
   PAGE_STATES.Discovered,
   PAGE_STATES.Skipped,

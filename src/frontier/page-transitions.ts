@@ -1,18 +1,17 @@
 /**
- * Which state a page may get after which: specification 004 section 4.2, and what runs, redirects and changed lists add
- * to it. One table for every store; each move is checked under the event that makes it, so that what is right for one
- * (a new run queues a page that was read) is not thereby right for another (a settlement never does).
+ * Which state may follow which. One table for every store. Each move is checked under the event that makes it. Example:
+ * a new run may queue a page that was read; a settlement may not.
  *
- * Promises: a move that the table does not name throws a plain Error, because only a mistake in this program can make
- * it. Never a SumiError: no operator can help it. Costs one look into a typed array.
+ * Promises: a move that is not in the table throws a plain Error, because only a mistake in this program can cause it.
+ * Never a SumiError, because no operator can help. Costs one access to a typed array.
  */
 import { PAGE_STATES, type PageState, type PageStateCode, pageStateName } from './page-state.ts';
 
 type Moves = Partial<Record<PageState, readonly PageState[]>>;
 
-/** What a rule of the scope may say of a page that was not asked. */
+/** The verdicts of the scope on a page that was not requested. */
 const VERDICTS = ['Discovered', 'Queued', 'Blacklisted', 'Stubbed', 'Skipped', 'DepthExceeded'] as const;
-/** How a request, or the refusal to make it, ends. */
+/** The ends of a request, or of a refusal to send it. */
 const ANSWERS = [
   'Processed',
   'DeadLink',
@@ -24,29 +23,29 @@ const ANSWERS = [
 ] as const;
 
 const TRANSITIONS = {
-  /** A URL nobody knew gets its row. */
+  /** A new URL gets its row. */
   found: { Discovered: VERDICTS },
-  /** Its host's holder takes it. */
+  /** The holder of its host takes it. */
   claimed: { Queued: ['Fetching'] },
-  /** Asked, or refused by robots.txt; Queued is a retry, or a page given back unasked. */
+  /** Requested, or refused by robots.txt. Queued means a retry, or a page that was given back without a request. */
   settled: { Fetching: [...ANSWERS, 'Skipped', 'Queued'] },
-  /** The host, or the run, takes no more pages. */
+  /** The host or the run takes no more pages. */
   closed: { Queued: ['RateLimited', 'RequestLimitHit', 'Unreachable', 'Skipped', 'Failed'] },
-  /** A shorter path, a followed link, a start URL or a redirect leads to a page that the scope had shut out. */
+  /** A shorter path, a followed link, a start URL or a redirect leads to a page that the scope had excluded. */
   reopened: { Discovered: VERDICTS, Skipped: VERDICTS, DepthExceeded: VERDICTS },
-  /** The chain of redirects that it began has come to nothing. */
+  /** The chain of redirects that began here has failed. */
   chainFailed: { Processed: ['Failed'], Fetching: ['Failed'], Failed: ['Failed'] },
-  /** A new run, or a changed configuration, puts every page that is not in flight before the scope. */
+  /** A new run, or a changed configuration, judges every page that is not in flight again. */
   reconsidered: Object.fromEntries(
     ([...VERDICTS, ...ANSWERS, 'RequestLimitHit'] as const).map((state) => [state, VERDICTS]),
   ) as Moves,
-  /** A domain left the blacklist or the stub list, and what was read before it came there still stands. */
+  /** A domain left the blacklist or the stub list: what was read before is valid again. */
   restored: { Blacklisted: ['Processed'], Stubbed: ['Processed'] },
 } satisfies Record<string, Moves>;
 
 export type PageEvent = keyof typeof TRANSITIONS;
 
-/** By event, then by the state before: the states after as bits. */
+/** By event and by the state before: the allowed states after, as bits. */
 const ALLOWED: Readonly<Record<PageEvent, Uint16Array>> = Object.fromEntries(
   Object.entries(TRANSITIONS).map(([event, moves]: [string, Moves]) => {
     const bits = new Uint16Array(16);
@@ -60,7 +59,7 @@ export function isAllowed(event: PageEvent, from: PageStateCode, to: PageStateCo
   return ((ALLOWED[event][from] >> to) & 1) === 1;
 }
 
-/** Throws unless the table names the move. */
+/** Throws if the table does not have the move. */
 export function checkTransition(event: PageEvent, from: PageStateCode, to: PageStateCode): void {
   if (((ALLOWED[event][from] >> to) & 1) === 0)
     throw new Error(`no page may go from ${pageStateName(from)} to ${pageStateName(to)} by being ${event}`);

@@ -1,9 +1,9 @@
 /**
- * Was every request polite? Replays the request log, host by host in the order of sending, and counts what broke a
- * promise of DESIGN section 6. It takes the log's word for times and delays, and the run's configuration for the floor.
+ * Was every request polite? Replays the request log, host by host in the order of sending, and counts each request that
+ * broke a rule of politeness. The log gives times and delays; the run's configuration gives the least delay.
  *
  * Promises: pure and streaming (memory for one host's open requests and blocks, and a bounded list of details); a
- * correct crawl has 0 violations. Never asks the store or the network. Rounding of up to 1 ms is forgiven, because the
+ * correct crawl has 0 violations. Never asks the store or the network. Rounding of up to 1 ms is accepted, because the
  * log mixes a wall clock of whole milliseconds with a finer monotonic one.
  */
 import type { RequestRow } from '../store/read-side.ts';
@@ -39,16 +39,19 @@ export interface AuditResult {
   byKind: Partial<Record<ViolationKind, number>>;
   /** Restarts after a crash, one a host that was leased. */
   gaps: number;
-  /** Wall milliseconds: what was sent before is not judged, at hosts whose log was cleared until then; null where none was. */
+  /**
+   * Wall milliseconds: on hosts whose log was deleted until then, earlier requests are not judged. Null if nothing was
+   * deleted.
+   */
   clearedUntil: number | null;
-  /** The first ones. */
+  /** The first violations. */
   details: Violation[];
 }
 
 export interface AuditOptions {
-  /** Count only this run's requests; those of others still set the scene. */
+  /** Count only this run's requests. Requests of other runs still count as the requests before them. */
   run?: number;
-  /** The configured delay of a run and the wall time since when it was the run's. */
+  /** The configured delay of a run, and the wall time from which it applied. */
   floorOf: (run: number) => { delayMs: number; sinceMs: number };
   maxDetails?: number;
 }
@@ -58,13 +61,15 @@ const ROUNDING_MS = 1;
 interface Block {
   fromMs: number;
   untilMs: number;
-  /** A breaker's block ends with any answer; a 429's only with the answer to a request sent after it. */
+  /**
+   * A block of the breaker ends with any answer. A block of a 429 ends only with the answer to a request sent after it.
+   */
   byFailure: boolean;
 }
 
 interface HostScene {
   host: string;
-  /** Of what came before only a part is known, and a part may look worse than the whole. */
+  /** Only a part of the earlier requests is known, and a part may look worse than the whole. */
   clearedUntil: number;
   lastSent: RequestRow | null;
   gapAtMs: number | null;
@@ -145,7 +150,7 @@ function* judge(
     yield ['blocked', `${ms(block.untilMs - sentAt)} before the end of a block set by an earlier answer`];
 }
 
-/** Where the delay was raised between two requests, the earlier one's was all that the host's clock knew. */
+/** If the delay was raised between two requests, the host's clock knew only the earlier delay. */
 function leastGap(before: RequestRow, row: RequestRow, configuredSinceMs: number): number {
   const isSameConfiguration = before.run === row.run && before.sentAt >= configuredSinceMs - ROUNDING_MS;
   return isSameConfiguration ? row.delayMs : Math.min(before.delayMs, row.delayMs);
@@ -168,7 +173,7 @@ function remember(row: RequestRow, scene: HostScene): void {
   scene.openUntil = scene.openUntil.filter((untilMs) => untilMs > sentAt);
   scene.openUntil.push(endedAt);
   scene.blocks = scene.blocks.filter(({ untilMs }) => untilMs > sentAt);
-  // What was cleared had ended by then: it may have ended this block, and no later one.
+  // Deleted requests ended before that time. One of them may have ended this block, but no later block.
   if (blockedUntil !== null && endedAt >= scene.clearedUntil)
     scene.blocks.push({ fromMs: endedAt, untilMs: blockedUntil, byFailure: row.statusCode === 0 });
   // An answer matters while it can end a block: one that holds now, or one that an open request may still bring.

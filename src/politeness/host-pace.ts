@@ -1,10 +1,11 @@
 /**
- * The clock of one host, held by its lease holder: when the next request may start, and what each answer does to that.
+ * The clock of one host, kept by the worker that holds its lease: when the next request may start, and how each answer
+ * changes that.
  *
- * Promises: a slot is reserved before a request starts; while there is a delay, the next slot is counted from the moment
- * the request before it was really written, and no slot is given while one is reserved but unsent, so that two requests
- * are never closer than the delay, however busy the machine is. Blocks (429, Retry-After, the breaker) hold for all.
- * Never waits itself: it only says when. What must survive a restart lives in the lease's HostState, in wall time.
+ * Promises: a slot is reserved before a request starts. While there is a delay, the next slot counts from the moment
+ * when the request before it was really written, and no slot is given while another is reserved and not sent. So two
+ * requests are never closer than the delay, however busy the machine is. Blocks (429, Retry-After, the breaker) hold
+ * for all. Never waits: it only says when. What must survive a restart is in the lease's HostState, in wall time.
  */
 import type { FetchFailure } from '../fetch/fetcher.ts';
 import type { Clock } from '../primitives/clock.ts';
@@ -21,11 +22,11 @@ export interface PaceOptions {
   maxRetryAfterMs: number;
   breakerFailures: number;
   breakerProbes: number;
-  /** It did not answer the last time: until it does, it is asked once, and not probed. */
+  /** The host did not answer last time. Until it answers, it gets one request, and no probes. */
   isDoubted?: boolean;
-  /** How late this process hears of answers now: a wait that long says nothing about the site. */
+  /** How late this process receives answers now. A wait of this length says nothing about the site. */
   lagMs: () => number;
-  /** A program's own pacing, asked after each answer. */
+  /** A program's own pacing, called after each answer. */
   strategy?: PacingStrategy;
 }
 
@@ -35,7 +36,7 @@ export interface AnswerForPace {
   failure: FetchFailure | null;
   responseMs: number | null;
   retryAfterMs: number | null;
-  /** The page that was asked for; null or absent for anything else. */
+  /** The requested page; null or absent for other requests. */
   pageId?: number | null;
   /** Requests open at this host when it was sent, itself included. */
   open?: number;
@@ -50,7 +51,10 @@ export interface PaceWait {
   status: number | null;
 }
 
-/** Given the delay now in force, the delay from now on; the configured one and robots.txt's stay the floor. */
+/**
+ * Gets the delay in force, and returns the delay from now on. The configured delay and that of robots.txt stay the
+ * minimum.
+ */
 export type PacingStrategy = (host: string, delayMs: number, answer: AnswerForPace) => number;
 
 const WEIGHT = 0.2;
@@ -63,7 +67,7 @@ const ADAPT_FROM_MS = 250;
 const LIMIT_FROM_MS = 25;
 const YIELD_TURNS = 8;
 const LONGEST_YIELD_MS = 60_000;
-/** After so many answers without a refusal, half of a delay that an earlier lease left is given back. */
+/** After so many answers without a refusal, half of the delay that an earlier lease left is given back. */
 const CALM_ANSWERS = 50;
 
 export class HostPace {
@@ -83,11 +87,11 @@ export class HostPace {
   #isDoubted: boolean;
   #hasAnswered = false;
   readonly #limit = new LearnedLimit();
-  /** The adaptive delay that an earlier lease left. What had made it so long is not known any more. */
+  /** The adaptive delay that an earlier lease left. The reason for its length is not known any more. */
   readonly #inheritedMs: number;
   #calm = 0;
   #isPaceRefusal = false;
-  /** What the host answered when it was blocked last, as far as this lease knows. */
+  /** The status of the last answer that blocked the host, as far as this lease knows. */
   #blockStatus: number | null = null;
 
   constructor(host: string, state: HostState, options: PaceOptions, clock: Clock, takenOver: boolean) {
@@ -125,7 +129,7 @@ export class HostPace {
     return this.#isDoubted;
   }
 
-  /** Under this lease, or as an earlier holder remembered it. */
+  /** Whether the host answered under this lease, or under an earlier one that stored it. */
   get hasAnswered(): boolean {
     return this.#hasAnswered || this.#state.samples > 0;
   }
@@ -134,12 +138,15 @@ export class HostPace {
     return this.#state.blockedUntil;
   }
 
-  /** The answer that ended last was refused because of the host's pace: that is no try of its page. */
+  /** The last answer was a refusal because of the host's pace: it does not count as a try of its page. */
   get isPaceRefusal(): boolean {
     return this.#isPaceRefusal;
   }
 
-  /** So long after the block a refused page gives way to others: they tell whether it is the page or the pace. */
+  /**
+   * For so long after the block, other pages go before a refused page. This shows whether the page or the pace is the
+   * cause.
+   */
   get yieldMs(): number {
     return Math.min(YIELD_TURNS * this.delayMs, LONGEST_YIELD_MS);
   }
@@ -148,13 +155,13 @@ export class HostPace {
     const delayMs = (seconds ?? 0) * 1000;
     const longer = delayMs - this.#robotsDelayMs;
     this.#robotsDelayMs = delayMs;
-    // The robots.txt request itself was the last one sent: the delay it brought counts from there.
+    // The robots.txt request was the last one sent. The delay in its answer counts from there.
     if (longer > 0) {
       this.#setNextSlot(Math.max(this.#nextSlot, this.#lastSent + this.delayMs));
     }
   }
 
-  /** After a take-over nobody knows when the last request was sent. */
+  /** After a take-over, the time of the last request is not known. */
   restOneDelay(): void {
     this.#setNextSlot(Math.max(this.#nextSlot, this.#clock.monotonic() + this.delayMs));
     this.#lastSent = this.#clock.monotonic();
@@ -169,7 +176,10 @@ export class HostPace {
     return Math.max(this.#nextSlot, afterLast, this.#state.blockedUntil - this.#wallOffset);
   }
 
-  /** What the next slot waits for, until when by the monotonic clock; null when it is free, or nobody knows. */
+  /**
+   * What the next slot waits for, and until when by the monotonic clock. Null if the slot is free, or if the reason is
+   * not known.
+   */
   waitsFor(): PaceWait | null {
     const until = this.readyAt();
     if (until <= this.#clock.monotonic() || until === Number.POSITIVE_INFINITY) return null;
@@ -184,7 +194,7 @@ export class HostPace {
     return { why, until, seconds, status: null };
   }
 
-  /** Takes the slot; answers its wall time. */
+  /** Takes the slot and returns its wall time. */
   reserve(): number {
     const slot = Math.max(this.#clock.monotonic(), this.readyAt());
     this.inFlight++;
@@ -194,7 +204,10 @@ export class HostPace {
     return this.#wall(slot);
   }
 
-  /** In the moment of sending. Answers the wall time, or null when a block or a longer delay came since the slot was taken. */
+  /**
+   * Called right before a request is written. Returns the wall time, or null if a block or a longer delay came since
+   * the slot was taken.
+   */
   sent(now = this.#clock.monotonic()): number | null {
     const { delayMs } = this;
     if (this.#state.blockedUntil - this.#wallOffset > now || this.#lastSent + delayMs > now) return null;
@@ -204,13 +217,16 @@ export class HostPace {
     return this.#wall(now);
   }
 
-  /** Right after sending: what a busy machine put between the two is not taken from the delay. */
+  /**
+   * Called right after a request is written, so that time which a busy machine lost in between does not shorten the
+   * delay.
+   */
   written(): void {
     this.#lastSent = this.#clock.monotonic();
     this.#setNextSlot(Math.max(this.#nextSlot, this.#lastSent + this.delayMs));
   }
 
-  /** The request is over. Answers the wall time until which its answer blocks the host, or null. */
+  /** The request is over. Returns the wall time until which its answer blocks the host, or null. */
   ended(wasSentAt: number | null, answer: AnswerForPace): number | null {
     this.inFlight--;
     if (wasSentAt === null) this.#unsent--;
@@ -228,7 +244,7 @@ export class HostPace {
       const delayMs = strategy(this.#host, this.delayMs, answer);
       this.#state.adaptiveMs = Number.isFinite(delayMs) ? Math.max(0, delayMs) : 0;
     }
-    // What a longer delay means must outlive the lease.
+    // The effect of a longer delay must outlive the lease.
     this.#setNextSlot(Math.max(this.#nextSlot, this.#lastSent + this.delayMs));
     return blockedUntil;
   }
@@ -247,7 +263,7 @@ export class HostPace {
       this.#easeInherited(floorMs);
     }
     this.#clearBlocks(sentAt);
-    // A refusal comes faster than pages do: it would make them all look slow.
+    // A refusal is faster than a page. In the average it would make all pages look slow.
     if (answer.responseMs !== null && answer.statusCode !== 503) this.#adapt(answer.responseMs);
     return null;
   }
@@ -263,7 +279,7 @@ export class HostPace {
     return isSaid || this.#isPaceRefusal;
   }
 
-  /** Fast answers alone may never end it: those of a steady host are all as fast as the average. */
+  /** Fast answers alone may never end the inherited delay: on a steady host all answers are as fast as the average. */
   #easeInherited(floorMs: number): void {
     const state = this.#state;
     const isOurs = this.#limit.delayMs > 0 || state.adaptiveMs > this.#inheritedMs;
@@ -274,7 +290,7 @@ export class HostPace {
     state.adaptiveMs = next > floorMs + LIMIT_FROM_MS ? next : 0;
   }
 
-  /** What was learned has changed: the delay in force goes with it. */
+  /** The learned limit has changed: adapt the delay in force. */
   #followLimit(beforeMs: number): void {
     const state = this.#state;
     const { delayMs } = this.#limit;
@@ -282,7 +298,7 @@ export class HostPace {
       state.adaptiveMs = delayMs;
   }
 
-  /** Requests that were open when the block came say the same thing again: only the first refusal of theirs counts. */
+  /** Requests that were open when the block came say the same again. Only the first of their refusals counts. */
   #block(sentAt: number, answer: AnswerForPace): number {
     const state = this.#state;
     this.#calm = 0;
@@ -312,7 +328,7 @@ export class HostPace {
     this.#followLimit(before);
   }
 
-  /** A stray was in flight when the breaker opened: its failure is no failed probe. */
+  /** A stray request was in flight when the breaker opened. Its failure is no failed probe. */
   #countFailure(isStray: boolean): number | null {
     const state = this.#state;
     const wasOpen = this.isBreakerOpen;
@@ -325,13 +341,16 @@ export class HostPace {
       Math.max(this.#options.maxDelayMs, FIRST_PROBE_MS),
     );
     state.probes++;
-    // There is nothing left to wait for: whoever asks next hears that the host is given up.
+    // There is nothing left to wait for: the next caller learns that the host is given up.
     if (this.isGivenUp) return null;
     state.blockedUntil = Math.max(state.blockedUntil, this.#wall(this.#clock.monotonic()) + pause);
     return state.blockedUntil;
   }
 
-  /** An answer clears the block at once, unless it was asked for before the block came: that one says nothing about it. */
+  /**
+   * An answer clears the block at once, unless its request was sent before the block came: that answer says nothing
+   * about it.
+   */
   #clearBlocks(sentAt: number): void {
     const state = this.#state;
     state.failures = 0;
@@ -353,7 +372,7 @@ export class HostPace {
       if (isSlow && delayMs > 0) {
         state.adaptiveMs = Math.min(delayMs * 1.5, Math.max(this.#options.maxDelayMs, delayMs));
       } else if (responseMs < state.averageMs / 2 && state.adaptiveMs > 0) {
-        // The last millisecond is dropped: a tenth of what is left would never come to nothing.
+        // The last millisecond is dropped, because a tenth of the rest would never reach zero.
         const lower = delayMs * 0.9 > floor + 1 ? delayMs * 0.9 : 0;
         state.adaptiveMs = Math.max(lower, this.#limit.delayMs);
       }

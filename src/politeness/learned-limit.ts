@@ -2,41 +2,49 @@
  * What a host's refusals (429, or 503 as nginx limits rates) teach: how far apart requests must be, and how many may be
  * open at once. docs/decisions/0042 has the rules and the reasons.
  *
- * It promises that a 503 counts as a refusal only while the host answers other requests, that a limit is tried to be passed
- * only after many answers in a row, one step at a time, and that pages which are broken for themselves do not slow a host
- * down for good. It sets no clock: host-pace.ts blocks the host, and asks here what to do to the delay.
+ * Promises: a 503 counts as a refusal only while the host answers other requests. The limit is tested again only after
+ * many answers in a row, one step at a time. Broken pages do not slow a host down for good. Never sets a clock:
+ * host-pace.ts blocks the host, and asks here how to change the delay.
  */
 
-/** So many of the last answers are looked at. */
+/** How many of the last answers count. */
 const WINDOW = 20;
 /** So many 503s among them are no accident. */
 const LEAST_REFUSALS = 3;
-/** With so many 503s in a row the host limits no rate: it is down. */
+/** After so many 503s in a row the host is down; it does not limit a rate. */
 const MOST_IN_A_ROW = 10;
-/** Refusals in a row beyond these say nothing more of the delay: the host is blocked ever longer anyway. */
+/** More refusals in a row say nothing new about the delay: the host is blocked longer each time anyway. */
 const MOST_STEPS_IN_A_ROW = 4;
-/** A page that was refused so often is broken for itself. */
+/** A page with so many refusals is broken. */
 const MOST_OF_A_PAGE = 8;
-/** Where so many steps brought no refused page an answer, while others were answered, 503 is what these pages are. */
+/**
+ * If so many steps brought no refused page an answer, while other pages were answered, the 503s belong to these pages.
+ */
 const STEPS_IN_VAIN = 3;
 const ANSWERS_BESIDE = 5;
-/** After so many answers in a row a step towards a slower pace should have been enough; where so many were not, it is not the pace. */
+/**
+ * After so many answers in a row, one step to a slower pace should be enough. If several steps were not, the pace is
+ * not the cause.
+ */
 const MOSTLY_ANSWERED = 2;
 const STEPS_WITHOUT_EFFECT = 5;
-/** Answers before a step towards more speed; after each step that failed twice as many, after one that held half as many. */
+/**
+ * Answers before a step to a faster pace. The number doubles after a step that failed, and is halved after one that
+ * held.
+ */
 const FIRST_CALM = 50;
 const SHORTEST_CALM = 10;
 const LONGEST_CALM = 800;
-/** A server lets some requests through that come too early: what fails was begun by an earlier step. */
+/** A server lets some early requests pass, so the refusal may come from an earlier step. */
 const STEPS_BACK = 2;
 const MOST_STEPS = 16;
-/** Between the delay that was refused and the one that is not, no more is tried when they are so close. */
+/** If the refused delay and the accepted one are this close, no value between them is tried. */
 const CLOSE_ENOUGH = 1.2;
-/** A learned delay below this is none. */
+/** A learned delay below this counts as none. */
 const SHORTEST_MS = 25;
 const MOST_PAGES = 1000;
 
-/** The delay that was learned (0: none), and the most requests at once. */
+/** The learned delay (0: none), and the most requests at once. */
 interface Allowance {
   delayMs: number;
   atOnce: number;
@@ -44,37 +52,37 @@ interface Allowance {
 
 export interface Refusal {
   statusCode: number;
-  /** The delay in force, and requests open when it was sent, itself included. */
+  /** The delay in force, and the number of open requests when it was sent, itself included. */
   delayMs: number;
   open: number;
-  /** Ceiling of what is learned. */
+  /** The longest delay that can be learned. */
   maxDelayMs: number;
 }
 
 export class LearnedLimit {
   #allowed: Allowance = { delayMs: 0, atOnce: Number.POSITIVE_INFINITY };
-  /** What was allowed before each of the last steps towards more speed. */
+  /** What was allowed before each of the last steps to a faster pace. */
   #earlier: Allowance[] = [];
-  /** What was refused (a page, or null for anything else), or that there was an answer. */
+  /** For each recent request: the refused page (null for other requests), or that there was an answer. */
   readonly #recent: (number | null | 'answered')[] = [];
   #answersInARow = 0;
   #inARow = 0;
   #isLimited = false;
-  /** Its 503s are those of single pages. */
+  /** The 503s of this host belong to single pages. */
   #isDisproved = false;
-  /** The longest delay with which it refused. */
+  /** The longest delay that the host refused. */
   #refusedMs = 0;
   #steps = 0;
   #recovered = 0;
   #answers = 0;
-  /** Steps from a pace that the host mostly answered, which ended no refusals. */
+  /** Steps to a slower pace that did not end the refusals, though the host had answered most requests. */
   #withoutEffect = 0;
   #calm = 0;
   #calmNeeded = FIRST_CALM;
   /** Refused pages, and how often. */
   readonly #pages = new Map<number, number>();
 
-  /** No shorter delay is used. */
+  /** The shortest delay to use. */
   get delayMs(): number {
     return this.#allowed.delayMs;
   }
@@ -83,7 +91,7 @@ export class LearnedLimit {
     return this.#allowed.atOnce;
   }
 
-  /** A 503 without Retry-After: whether the host refuses because of its pace. */
+  /** For a 503 without Retry-After: whether the host refuses because of its pace. */
   isRefusal(pageId: number | null): boolean {
     if (this.#isDisproved || this.#isBroken(pageId)) return false;
     this.#note(pageId);
@@ -98,7 +106,7 @@ export class LearnedLimit {
     return true;
   }
 
-  /** A refusal that says so itself. Answers whether the host refuses because of its pace, and not just this page. */
+  /** For an explicit refusal (429). Returns whether the host refuses because of its pace, and not only this page. */
   isLimiting(pageId: number | null): boolean {
     if (this.#isBroken(pageId)) return false;
     this.#note(pageId);
@@ -107,7 +115,7 @@ export class LearnedLimit {
     return this.#inARow <= MOST_IN_A_ROW && this.#isPattern();
   }
 
-  /** The host refused a request that was sent after the last refusal: it is to be asked less. */
+  /** The host refused a request that was sent after the last refusal: send it fewer or slower requests. */
   slowDown({ statusCode, delayMs, open, maxDelayMs }: Refusal): void {
     const wasAnswered = this.#calm >= MOSTLY_ANSWERED;
     this.#isLimited = true;
@@ -122,7 +130,7 @@ export class LearnedLimit {
     }
     const allowed = { ...this.#allowed };
     if (open > 1) {
-      // nginx refuses the first one too many; what refuses again wants fewer by far.
+      // nginx refuses the first request above its limit. If the host refuses again, its limit is much lower.
       allowed.atOnce = Math.max(1, this.#steps === 0 ? open - 1 : Math.floor(open / 2));
     }
     if (open <= 1 || statusCode === 429) {
@@ -140,7 +148,10 @@ export class LearnedLimit {
     return this.#steps >= STEPS_IN_VAIN && this.#recovered === 0 && this.#answers >= ANSWERS_BESIDE;
   }
 
-  /** An answer that is no refusal. `isLater`: it was asked for after the last refusal; `floorMs`, `perHost`: what is wanted. */
+  /**
+   * An answer that is no refusal. `isLater`: its request was sent after the last refusal. `floorMs`, `perHost`: the
+   * configured values.
+   */
   answered(pageId: number | null, isLater: boolean, floorMs: number, perHost: number): void {
     this.#note('answered');
     this.#inARow = 0;
@@ -162,7 +173,7 @@ export class LearnedLimit {
       this.#allowed = { delayMs, atOnce: atOnce + 1 };
     } else if (delayMs > floorMs) {
       const lower = Math.max(floorMs, this.#refusedMs);
-      // Close to what was refused long ago: that may have changed.
+      // Close to a delay that was refused long ago: the limit may have changed.
       const isClose = delayMs <= lower * CLOSE_ENOUGH;
       if (isClose) this.#refusedMs = delayMs / CLOSE_ENOUGH;
       const next = isClose ? delayMs / CLOSE_ENOUGH : (delayMs + lower) / 2;
@@ -172,7 +183,7 @@ export class LearnedLimit {
     }
   }
 
-  /** As fast as is wanted, and nothing is refused. */
+  /** The configured pace is reached, and nothing is refused. */
   #forget(): void {
     this.#allowed = { delayMs: 0, atOnce: Number.POSITIVE_INFINITY };
     this.#earlier = [];
@@ -202,14 +213,14 @@ export class LearnedLimit {
   }
 
   #note(what: number | null | 'answered'): void {
-    // On most hosts all answers are answers: one more takes nothing out and brings nothing.
+    // On most hosts every answer is a normal answer: one more replaces an equal one.
     if (what === 'answered' && ++this.#answersInARow > WINDOW) return;
     if (what !== 'answered') this.#answersInARow = 0;
     this.#recent.push(what);
     if (this.#recent.length > WINDOW) this.#recent.shift();
   }
 
-  /** Some are refused while others are answered; a single page may be broken for itself. */
+  /** Some requests are refused while others are answered. A single page may be broken. */
   #isPattern(): boolean {
     const refused = this.#recent.filter((what) => what !== 'answered');
     const isOfSeveral = refused.some((what) => what !== refused[0]);

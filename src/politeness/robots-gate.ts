@@ -1,9 +1,10 @@
 /**
- * May we? Gets the robots.txt of an origin, from the store while it is fresh, else from the site, and remembers it.
+ * May we request this URL? Gets the robots.txt of an origin, from the store while it is fresh, otherwise from the site,
+ * and remembers it. Comes after the claim of a page, before its request.
  *
- * RFC 9309: a 4xx allows everything; a 5xx, 429 or silence allows nothing and is asked again with growing pauses, a
- * bounded number of times; redirects are followed up to five times, each hop on a slot of its own host.
- * It never sends anything itself: `ask` is the caller's, who holds the leases and the clocks.
+ * RFC 9309: a 4xx allows everything. A 5xx, a 429 or no answer allows nothing, and the request is repeated with growing
+ * pauses, a bounded number of times. Up to five redirects are followed, each on a slot of its own host. Never sends
+ * anything itself: `ask` belongs to the caller, who holds the leases and the clocks.
  */
 import type { FetchFailure, Outcome } from '../fetch/fetcher.ts';
 import type { Clock } from '../primitives/clock.ts';
@@ -13,28 +14,28 @@ import { parseRobotsTxt, ROBOTS_BODY_LIMIT_BYTES, type RobotsRules, rulesFor } f
 const MAX_REDIRECTS = 5;
 const FIRST_PAUSE_MS = 1000;
 const LEAST_USE_MS = 60_000;
-/** Beyond what RFC 9309 asks to be parsed: a longer body is read so far and no further. */
+/** More than RFC 9309 requires. Of a longer body, only this much is read. */
 export const ROBOTS_FETCH_BYTES = ROBOTS_BODY_LIMIT_BYTES;
 
 export interface RobotsGateOptions {
   productToken: string;
-  /** Whether an unreachable robots.txt counts as none (004) or shuts the host (RFC 9309). */
+  /** Whether an unreachable robots.txt allows everything, or nothing (RFC 9309). */
   whenUnreachable: 'allow' | 'disallow';
   retries: number;
   /** Tries after a failure to connect at all. */
   connectRetries: number;
-  /** The same where the connection was refused or TLS failed; as above unless given. */
+  /** The same for a refused connection or a TLS failure; if absent, as above. */
   refusedRetries?: number;
   ttlMs: number;
   clock: Clock;
   load: (origin: string) => Promise<StoredRobots | null>;
   save: (robots: StoredRobots) => Promise<void>;
-  /** Asks with the next slot of the URL's host. */
+  /** Sends the request on the next slot of the URL's host. */
   ask: (url: string, maxBytes: number) => Promise<Outcome>;
   pause: (delayMs: number) => Promise<void>;
 }
 
-/** To be asked again after `expiresAt` (wall time). */
+/** Valid until `expiresAt` (wall time). */
 interface RobotsFound {
   rules: RobotsRules;
   expiresAt: number;
@@ -42,7 +43,7 @@ interface RobotsFound {
 
 export type RobotsAnswer =
   | RobotsFound
-  /** `thrown`: our own reading of it failed, which is no answer of the site. */
+  /** `thrown`: our own code failed to read it, which is no answer of the site. */
   | { unreachable: string; failure: FetchFailure | null; thrown?: unknown }
   | { aborted: true };
 
@@ -57,14 +58,14 @@ export async function openRobotsGate(origin: string, options: RobotsGateOptions)
     if ('aborted' in answer) return answer;
     const fetchedAt = options.clock.now();
     const { status, body } = answer;
-    // The host was blocked in the last moment: that is no answer, neither to be kept nor to be held against it.
+    // The host was blocked at the last moment. That is no answer: do not store it, and do not count it as a failure.
     if (answer.failure === 'not-sent' && attempt < options.retries) {
       await options.pause(FIRST_PAUSE_MS * 2 ** attempt);
       continue;
     }
     const isReachable = status >= 200 && status < 500 && status !== 429;
     const expiresAt = isReachable ? fetchedAt + options.ttlMs : fetchedAt;
-    // What was just fetched serves for a while, however short the operator wants it kept.
+    // A robots.txt that was just fetched is used for a while, even if the operator keeps it only briefly.
     const until = Math.max(expiresAt, fetchedAt + LEAST_USE_MS);
     const read = rulesOrFault((isReachable ? body : null) ?? NO_RULES, until, options);
     if ('unreachable' in read) return read;
@@ -82,7 +83,7 @@ export async function openRobotsGate(origin: string, options: RobotsGateOptions)
   }
 }
 
-/** What was fetched in times to come was fetched by a clock that was wrong, and says nothing of its age. */
+/** A fetch time in the future comes from a wrong clock and says nothing about the age. */
 function isUsable({ fetchedAt, expiresAt }: StoredRobots, now: number): boolean {
   return expiresAt > now && fetchedAt <= now + LEAST_USE_MS;
 }
@@ -138,7 +139,7 @@ function resolveHttp(location: string, base: string): string | null {
 
 type RobotsFault = { unreachable: string; failure: null; thrown: unknown };
 
-/** What cannot be read gives no leave to ask for anything. */
+/** A robots.txt that cannot be read allows nothing. */
 function rulesOrFault(
   body: Uint8Array,
   expiresAt: number,

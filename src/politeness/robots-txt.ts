@@ -1,9 +1,9 @@
 /**
- * Reads a robots.txt as RFC 9309 says and answers "may this agent ask for this path, and which line said so".
+ * Reads a robots.txt by RFC 9309 and answers: may this agent request this path, and which line says so?
  *
- * Promises: never throws, whatever the bytes; reads at most 500 KiB; a decision takes time linear in the path for
- * each rule, because wildcards are matched left to right without going back.
- * Never fetches, caches or waits: others in politeness/ do.
+ * Promises: never throws, whatever the bytes; reads at most 500 KiB; a decision takes time linear in the path for each
+ * rule, because wildcards are matched from left to right without going back. Never fetches, caches or waits: the other
+ * files of politeness/ do.
  */
 
 /** RFC 9309 section 2.5 asks for at least 500 KiB; what comes after is not read. */
@@ -21,18 +21,18 @@ export interface RequestRate {
 
 export interface RobotsDecision {
   readonly allowed: boolean;
-  /** The line that decided, such as `Disallow /private/`; null where no line matches. */
+  /** The line that decided, such as `Disallow /private/`; null if no line matches. */
   readonly rule: string | null;
 }
 
 export interface RobotsRules {
   /** Takes an absolute URL or a path with its query. */
   decide(urlOrPath: string): RobotsDecision;
-  /** The number of that line in the file, from 1; null where no line matches. */
+  /** The number of that line in the file, from 1; null if no line matches. */
   lineOf(urlOrPath: string): number | null;
   readonly crawlDelaySeconds: number | null;
   readonly requestRate: RequestRate | null;
-  /** The longer one of Crawl-delay and the pause that Request-rate amounts to; null where neither is given. */
+  /** The longer of Crawl-delay and the pause that Request-rate means; null if the file has neither. */
   readonly delaySeconds: number | null;
   readonly sitemaps: readonly string[];
 }
@@ -53,13 +53,13 @@ interface PathRule {
   readonly isAnchored: boolean;
   readonly octets: number;
   readonly text: string;
-  /** Where it stands in the file, from 1. */
+  /** The line of the rule in the file, from 1. */
   readonly line: number;
 }
 
 const UNMATCHED: RobotsDecision = { allowed: true, rule: null };
 
-/** Spellings seen so often in the wild that ignoring them would mean ignoring what the site clearly asks for. */
+/** Spellings that are so common that ignoring them would ignore what the site clearly wants. */
 const MISSPELT_KEYS: Readonly<Record<string, string>> = {
   useragent: 'user-agent',
   'user agent': 'user-agent',
@@ -131,7 +131,7 @@ export function rulesFor(robots: RobotsTxt, productToken: string): RobotsRules {
   };
 }
 
-/** Section 2.2.1: what may stand in a User-Agent header for robots.txt files to name. */
+/** Section 2.2.1: the names in a User-Agent header that robots.txt files can use. */
 export function isProductToken(text: string): boolean {
   return /^[A-Za-z_-]+$/.test(text);
 }
@@ -208,9 +208,10 @@ const NEEDS_ESCAPE_WORK = /[^!#-;=?-[\]_a-z~]|%/;
 const ESCAPE_OR_ILLEGAL = /%([0-9A-Fa-f]{2})|[^!#-;=?-[\]_a-z~]/g;
 
 /**
- * One spelling for equal octets (section 2.2.2): escapes of unreserved characters are decoded, other escapes are
- * upper case, octets that may not stand in a URI are escaped. `%2A` and `%24` become the literal `*` and `$`, which is safe since
- * wildcards were split off before. Inside a query the standard's table also holds `:` equal to `%3A` and `/` to `%2F`.
+ * One spelling for equal octets (section 2.2.2): escapes of unreserved characters are decoded, other escapes are upper
+ * case, and octets that a URI may not contain are escaped. `%2A` and `%24` become the literal `*` and `$`; this is
+ * safe, because wildcards were split off before. Inside a query, the standard also treats `:` and `%3A` as equal, and
+ * `/` and `%2F`.
  */
 function canonicalEscapes(octets: string, decodeQuery: boolean, startsInQuery = false): string {
   if (octets.search(NEEDS_ESCAPE_WORK) === -1) return octets;
@@ -242,14 +243,14 @@ function readRecord(line: string): { key: string; value: string } | null {
   const hash = line.indexOf('#');
   const text = trimSpace(hash === -1 ? line : line.slice(0, hash));
   if (text === '') return null;
-  // A line without a colon is no record, even where it looks like one (section 2.2).
+  // A line without a colon is no record, even if it looks like one (section 2.2).
   const colon = text.indexOf(':');
   if (colon === -1) return null;
   const key = trimSpace(text.slice(0, colon)).toLowerCase();
   return { key: MISSPELT_KEYS[key] ?? key, value: trimSpace(text.slice(colon + 1)) };
 }
 
-/** The part of an agent's name that counts: up to a version, a blank or a comment. */
+/** The part of an agent's name that counts: up to a version, a space or a comment. */
 function agentToken(octets: string): string {
   if (/^\*(\s|$)/.test(octets)) return '*';
   return (/^[^\s/,;()*]*/.exec(octets)?.[0] ?? '').toLowerCase();
@@ -259,7 +260,7 @@ function readSeconds(value: string): number | null {
   return /^(\d+\.?\d*|\.\d+)$/.test(value) ? Number(value) : null;
 }
 
-/** `requests/time` with an optional unit s, m or h; a time of day after it is ignored: the pause then holds always. */
+/** `requests/time` with an optional unit s, m or h. A time of day after it is ignored: the pause then always holds. */
 function readRate(value: string): RequestRate | null {
   const parts = /^(\d+)\s*\/\s*(\d+)\s*([smh]?)(?:\s|$)/i.exec(value);
   if (parts === null) return null;
@@ -278,7 +279,10 @@ function slower(a: RequestRate | null, b: RequestRate | null): RequestRate | nul
   return b.seconds / b.requests > a.seconds / a.requests ? b : a;
 }
 
-/** By hand: a pattern would go back over long runs of blanks, and 0xA0 is a blank to it but half a letter here. */
+/**
+ * Without a regular expression: it would go back over long runs of spaces, and it takes 0xA0 for a space, which is half
+ * a letter here.
+ */
 function trimSpace(octets: string): string {
   let start = 0;
   let end = octets.length;
@@ -287,14 +291,14 @@ function trimSpace(octets: string): string {
   return octets.slice(start, end);
 }
 
-/** One character an octet, so that lengths and escapes are those of the file and not of its decoding. */
+/** One character per octet, so that lengths and escapes are those of the file and not of its decoding. */
 function readOctets(body: Uint8Array | string): string {
   let bytes =
     typeof body === 'string'
       ? Buffer.from(body, 'utf8')
       : Buffer.from(body.buffer, body.byteOffset, body.length);
   if (bytes.length > ROBOTS_BODY_LIMIT_BYTES) {
-    // A line cut in half would be a rule nobody wrote: `Disallow: /` out of `Disallow: /private`.
+    // A line that is cut would be a rule that nobody wrote: `Disallow: /` from `Disallow: /private`.
     const cut = bytes.subarray(0, ROBOTS_BODY_LIMIT_BYTES);
     bytes = cut.subarray(0, Math.max(cut.lastIndexOf(10), cut.lastIndexOf(13)) + 1);
   }

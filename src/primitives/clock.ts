@@ -10,7 +10,7 @@ export interface Clock {
 
 export const systemClock: Clock = {
   now: () => Date.now(),
-  // Asked for many times a page. The clock is the one behind performance.now(), which costs twice as much to ask.
+  // Called many times per page. process.hrtime() reads the same clock as performance.now() at half the cost.
   monotonic() {
     const [seconds, nanoseconds] = process.hrtime();
     return seconds * 1e3 + nanoseconds / 1e6;

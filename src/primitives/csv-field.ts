@@ -1,12 +1,15 @@
 /**
- * One value of a CSV file: RFC 4180, and nothing that a spreadsheet would run. A text that begins like a formula gets an
- * apostrophe before it, which spreadsheets take for "this is text"; numbers stay numbers, negative ones too.
+ * One value of a CSV file, by RFC 4180, and never a formula that a spreadsheet would run. A text that begins like a
+ * formula gets an apostrophe before it, which spreadsheets read as "this is text". Numbers stay numbers, negative ones
+ * too.
  */
 
 /** Makes a spreadsheet read the file as UTF-8. */
 export const BYTE_ORDER_MARK = '\uFEFF';
 
-/** The last four are the wide forms of the first four, which a spreadsheet in Chinese or Japanese reads alike. */
+/**
+ * The last four are the wide forms of the first four, which a Chinese or Japanese spreadsheet reads in the same way.
+ */
 const FORMULA = /^[=+\-@\t\r＝＋－＠]/;
 const NUMBER = /^[+-]?(?:\d+(?:\.\d+)?|\.\d+)(?:e[+-]?\d+)?$/i;
 

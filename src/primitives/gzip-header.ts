@@ -5,12 +5,12 @@ const FEXTRA = 4;
 const FNAME = 8;
 const FCOMMENT = 16;
 
-/** A gzip member by deflate, the only method there is, begins here. */
+/** Whether a gzip member begins here, with deflate, the only method that exists. */
 export function beginsGzip(bytes: Uint8Array, at: number): boolean {
   return bytes[at] === 0x1f && bytes[at + 1] === 0x8b && bytes[at + 2] === 8;
 }
 
-/** Where the packed bytes begin, after the header that begins at `at`; null where the header has no end. */
+/** Where the packed bytes begin, after the header that begins at `at`; null if the header has no end. */
 export function gzipHeaderEnd(bytes: Uint8Array, at: number): number | null {
   const flags = bytes[at + 3];
   let end = at + 10;

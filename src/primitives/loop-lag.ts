@@ -1,6 +1,6 @@
 /**
- * How late this process hears of things: the overshoot of a short timer, falling off slowly. A slow answer is only a
- * slow site when we were not the slow ones.
+ * How late this process notices events: the overshoot of a short timer, decreasing slowly. A slow answer means a slow
+ * site only if this process was not slow itself.
  */
 import type { Clock } from './clock.ts';
 

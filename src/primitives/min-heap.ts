@@ -1,4 +1,4 @@
-/** A binary heap: the smallest key comes out first; equal keys come out first in, first out. */
+/** A binary heap. The smallest key comes out first; of equal keys, the one that went in first. */
 export class MinHeap<T> {
   readonly #items: { key: number; order: number; value: T }[] = [];
   #order = 0;

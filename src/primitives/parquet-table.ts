@@ -1,4 +1,4 @@
-/** A Parquet file, written a row group at a time: what is in memory is one group. */
+/** Writes a Parquet file one row group at a time, so that only one group is in memory. */
 import { ByteWriter, ParquetWriter } from 'hyparquet-writer';
 
 const TYPES = {
@@ -20,7 +20,7 @@ export interface ParquetColumn {
 
 export type ParquetCell = string | number | bigint | boolean | null;
 
-/** Each call gives the bytes that it adds to the file. */
+/** Each call returns the bytes that it adds to the file. */
 export function openParquetTable(columns: readonly ParquetColumn[]) {
   const writer = new ByteWriter();
   const parquet = new ParquetWriter({
@@ -34,7 +34,7 @@ export function openParquetTable(columns: readonly ParquetColumn[]) {
       })),
     ],
   });
-  /** The writer goes on counting from where it was. */
+  /** The writer continues to count from its last position. */
   const taken = () => {
     const bytes = writer.getBytes().slice();
     writer.index = 0;

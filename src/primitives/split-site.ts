@@ -1,7 +1,7 @@
-/** A site as people write it, in its two parts; the port of http or https is no part of it. */
+/** Splits a site as people write it into name and port. The default port of http or https is left out. */
 export function splitSite(text: string): { name: string; port: string | null } {
   const found = /^(.*?):(\d+)$/.exec(text);
-  // The address of IPv6 has colons of its own, and brackets around them.
+  // An IPv6 address contains colons, and has brackets around it.
   if (found === null || (found[1].startsWith('[') && !found[1].endsWith(']')))
     return { name: text, port: null };
   return { name: found[1], port: found[2] };

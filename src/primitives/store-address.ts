@@ -1,10 +1,10 @@
 /**
- * What the address of a shared store looks like, and how it is shown. Pure text, no connection: anything that may hold
- * a password passes through `storeLabel` before it is printed, stored or thrown.
+ * The form of a shared store's address, and how it is shown. Pure text, no connection: anything that may hold a
+ * password passes through `storeLabel` before it is printed, stored or thrown.
  */
 
 const SCHEME = /^postgres(?:ql)?:\/\//i;
-/** Login, hosts (several are tried in order), database, parameters. Other signs in a login are to be escaped. */
+/** Login, hosts (several are tried in order), database, parameters. Other characters in a login must be escaped. */
 const SHAPE = /^postgres(?:ql)?:\/\/(?:([^@/?#]*)@)?([^@/?#]*)(?:\/([^@/?#]*))?(?:\?([^#]*))?$/i;
 const HOST = /^(?:\[[0-9a-f:.]+\]|[^\s:,[\]]+)(?::(\d{1,5}))?$/i;
 
@@ -26,7 +26,7 @@ function isHost(text: string): boolean {
   return found !== null && port > 0 && port < 65_536;
 }
 
-/** A lone % is no escape. */
+/** A single % is no escape. */
 function isDecodable(text: string): boolean {
   try {
     decodeURIComponent(text);
@@ -36,19 +36,19 @@ function isDecodable(text: string): boolean {
   }
 }
 
-/** For messages and output: a file's path as it is, an address without password and parameters. */
+/** For messages and output: the path of a file as it is, an address without password and parameters. */
 export function storeLabel(address: string): string {
   const scheme = SCHEME.exec(address)?.[0];
   if (scheme === undefined) return address;
   const rest = address.slice(scheme.length);
-  // Up to the last @, however badly the password is escaped: a label shows too little rather than too much.
+  // Up to the last @, however wrongly the password is escaped: a label shows too little rather than too much.
   const at = rest.lastIndexOf('@');
   const user = rest.slice(0, Math.max(0, at)).split(/[:/?#]/, 1)[0];
   const [place] = rest.slice(at + 1).split(/[?#]/, 1);
   return `${scheme}${user === '' ? '' : `${user}@`}${place}`;
 }
 
-/** True when the label leaves out what opening the store may need. */
+/** True if the label leaves out something that is needed to open the store. */
 export function holdsSecrets(address: string): boolean {
   return storeLabel(address) !== address;
 }

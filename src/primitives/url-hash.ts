@@ -1,9 +1,9 @@
 /**
  * The 128-bit identity hash of a URL: HalfSipHash-1-3 twice, under two keys that the database keeps secret, so that no
- * site can prepare two URLs that collide. It is made for short inputs and needs only 32-bit arithmetic: half the cost of
- * two xxh64 in WebAssembly (no copy into its memory, no bigint), and unlike those it is a keyed function. One and three
- * rounds are what hash tables in need of such a key use it with.
- * The result is left in `words`, because an object or a string on every new URL would cost more than the hash.
+ * site can prepare two URLs that collide. It is made for short inputs and needs only 32-bit arithmetic: half the cost
+ * of two xxh64 in WebAssembly (no copy into its memory, no bigint), and with a key. One and three rounds are usual for
+ * hash tables with a secret key. The result stays in `words`, because an object or a string per new URL would cost more
+ * than the hash.
  */
 export interface UrlHasher {
   /** The last hash: 64 bits under the first key, 64 under the second. Valid until the next call. */

@@ -1,9 +1,9 @@
 /**
- * Step 2 of a URL's life: what is to become of a candidate, and the rule that said so.
+ * Step 2 of a URL's life: decides what happens to a candidate, and names the rule that decided.
  *
- * Promises: the first rule of one ordered table that has an opinion decides; every verdict but "queued" carries a
- * reason that begins with the kind of rule; the same values give the same verdict at any later time, so a stored row
- * can be judged again under new options. Takes values only, keeps a bounded memory of hosts, never asks anybody.
+ * Promises: rules are in one ordered table, and the first rule with a verdict decides. Every verdict but "queued" has a
+ * reason that begins with the kind of rule. The same values always give the same verdict, so a stored row can be judged
+ * again under new options. Takes values only, keeps a bounded memory of hosts, never asks the store or the network.
  * Before it: url/normalize. After it: the store's offer.
  */
 import type { PageState } from '../frontier/page-state.ts';
@@ -34,18 +34,18 @@ export interface Verdict {
   readonly state: PageState;
   /** Lower is fetched first: 0 start pages, 1 wanted, 2 the rest. */
   readonly priority: number;
-  /** Null where the candidate is queued. */
+  /** Null if the candidate is queued. */
   readonly reason: string | null;
 }
 
-/** Gives a verdict, or null to leave it to the rules after it. */
+/** Returns a verdict, or null to leave the decision to the next rules. */
 export type ScopeRule = (candidate: ScopeCandidate) => Verdict | null;
 
 export interface ScopeOptions {
-  /** Sites of the start URLs' identities: hosts, with the port where it is not the scheme's own. */
+  /** Sites of the start URLs' identities: hosts, with the port unless it is the default port of the scheme. */
   readonly startHosts: readonly string[];
   readonly hostMode: HostMode;
-  /** Domain patterns that are in scope besides what the mode gives: every port of them, or the one behind a colon. */
+  /** Domain patterns that are in scope in addition to the mode: every port of them, or the port after a colon. */
   readonly allowedDomains?: readonly string[];
   readonly blacklist?: readonly string[];
   readonly stub?: readonly string[];
@@ -57,14 +57,14 @@ export interface ScopeOptions {
   readonly maxDepth?: number | null;
   /** Path prefixes; absent or empty: every path. */
   readonly paths?: readonly string[];
-  /** Without colon; http and https unless said. */
+  /** Without colon (default: http and https). */
   readonly schemes?: readonly string[];
   /** Without dot. */
   readonly skippedExtensions?: readonly string[];
   readonly respectNofollow?: boolean;
-  /** Asked after blacklist and stub list, before everything else; a verdict of theirs is final. */
+  /** Called after blacklist and stub list, before all other rules. Their verdict is final. */
   readonly extraRules?: readonly ScopeRule[];
-  /** Changes the priority of what is queued. */
+  /** Changes the priority of a queued candidate. */
   readonly priorityOf?: (candidate: ScopeCandidate, priority: number) => number;
 }
 
@@ -72,7 +72,7 @@ export interface Scope {
   classify(candidate: ScopeCandidate): Verdict;
   /** Whether depth is counted from this host: every page of it is depth 0. */
   isOrigin(host: string): boolean;
-  /** Specification 004 section 3.3. */
+  /** Which list the domain of a host is on. The strictest list counts. */
   domainKind(host: string): DomainKind;
 }
 
@@ -144,7 +144,7 @@ function domainListRule(list: DomainSet, state: PageState, kind: string): ScopeR
 
 function nofollowRule(isRespected: boolean): ScopeRule[] {
   if (!isRespected) return [];
-  // Start URLs are nobody's link.
+  // No link leads to a start URL as such, so nofollow does not apply to it.
   return [({ isNofollow, isStart }) => (isNofollow && !isStart ? skipped('nofollow: link') : null)];
 }
 
@@ -170,7 +170,7 @@ function hostRule(options: ScopeOptions, quality: DomainSet): ScopeRule[] {
   ];
 }
 
-/** The order of specification 004 section 3.3: a domain that is on another list too is no origin. */
+/** A domain that is also on a stricter list is no origin. */
 function originMatcher(blacklist: DomainSet, stub: DomainSet, quality: DomainSet): (host: string) => boolean {
   if (quality.size === 0) return () => false;
   const answers = new Map<string, boolean>();
@@ -189,12 +189,12 @@ function hostMatcher(
   mode: Exclude<HostMode, 'any'>,
   startSites: readonly string[],
 ): (site: string) => boolean {
-  // `www.X` and `X` are one site to everybody, and the usual redirect between them must not end a crawl.
+  // `www.X` and `X` are one site, and the usual redirect between them must not end a crawl.
   if (mode === 'host') {
     const sites = new Set(startSites.map(withoutWww));
     return (site) => sites.has(withoutWww(site));
   }
-  // Whatever names a mode adds to those of the start, the port is the start's.
+  // A mode may add names to those of the start URLs, but the port stays that of the start URL.
   const byPort = new Map<string | null, string[]>();
   for (const { name, port } of startSites.map(splitSite))
     byPort.set(port, [...(byPort.get(port) ?? []), name]);
@@ -205,7 +205,7 @@ function hostMatcher(
   };
 }
 
-/** A name without a port means every port of it. The port of http or https means a site whose URLs name none as well. */
+/** A name without a port means every port of it. The default port of http or https also means URLs without a port. */
 function listMatcher(patterns: readonly string[]): (site: string) => boolean {
   const parts = patterns.map(splitSite);
   const withPort = (port: string | null) =>
@@ -257,7 +257,7 @@ function pathRule(paths: readonly string[]): ScopeRule[] {
   ];
 }
 
-/** `/docs` is inside `/docs/`: it is where servers send readers from. */
+/** `/docs` counts as inside `/docs/`, because servers redirect from it. */
 function isDirectoryItself(fetchUrl: string, start: number, path: string): boolean {
   const end = start + path.length - 1;
   if (!path.endsWith('/') || !fetchUrl.startsWith(path.slice(0, -1), start)) return false;
@@ -311,7 +311,7 @@ function depthRule(maxDepth: number | null, isOrigin: (host: string) => boolean)
   ];
 }
 
-/** The last word: start pages, then what include asks for, then the rest where the mode lets it in. */
+/** The last rule: first start pages, then what include matches, then the rest if the mode allows it. */
 function acceptRule(options: ScopeOptions): (candidate: ScopeCandidate) => Verdict {
   const patterns = (options.include ?? []).map(compileUrlPattern);
   const unmatched = options.includeMode === 'prefer' ? REST : skipped('include: no pattern matches');

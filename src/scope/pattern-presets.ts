@@ -1,4 +1,4 @@
-/** Named lists of patterns from specification 002, "Default Patterns". Plain data; a preset adds to what the user gives. */
+/** Named lists of patterns. Plain data; a preset adds to the patterns of the user. */
 export interface PatternPreset {
   readonly include: readonly string[];
   readonly exclude: readonly string[];

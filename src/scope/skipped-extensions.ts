@@ -1,7 +1,7 @@
 /**
- * Extensions whose URLs are not fetched unless they are start URLs: pictures, sound, film, archives, programs, fonts,
- * style and script files, and documents that are no web pages. What may be a page, a feed or a sitemap (html, php, xml,
- * json, txt, rss…) is not here: its Content-Type decides. The option replaces the whole list.
+ * Extensions whose URLs are not fetched unless they are start URLs: images, sound, film, archives, programs, fonts,
+ * style sheets, scripts, and documents that are no web pages. What may be a page, a feed or a sitemap (html, php, xml,
+ * json, txt, rss…) is not in the list: its Content-Type decides. The option replaces the whole list.
  */
 export const SKIPPED_EXTENSIONS: readonly string[] = [
   ...['avif', 'bmp', 'gif', 'heic', 'ico', 'jpeg', 'jpg', 'png', 'psd', 'svg', 'tif', 'tiff', 'webp'],

@@ -1,6 +1,6 @@
 /**
- * Splits a comma-separated list of regular expressions. A comma inside {}, [] or (), or after a backslash, belongs to
- * its expression, so that `a{2,3},b` is two patterns. Blanks round a pattern and empty patterns are dropped.
+ * Splits a list of regular expressions at commas. A comma inside {}, [] or (), or after a backslash, belongs to its
+ * expression: `a{2,3},b` is two patterns. Spaces around a pattern and empty patterns are dropped.
  */
 export function splitPatterns(list: string): string[] {
   const patterns: string[] = [];
@@ -17,7 +17,7 @@ export function splitPatterns(list: string): string[] {
     if (char === '\\') i++;
     else if (isInClass) isInClass = char !== ']';
     else if (char === '[') {
-      // A bracket that is never closed is a mistake for the compiler to report, not one that swallows the list.
+      // A bracket that is never closed must be reported by the compiler; it must not swallow the list.
       isInClass = closesLater(list, i + 1, ']');
     } else if (char === '(' || char === '{') {
       if (closesLater(list, i + 1, char === '(' ? ')' : '}')) depth++;

@@ -1,9 +1,9 @@
 /**
  * Compiles a user's regular expression so that no pattern can hang the crawl: every test takes time linear in the URL.
  *
- * A pattern without metacharacters is a plain search. A pattern whose shape rules out backtracking runs on V8. All
- * others run on re2js, which never backtracks (and takes 10 ms to load, so it is loaded by the first that needs it).
- * Whatever the engine, the accepted language is RE2's: no lookaround, no backreferences.
+ * A pattern without special characters is a plain search. A pattern whose shape rules out backtracking runs on V8. All
+ * others run on re2js, which never backtracks; it takes 10 ms to load, so the first pattern that needs it loads it.
+ * Whatever the engine, the accepted language is that of RE2: no lookaround, no backreferences.
  */
 import { createRequire } from 'node:module';
 import type * as Re2js from 're2js';
@@ -18,7 +18,7 @@ export interface UrlPattern {
 export class InvalidPatternError extends Error {
   override readonly name = 'InvalidPatternError';
   readonly pattern: string;
-  /** Offset of the trouble in the pattern, where it is known. */
+  /** Offset of the mistake in the pattern, if it is known. */
   readonly position: number | null;
   readonly hint: string;
 
@@ -74,7 +74,7 @@ function refuseUnsupported(text: string): void {
   }
 }
 
-/** The position of the bracket that closes the class; the text's end where none does. */
+/** The position of the bracket that closes the class; the text's end if there is none. */
 function classEnd(text: string, open: number): number {
   let i = open + 1;
   if (text[i] === '^') i++;
@@ -85,7 +85,7 @@ function classEnd(text: string, open: number): number {
   return i;
 }
 
-/** The text that a pattern without metacharacters looks for, or null. Escaped punctuation stands for itself. */
+/** The text that a pattern without special characters searches, or null. Escaped punctuation means itself. */
 function literalOf(text: string): string | null {
   if (text === '' || !/^(?:[^\\^$.*+?()[\]{}|]|\\[^A-Za-z0-9\s])+$/.test(text)) return null;
   return text.replace(/\\(.)/gs, '$1');
@@ -99,10 +99,10 @@ const TOKENS = new RegExp(
 const MAX_OPTIONAL = 4;
 
 /**
- * True for what V8 surely runs in linear time: plain characters, classes, dots, anchors and groups of alternatives,
- * a few optional parts, and at most one unbounded quantifier, on a single character or class, in a pattern that begins
- * with `^` (without it the search would start anew at every character). Everything subtler is re2's: the test need not
- * be clever, only never wrong.
+ * True for patterns that V8 surely runs in linear time: plain characters, classes, dots, anchors and groups of
+ * alternatives, a few optional parts, and at most one unbounded quantifier, on a single character or class, in a
+ * pattern that begins with `^` (otherwise the search would start again at every character). re2 runs everything else:
+ * this test may be too strict, but never wrong.
  */
 function cannotBacktrack(text: string): boolean {
   let depth = 0;
@@ -117,7 +117,7 @@ function cannotBacktrack(text: string): boolean {
       if (before === 'other') return false;
       if (token.quantifier === '?') optional++;
       else if (before !== 'atom') return false;
-      // With nothing behind it there is nothing to go back for.
+      // If nothing follows, there is nothing to go back for.
       else if (depth > 0 || (TOKENS.lastIndex < text.length && text[TOKENS.lastIndex] !== '|')) unbounded++;
       before = 'other';
     } else if (token.atom !== undefined) before = 'atom';

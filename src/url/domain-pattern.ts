@@ -1,10 +1,10 @@
 /**
- * Domain patterns of specification 004 section 2.3: `example.com` is that host alone, `*.example.com` is the bare
- * domain and everything under it. Case, a trailing dot and the script of an international name do not count, and
- * `www.example.com` means `example.com` too: the identity of a page in a map has no `www.`.
+ * Domain patterns of a map: `example.com` is that host alone, `*.example.com` is the bare domain and everything under
+ * it. Case, a trailing dot and the script of an international name do not count. `www.example.com` also means
+ * `example.com`, because the identity of a page in a map has no `www.`.
  *
- * A set answers by looking up the host's own suffixes, so its cost does not grow with the number of patterns.
- * Never asks DNS and knows nothing of public suffixes: `*.com` is a pattern like any other.
+ * A set looks up the suffixes of a host, so its cost does not grow with the number of patterns. Never asks DNS and
+ * knows nothing of public suffixes: `*.com` is a pattern like any other.
  */
 import { domainToASCII } from 'node:url';
 
@@ -16,15 +16,15 @@ export interface DomainPattern {
 }
 
 export interface DomainSet {
-  /** The text of the pattern that matches, the most specific one where there are several, or null. */
+  /** The text of the matching pattern, the most specific one if there are several, or null. */
   match(host: string): string | null;
   readonly size: number;
 }
 
-/** Null where the text is no domain pattern: a URL, a port, a star elsewhere, a label that no host can have. */
+/** Null if the text is no domain pattern: a URL, a port, a star in another place, a label that no host can have. */
 export function compileDomainPattern(text: string): DomainPattern | null {
   const trimmed = text.trim();
-  // domainToASCII would cut a URL down to its host without a word.
+  // domainToASCII would silently cut a URL down to its host.
   if (/[/?#\\@]/.test(trimmed)) return null;
   const isWildcard = trimmed.startsWith('*.');
   const name = canonicalHost(isWildcard ? trimmed.slice(2) : trimmed);
@@ -42,7 +42,10 @@ export function matchesDomain(pattern: DomainPattern, host: string): boolean {
   );
 }
 
-/** Takes texts that `compileDomainPattern` accepts; throws for any other, which the configuration must have refused. */
+/**
+ * Takes texts that `compileDomainPattern` accepts. Throws for any other, because the configuration must have refused
+ * it.
+ */
 export function createDomainSet(patterns: readonly string[]): DomainSet {
   const exact = new Map<string, string>();
   const suffixes = new Map<string, string>();
@@ -72,13 +75,13 @@ export function createDomainSet(patterns: readonly string[]): DomainSet {
   };
 }
 
-/** What is listed under its own name stays what it is. */
+/** A name that is listed itself keeps its own entry. */
 function addBare(exact: Map<string, string>, name: string, text: string): void {
   const bare = name.startsWith('www.') ? name.slice(4) : '';
   if (bare !== '' && !exact.has(bare)) exact.set(bare, text);
 }
 
-/** Hosts of identities are canonical already: the first line lets them pass. Empty where the text is no host. */
+/** Hosts of identities are already canonical and pass at the first line. Empty if the text is no host. */
 function canonicalHost(host: string): string {
   if (/^[a-z0-9-][a-z0-9._-]*[a-z0-9-]$/.test(host) && !host.includes('xn--')) return host;
   const name = host.endsWith('.') ? host.slice(0, -1) : host;

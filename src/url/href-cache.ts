@@ -1,20 +1,23 @@
 /**
- * Remembers what a raw href meant: (base, raw bytes) → page id. On most pages nine links of ten were seen before, and
- * for those neither a string nor a URL object is made.
+ * Remembers the page of a raw href: (base, raw bytes) → page id. On most pages nine of ten links were seen before. For
+ * these, no string and no URL object is made.
  *
- * Exact: the bytes are compared on a hit, so the hash only has to be quick. Bounded: when it is full it starts anew.
+ * Exact: the bytes are compared on a hit, so the hash only has to be fast. Bounded: a full cache is emptied.
  */
 export const MISS = 0;
 /** The href is known not to lead to a page (malformed, or not http). */
 export const NO_PAGE = -1;
-/** From here down: met, on the page being read or one before it, and its id not known yet. The reader of the page knows its numbers. */
+/**
+ * This value and lower ones: the href was seen on this page or the one before, and its id is not known yet. Each number
+ * is given by the reader of the page.
+ */
 export const PENDING = -2;
 
 const SLOTS = 1 << 17;
 const MAX_ENTRIES = (SLOTS * 5) / 8;
 const ARENA_BYTES = 8 * 1024 * 1024;
 const MAX_HREF_BYTES = ARENA_BYTES / 1024;
-/** A crowded neighbourhood counts as a miss, so that chosen collisions cannot make look-ups slow. */
+/** After so many probes it is a miss, so that prepared collisions cannot make a search slow. */
 const MAX_PROBES = 16;
 
 export class HrefCache {
@@ -28,12 +31,15 @@ export class HrefCache {
   #entries = 0;
   #slot = 0;
 
-  /** A number for what hrefs are resolved against (a folder, an origin); the caller remembers which is whose. */
+  /**
+   * A number for the base that hrefs are resolved against (a folder, an origin). The caller remembers which number
+   * belongs to which base.
+   */
   newBase(): number {
     return ++this.#lastBase;
   }
 
-  /** The page id, NO_PAGE, MISS, or a number that was put as pending. */
+  /** The page id, NO_PAGE, MISS, or a number that was stored as pending. */
   find(base: number, bytes: Uint8Array, start: number, end: number, hash: number): number {
     const length = end - start;
     let slot = (Math.imul(hash ^ Math.imul(base, 0x9e3779b1), 0x85ebca6b) >>> 15) & (SLOTS - 1);
@@ -54,7 +60,7 @@ export class HrefCache {
     return MISS;
   }
 
-  /** Remembers a miss, or one that is pending, and answers where; -1 where there is no room for it. */
+  /** Stores an href that was missed or is pending, and returns its slot; -1 if there is no space for it. */
   put(base: number, bytes: Uint8Array, start: number, end: number, hash: number, value: number): number {
     if (end - start > MAX_HREF_BYTES) return -1;
     if (this.#entries >= MAX_ENTRIES || this.#used + (end - start) > ARENA_BYTES) {
@@ -75,7 +81,7 @@ export class HrefCache {
     return slot;
   }
 
-  /** What became of the pending href that was put there, if it is still the one that stands there. */
+  /** Stores the result of a pending href in its slot, if the slot still has that href. */
   settle(slot: number, pending: number, pageId: number): void {
     if (slot >= 0 && this.#value[slot] === pending) this.#value[slot] = pageId;
   }

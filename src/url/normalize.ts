@@ -1,10 +1,9 @@
 /**
- * Step 1 of a URL's life: one identity a page, with the URL that a request would use kept beside it.
+ * Step 1 of a URL's life: gives each page one identity, and keeps the URL that a request would use beside it.
  *
- * Promises: normalizing an identity gives the same identity; requests are never rewritten (a server may tell `/dir`
- * from `/dir/`), only the identity is; null for everything that is no fetchable http(s) URL.
- * Never touches the network and keeps nothing but a bounded memory of authorities. Before it: the parser's hrefs.
- * After it: scope/.
+ * Promises: an identity that is normalized again stays the same. Only the identity is changed, never the requested URL,
+ * because a server may distinguish `/dir` from `/dir/`. Null for everything that is no http(s) URL. Never uses the
+ * network, and keeps only a bounded memory of authorities. Before it: the parser's hrefs. After it: scope/.
  */
 import { createPathRule, createQueryRule, type QueryRule } from './query-rule.ts';
 import { createResolver } from './resolve.ts';
@@ -15,26 +14,28 @@ export interface NormalizeOptions {
   readonly preset: NormalizePreset;
   /** Preset path: the query parameters that are part of the identity. */
   readonly keepQuery?: readonly string[];
-  /** Parameters of query and path (`;jsessionid=…`) that are never part of the identity; `name*` means every name that begins so. */
+  /**
+   * Parameters of query and path (`;jsessionid=…`) that are never part of the identity. `name*` means every name that
+   * begins with `name`.
+   */
   readonly dropQuery?: readonly string[];
 }
 
 export interface NormalizedUrl {
-  /** The identity: what equality is judged by. Never requested. */
+  /** The identity, by which URLs are compared. Never requested. */
   readonly url: string;
-  /** Absolute, as first seen and serialised by WHATWG, without fragment and credentials: what is requested. */
+  /** What is requested: absolute, as first seen, serialised by WHATWG, without fragment and credentials. */
   readonly fetchUrl: string;
   /** Host name of the identity: lower case, no port, no trailing dot; IPv6 in brackets. */
   readonly host: string;
 }
 
 export interface Normalizer {
-  /** What it goes by, in words: others may give other identities. */
+  /** The rules as text: other rules may give other identities. */
   readonly rules: string;
   normalize(input: string, base?: string): NormalizedUrl | null;
 }
 
-/** Specification 004 section 3.1, step 7. */
 const TRACKING_PARAMETERS = ['utm_*', 'fbclid', 'gclid', 'mc_eid', 'ref', 'source'];
 
 export function createNormalizer(options: NormalizeOptions): Normalizer {
@@ -78,7 +79,7 @@ function standardIdentity(href: string, authorityEnd: number, host: string, quer
   return { url: authority + href.slice(authorityEnd, pathEnd) + query, host: name };
 }
 
-/** Specification 004 section 3.1: also https, no `www.`, no needless escapes; tracking is the query rule's matter. */
+/** The identity in a map: always https, no `www.`, no needless escapes. The query rule removes tracking parameters. */
 function terrainIdentity(href: string, authorityEnd: number, host: string, queryRule: QueryRule): Identity {
   const name = withoutWww(withoutTrailingDot(host));
   const port = href.slice(href.indexOf('://') + 3 + host.length, authorityEnd);
@@ -89,7 +90,7 @@ function terrainIdentity(href: string, authorityEnd: number, host: string, query
   return { url: authority + path.slice(0, trimSlashes(path, 0, path.length)) + query, host: name };
 }
 
-/** The end of the path without its trailing slashes; the root keeps its one. */
+/** The end of the path without its trailing slashes; the root keeps its slash. */
 function trimSlashes(href: string, pathStart: number, pathEnd: number): number {
   let end = pathEnd;
   while (end > pathStart + 1 && href.charCodeAt(end - 1) === 0x2f) end--;
@@ -105,7 +106,7 @@ function withoutTrailingDot(host: string): string {
   return host.endsWith('.') ? host.slice(0, -1) : host;
 }
 
-/** What is left must still be a name under some domain: `www.com` is not `com`. */
+/** The rest must still be a name under some domain: `www.com` is not `com`. */
 function withoutWww(host: string): string {
   let name = host;
   while (name.startsWith('www.') && name.includes('.', 4)) name = name.slice(4);
@@ -113,8 +114,8 @@ function withoutWww(host: string): string {
 }
 
 /**
- * RFC 3986 section 6.2.2: unreserved characters stand for themselves, other escapes are upper case. A `%` that begins
- * no escape is escaped, or decoding its neighbours could make it begin one.
+ * RFC 3986 section 6.2.2: unreserved characters are not escaped, other escapes are upper case. A `%` that begins no
+ * escape is escaped itself; otherwise decoding its neighbours could make it begin one.
  */
 function plainEscapes(text: string): string {
   if (!text.includes('%')) return text;

@@ -1,12 +1,15 @@
 /**
- * Turns a query into the part of it that belongs to the identity: parameters sorted by name, then by value, the
- * unwanted ones dropped, `?` included when anything is left. It works on the text as it stands and never decodes.
+ * Reduces a query to the part that belongs to the identity: parameters sorted by name, then by value, unwanted ones
+ * dropped, with `?` if anything is left. Works on the text as it is and never decodes.
  */
 
 /** Takes a query without its `?`; gives `''` or `?…`. */
 export type QueryRule = (query: string) => string;
 
-/** `name*` in a list means every name that begins so; case does not count. `kept` null keeps what is not dropped. */
+/**
+ * `name*` in a list means every name that begins with `name`; case does not count. If `kept` is null, everything that
+ * is not dropped is kept.
+ */
 export interface QueryLists {
   readonly dropped: readonly string[];
   readonly kept: readonly string[] | null;
@@ -30,8 +33,8 @@ export function createQueryRule({ dropped, kept: keptNames }: QueryLists): Query
 }
 
 /**
- * Drops parameters that stand in the path, as sessions do: `/a;jsessionid=1/b` is `/a/b`. Takes a URL and where its path begins;
- * null when none is to be dropped.
+ * Drops parameters inside the path, such as sessions: `/a;jsessionid=1/b` becomes `/a/b`. Takes a URL and the position
+ * of its path. Null if no parameter is to be dropped.
  */
 export function createPathRule(
   dropped: readonly string[],

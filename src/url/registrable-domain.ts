@@ -1,13 +1,13 @@
 /**
- * The part of a host name that somebody can register (`shop.example.co.uk` to `example.co.uk`), by the public suffix
- * list. Hosting suffixes such as `github.io` count as public: their names belong to different people.
+ * The part of a host name that somebody can register (`shop.example.co.uk` gives `example.co.uk`), by the public suffix
+ * list. Hosting suffixes such as `github.io` count as public, because their names belong to different people.
  *
- * Addresses, single labels and public suffixes themselves come back as they are, so the answer is never empty.
+ * Addresses, single labels and public suffixes are returned as they are, so the answer is never empty.
  */
 import { createRequire } from 'node:module';
 import type * as Tldts from 'tldts';
 
-// The list takes about 10 ms to load and most crawls never ask: it is loaded by the first question.
+// The list takes about 10 ms to load, and most crawls never need it: the first question loads it.
 const load = createRequire(import.meta.url);
 
 export function registrableDomain(host: string): string {
@@ -15,7 +15,7 @@ export function registrableDomain(host: string): string {
   return getDomain(host, { allowPrivateDomains: true }) ?? host;
 }
 
-/** Whether names under this one's suffix are given out by somebody: `example.co.uk`, not `urls.txt` or `localhost`. */
+/** Whether names under this suffix can be registered: `example.co.uk`, not `urls.txt` or `localhost`. */
 export function hasPublicSuffix(host: string): boolean {
   const { parse } = load('tldts') as typeof Tldts;
   const { domain, isIcann } = parse(host);

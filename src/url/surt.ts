@@ -1,16 +1,16 @@
 /**
- * SURT: a URL with its host turned round, so that sorting groups domains and their subdomains.
+ * SURT: a URL with its host reversed, so that sorting groups domains and their subdomains.
  *
- * `surtKey` is the key of Wayback and CDX files (`com,example)/path?query`, much folded together); `surtForm` is the
- * plain reordering (`http://(com,example,)/path`). Both work on any text and never throw: what has no authority, such
- * as `dns:example.com`, comes back as it is. Neither is an identity or a thing to request.
+ * `surtKey` is the key of Wayback and CDX files (`com,example)/path?query`, strongly simplified). `surtForm` only
+ * reorders (`http://(com,example,)/path`). Both accept any text and never throw: a text without an authority, such as
+ * `dns:example.com`, is returned as it is. Neither is an identity or a URL to request.
  */
 import { isIP } from 'node:net';
 
 export interface SurtFormOptions {
-  /** `http://(` at the front; true unless said. */
+  /** `http://(` at the front (default: true). */
   readonly withScheme?: boolean;
-  /** A comma after the last label; true unless said. */
+  /** A comma after the last label (default: true). */
   readonly withTrailingComma?: boolean;
 }
 
@@ -71,7 +71,7 @@ function reverseHost(host: string): string {
   return host.startsWith('[') || isIP(host) !== 0 ? host : host.split('.').reverse().join(',');
 }
 
-/** Escapes are taken off until none is left, then only what may not stand in a key is escaped again. */
+/** Escapes are decoded until none is left. Then only characters that a key may not contain are escaped again. */
 function foldEscapes(text: string): string {
   let octets = Buffer.from(text, 'utf8').toString('latin1');
   // Each round shortens the text, so this ends.

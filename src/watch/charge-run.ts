@@ -72,6 +72,11 @@ async function findCharged({ side, project }: Counted, { afterRun }: OpenCharge)
   return newest === afterRun ? null : side.run(newest);
 }
 
+/** Visits of the run under way that are not charged yet. */
+export async function uncharged(counted: Counted, { before }: OpenCharge, run: number): Promise<number> {
+  return Math.max(0, (await countRun(counted, run)).visits - before.visits);
+}
+
 async function chargeRun(
   counted: Counted,
   budget: VisitBudget,

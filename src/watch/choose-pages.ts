@@ -2,7 +2,7 @@
 import type { Config } from '../config/load-config.ts';
 import type { PageRow, ReadSide } from '../store/read-side.ts';
 import type { PlanBook } from './plan-book.ts';
-import { findLeftOvers, findLook, type LeftOverTurn } from './tick-run.ts';
+import { findDueSitemaps, findLeftOvers, type LeftOverTurn } from './tick-run.ts';
 import type { VisitBudget } from './visit-budget.ts';
 import type { WatchSettings } from './watch-settings.ts';
 import type { WatchState } from './watch-state.ts';
@@ -14,12 +14,10 @@ export interface Choice {
   /** Others of these have to wait on. */
   hasMoreLeftOvers: boolean;
   room: number;
-  /** Of it, for what sitemaps name. */
-  kept: number;
   /** Sitemaps may be read. */
-  looks: boolean;
-  /** There is time for them to be looked for where none were. */
-  seeks: boolean;
+  readsSitemaps: boolean;
+  /** There may be further pages to visit when these are. */
+  mayHaveMore: boolean;
   /** There is nothing to do, or no room for it. */
   isIdle: boolean;
 }
@@ -34,14 +32,12 @@ export interface Chooser {
   settings: WatchSettings;
   book: PlanBook;
   budget: VisitBudget;
-  state: Pick<WatchState, 'hasLeftOvers' | 'firstRun' | 'soughtAt'>;
+  state: Pick<WatchState, 'hasLeftOvers' | 'firstRun'>;
   now: number;
   /** No look was made before: pages are visited however lately they were read. */
   isFirst: boolean;
   /** Sitemaps had their chance to be read. */
-  hasLooked: boolean;
-  /** The look has had its run, and so many visits that were kept in it are left. */
-  rest: number | null;
+  hasReadSitemaps: boolean;
   /** From 0 up to 1. */
   random: () => number;
 }
@@ -52,10 +48,7 @@ const DAY_MS = 86_400_000;
 const LEAST_DAYS = 1 / 96;
 
 /** Of a tick's visits, for what is found when sitemaps and feeds are read again. */
-const LOOK_SHARE = 0.1;
-
-/** Where no sitemaps were, a visit is kept so that they are looked for again; a run that has its pages looks for none. */
-const SEEK_MS = 7 * DAY_MS;
+const FINDS_SHARE = 0.1;
 
 /** Of a look's visits, for hosts that were silent, while others wait; one at least, where that is not all there is. */
 const SILENT_SHARE = 0.1;
@@ -65,28 +58,44 @@ export async function choosePages(chooser: Chooser): Promise<Choice> {
   const blocked = new Set(await side.blockedHosts(now));
   const hosts = countHosts(chooser, blocked);
   const isHostLeft = state.hasLeftOvers || book.hostIds.some((id) => budget.hostVisits(id) > 0);
-  const most = config.maxPages ?? Number.POSITIVE_INFINITY;
-  const isRest = chooser.rest !== null;
-  const room = isHostLeft ? Math.min(budget.visits, chooser.rest ?? most) : 0;
-  const look = await findLook(side, project, config, now, { isFirst: !chooser.hasLooked, blocked });
-  const seeks = look === 'seek' && now - (state.soughtAt ?? now) >= SEEK_MS;
-  const hasMoreLeftOvers = state.hasLeftOvers;
-  if (room < 1) return { ...NOTHING, hasMoreLeftOvers, room };
+  const room = isHostLeft ? Math.min(budget.visits, config.maxPages ?? Number.POSITIVE_INFINITY) : 0;
+  if (room < 1) return { ...NOTHING, hasMoreLeftOvers: state.hasLeftOvers, room };
   const { leftOvers, hasMore } = state.hasLeftOvers
     ? await findLeftOvers(side, project, state.firstRun ?? 0, room, hosts.turnOf)
     : NO_LEFT_OVERS;
   const free = room - leftOvers.length;
-  const kept = isRest ? 0 : look === 'read' ? Math.max(1, Math.ceil(room * LOOK_SHARE)) : Number(seeks);
-  const leastDays = chooser.isFirst ? 0 : Math.min(settings.everyMs / DAY_MS, LEAST_DAYS) / 2;
-  const pages = nextPages(chooser, free - Math.min(free, kept), hosts.left, leastDays);
-  const isIdle = pages.length + leftOvers.length === 0 && (isRest || look === null);
-  // What sitemaps name needs room; while earlier finds wait for theirs, no more are looked for.
-  const looks = look === null || (free > 0 && !isRest);
-  return {
-    ...{ pages, leftOvers, hasMoreLeftOvers: hasMore, room, kept, looks, isIdle },
-    seeks: seeks && looks && free > 0,
-  };
+  const areSitemapsDue = await findDueSitemaps(side, project, config, now, {
+    isFirst: !chooser.hasReadSitemaps,
+    blocked,
+  });
+  const kept = areSitemapsDue ? Math.max(1, Math.ceil(room * FINDS_SHARE)) : 0;
+  const wanted = free - Math.min(free, kept);
+  const pages = nextPages(chooser, wanted, hosts.left, chooser.isFirst ? 0 : leastDaysOf(settings));
+  // What sitemaps name needs tokens: while earlier finds wait for theirs, no more are looked for.
+  const readsSitemaps = !areSitemapsDue || free > 0;
+  const isIdle = pages.length + leftOvers.length === 0 && !areSitemapsDue;
+  const mayHaveMore = pages.length === wanted;
+  return { pages, leftOvers, hasMoreLeftOvers: hasMore, room, readsSitemaps, mayHaveMore, isIdle };
 }
+
+export interface FurtherChooser extends Pick<Chooser, 'side' | 'settings' | 'book' | 'now'> {
+  most: number;
+  /** How many pages may still be asked of a host, by the store's id. */
+  left: (hostId: number) => number;
+}
+
+/** Pages for the tokens that a tick has left when all that it chose and found is visited. No silent host is asked again. */
+export async function chooseFurther(chooser: FurtherChooser): Promise<number[]> {
+  const { side, settings, book, now, most, left } = chooser;
+  const blocked = new Set(await side.blockedHosts(now));
+  const hostVisits = (host: number) => {
+    const id = book.hostIdOf(host);
+    return blocked.has(id) || book.silent.has(id) ? 0 : left(id);
+  };
+  return book.plan.next(now, most, hostVisits, leastDaysOf(settings));
+}
+
+const leastDaysOf = ({ everyMs }: WatchSettings) => Math.min(everyMs / DAY_MS, LEAST_DAYS) / 2;
 
 /** Of hosts that were silent one page each, and these do not take the visits of the others. */
 function nextPages(
@@ -113,19 +122,18 @@ function nextPages(
   return [...first, ...others, ...choose(room, (id) => silent.has(id) && !asked.has(id))];
 }
 
-const NOTHING = { pages: [], leftOvers: [], kept: 0, looks: true, seeks: false, isIdle: true };
+const NOTHING = { pages: [], leftOvers: [], readsSitemaps: true, mayHaveMore: false, isIdle: true };
 const NO_LEFT_OVERS = { leftOvers: [], hasMore: false };
 
 /** What each host has in hand beside the leftovers that were chosen of it. */
-function countHosts({ side, settings, book, budget, rest }: Chooser, blocked: ReadonlySet<number>) {
+function countHosts({ side, settings, book, budget }: Chooser, blocked: ReadonlySet<number>) {
   const counted = new Map<number, number>();
   const left = (id: number) => {
     // The pause that it asked for, or that its silence brought, would hold up the look.
     if (blocked.has(id)) return 0;
     const visits = budget.hostVisits(id) - (counted.get(id) ?? 0);
     if (!book.silent.has(id)) return visits;
-    // In the rest of a look it had its page.
-    return rest !== null ? 0 : Math.min(visits, 1 - (counted.get(id) ?? 0));
+    return Math.min(visits, 1 - (counted.get(id) ?? 0));
   };
   return {
     left,

@@ -4,7 +4,7 @@
  * such a look visits are taken as unchanged, for nobody knows what they will be. It changes nothing.
  */
 import type { DiscoveryRow, PageFilter, PageRow, ReadSide } from '../store/read-side.ts';
-import { type Choice, choosePages } from './choose-pages.ts';
+import { type Choice, chooseFurther, choosePages } from './choose-pages.ts';
 import { loadPlan } from './load-plan.ts';
 import { isOpen, nextOpen } from './open-hours.ts';
 import type { PlanBook } from './plan-book.ts';
@@ -130,17 +130,23 @@ class FutureLooks {
     budget.refill(at);
     const hostId = this.#hostOf(pageId);
     const before = { all: budget.visits, host: hostId === null ? 1 : budget.hostVisits(hostId) };
-    const first = await this.#choose(at, isFirst, null);
-    if (this.#make(first, at, pageId)) return 'visited';
-    const spent = first.pages.length + first.leftOvers.length;
-    const rest = Math.min(first.kept, first.room - spent);
-    if (spent > 0 && rest >= 1 && this.#make(await this.#choose(at, isFirst, rest), at, pageId))
-      return 'visited';
+    const choice = await this.#choose(at, isFirst);
+    if (this.#make(choice, at, pageId)) return 'visited';
+    let visits = choice.pages.length + choice.leftOvers.length;
+    if (!choice.isIdle && choice.mayHaveMore && choice.room > visits) {
+      const further = {
+        ...choice,
+        leftOvers: [],
+        pages: await this.#chooseFurther(at, choice.room - visits),
+      };
+      if (this.#make(further, at, pageId)) return 'visited';
+      visits += further.pages.length;
+    }
     if (hostId === null) return 'its time';
     if ((await this.#original.blockedHosts(at)).includes(hostId)) return 'pause';
     if (book.silent.has(hostId)) return 'silence';
     if (before.host < 1 || budget.hostVisits(hostId) < 1) return 'host budget';
-    return before.all < 1 || spent >= first.room - first.kept ? 'budget' : 'its time';
+    return before.all < 1 || visits >= choice.room ? 'budget' : 'its time';
   }
 
   #hostOf(pageId: number): number | null {
@@ -149,15 +155,26 @@ class FutureLooks {
     return page === -1 ? null : book.hostIdOf(book.plan.hostOf(page));
   }
 
-  #choose(now: number, isFirst: boolean, rest: number | null): Promise<Choice> {
+  #choose(now: number, isFirst: boolean): Promise<Choice> {
     const { project, state, book, budget } = this.#watching;
     const { settings, config } = state.looks!;
     const shared = { side: this.#side, project, config, settings, book, budget, state, now };
-    return choosePages({ ...shared, isFirst, rest, hasLooked: !isFirst, random: middle });
+    return choosePages({ ...shared, isFirst, hasReadSitemaps: !isFirst, random: middle });
+  }
+
+  #chooseFurther(now: number, most: number): Promise<number[]> {
+    const { state, book, budget } = this.#watching;
+    const { settings } = state.looks!;
+    const left = (hostId: number) => budget.hostVisits(hostId);
+    return chooseFurther({ side: this.#side, settings, book, now, most, left });
   }
 
   /** As if the run had been made; true where the page was among its pages. */
-  #make({ pages, leftOvers, hasMoreLeftOvers, looks, seeks }: Choice, at: number, pageId: number): boolean {
+  #make(
+    { pages, leftOvers, hasMoreLeftOvers, readsSitemaps, isIdle }: Choice,
+    at: number,
+    pageId: number,
+  ): boolean {
     const { book, budget, state } = this.#watching;
     const { plan } = book;
     const hosts: Record<string, number> = {};
@@ -170,8 +187,7 @@ class FutureLooks {
     budget.charge({ visits: pages.length + leftOvers.length, hosts }, at);
     this.visits += pages.length + leftOvers.length;
     state.hasLeftOvers = hasMoreLeftOvers;
-    if (looks && pages.length + leftOvers.length > 0) this.#readAt = at;
-    if (seeks) state.soughtAt = at;
+    if (readsSitemaps && !isIdle) this.#readAt = at;
     return leftOvers.includes(pageId) || pages.some((page) => book.pageIdOf(page) === pageId);
   }
 

@@ -1,7 +1,7 @@
 /** What makes a run of a project a tick of its watch: how it is configured, and what it has to look at besides the plan. */
 import type { Config } from '../config/load-config.ts';
 import { isSharedStore } from '../primitives/store-address.ts';
-import type { DiscoveryRow, PageRow, ReadSide, StoredRun, VisitRowBrief } from '../store/read-side.ts';
+import type { PageRow, ReadSide, StoredRun, VisitRowBrief } from '../store/read-side.ts';
 import { ALONE_NOTE, isUnfinished, PAUSING_NOTE, pausesAtLimit } from '../store/unfinished-run.ts';
 import type { Visits } from './visit-budget.ts';
 import type { TickEvent } from './watch-event.ts';
@@ -10,8 +10,8 @@ import type { TickEvent } from './watch-event.ts';
 const TICK_NOTE = 'watch=tick';
 
 /** The crawl's own options, but that only what may have changed is read, and no more pages than there is room for. */
-export function tickConfig(config: Config, room: number, looks = true): Config {
-  const discover = looks ? config.discover : config.discover.filter((way) => way !== 'sitemap');
+export function tickConfig(config: Config, room: number, readsSitemaps: boolean): Config {
+  const discover = readsSitemaps ? config.discover : config.discover.filter((way) => way !== 'sitemap');
   const mode = 'incremental' as const;
   const limited = within(config, room, TICK_NOTE);
   const sources = { ...limited.sources, mode: { value: mode, from: 'watch' } };
@@ -121,40 +121,35 @@ export async function findLeftOvers(
   return { leftOvers, hasMore };
 }
 
-/** `read`: there are some that may name pages. `seek`: where none were when they were last looked for. */
-export type SitemapLook = 'read' | 'seek';
-
 /**
- * What is to be done where sitemaps and feeds have not been read for as long as what they said is kept. `isFirst`: nor
- * tried. `blocked`: hosts that are to be left alone now.
+ * Whether sitemaps and feeds are to be read: the time for which what they said is kept is over, or none were looked for
+ * yet and this watch did not try (`isFirst`). Those of hosts that are to be left alone now (`blocked`) wait.
  */
-export async function findLook(
+export async function findDueSitemaps(
   side: ReadSide,
   project: string,
   config: Pick<Config, 'discover' | 'feed' | 'sitemapCacheHours'>,
   now: number,
   { isFirst, blocked }: { isFirst: boolean; blocked: ReadonlySet<number> },
-): Promise<SitemapLook | null> {
-  if (!config.discover.includes('sitemap')) return null;
+): Promise<boolean> {
+  if (!config.discover.includes('sitemap')) return false;
   const hasFeeds = config.feed.length > 0;
-  const looks = await side.discoveries({ project });
-  if (looks.length === 0) return isFirst ? (hasFeeds ? 'read' : 'seek') : null;
+  const read = await side.discoveries({ project });
+  if (read.length === 0) return isFirst;
   const cacheMs = config.sitemapCacheHours * 3_600_000;
-  const isFresh = (readAt: number) => readAt <= now && now < readAt + cacheMs;
-  const old: DiscoveryRow[] = [];
-  for (const look of looks) {
-    if (isFresh(Date.parse(look.checked_at))) continue;
-    const hostId = blocked.size === 0 || hasFeeds ? null : await side.hostId(look.host);
-    if (hostId === null || !blocked.has(hostId)) old.push(look);
+  for (const { checked_at, host } of read) {
+    const readAt = Date.parse(checked_at);
+    if (readAt <= now && now < readAt + cacheMs) continue;
+    const hostId = blocked.size === 0 || hasFeeds ? null : await side.hostId(host);
+    if (hostId === null || !blocked.has(hostId)) return true;
   }
-  if (old.length === 0) return null;
-  return hasFeeds || old.some(({ method }) => method === 'sitemap') ? 'read' : 'seek';
+  return false;
 }
 
 /** When sitemaps of the project were last read; 0: never. */
-export async function lastLook(side: ReadSide, project: string, now: number): Promise<number> {
-  const looks = await side.discoveries({ project });
-  return Math.max(0, ...looks.map(({ checked_at }) => Math.min(Date.parse(checked_at), now)));
+export async function sitemapsReadAt(side: ReadSide, project: string, now: number): Promise<number> {
+  const read = await side.discoveries({ project });
+  return Math.max(0, ...read.map(({ checked_at }) => Math.min(Date.parse(checked_at), now)));
 }
 
 /** A page that nobody answered for, in the words of an error. */

@@ -1,21 +1,22 @@
 /**
- * A project under watch. Each tick is a short run of it: the pages that the plan of revisits chose within the budget, and
- * whatever new is found on the way, visited as any crawl does it; then the plan learns from what was seen.
+ * A project under watch. A tick chooses the pages that are due within the budget, visits them in a run of its own, with
+ * whatever new it finds on the way, learns from the visits and tells what changed.
  *
- * It promises that no tick visits more pages than the budget has, also over restarts: what is chosen is charged before the
- * run begins. Everything needed to go on is in the store after each tick, and what a crash keeps out of it is learned
- * again from the history of visits. One watch a project: a second one is refused while the first lives.
+ * It promises that no period has more page visits than the budget allows, also over restarts: a run that is not charged
+ * yet is noted before it begins. Everything needed to go on is in the store after each tick. What a crash keeps out of it
+ * is learned again from the history of visits. A project has one watch: a second one is refused while the first lives.
  */
 import type { Config } from '../config/load-config.ts';
 import type { CrawlHandle } from '../crawl/run/crawl-handle.ts';
-import type { HostAllowance } from '../crawl/run/host-allowance.ts';
+import type { HostAllowance, IdleRun } from '../crawl/run/host-allowance.ts';
 import { startCrawl } from '../crawl/start-crawl.ts';
 import type { EventListener, RefusedStart, SummaryEvent } from '../events/events.ts';
 import { type Clock, systemClock } from '../primitives/clock.ts';
+import { openReadSide } from '../store/open-store.ts';
 import type { ReadSide, StoredRun, VisitRowBrief } from '../store/read-side.ts';
 import { isUnfinished } from '../store/unfinished-run.ts';
-import { openCharge } from './charge-run.ts';
-import { type Choice, choosePages } from './choose-pages.ts';
+import { openCharge, uncharged } from './charge-run.ts';
+import { type Choice, chooseFurther, choosePages } from './choose-pages.ts';
 import { concludeFirstCrawl, isCrawledByHand, planFirstCrawl } from './first-crawl.ts';
 import { KeptWatch, type Opened, type Watched } from './kept-watch.ts';
 import { loadPlan } from './load-plan.ts';
@@ -27,7 +28,7 @@ import {
   findUnanswered,
   isReadToEnd,
   isTick,
-  lastLook,
+  sitemapsReadAt,
   tickConfig,
   type Unanswered,
 } from './tick-run.ts';
@@ -48,15 +49,14 @@ export interface WatchRequest extends Watched {
 export interface Watch {
   /** The first crawl of the project, or what was left of it; null when there was nothing to do. */
   prepare(): Promise<SummaryEvent | null>;
-  /** The first crawl is over; else another call of `prepare` goes on with it, when there is room or the hours have come. */
+  /** The first crawl is over. Until then another call of `prepare` goes on with it, as budget and hours allow. */
   readonly isPrepared: boolean;
   /**
-   * Visits what is due, if anything is; what a tick that was cut off left comes before that. Visits that were kept for
-   * finds which did not come go to further pages, in a run of their own that is told, too. `beganAt`: where the time to the
-   * next look is counted from, if not from now.
+   * Visits what is due. A tick that was cut off goes on first. `beganAt`: where the time to the next tick is counted from,
+   * if not from now.
    */
   tick(beganAt?: number): Promise<TickEvent>;
-  /** Of the last look, where nobody answered: what was asked for first. */
+  /** Of the last tick, where nobody answered: what was asked for first. */
   readonly unanswered: Unanswered | null;
   /** Start URLs that the last run was refused. */
   readonly refused: readonly RefusedStart[];
@@ -68,9 +68,11 @@ export interface Watch {
   close(): Promise<void>;
 }
 
-/** What a tick is about to visit. */
+/** What a tick visits. */
 interface Chosen extends Choice {
-  hostPages: HostAllowance['hostPages'];
+  budget: VisitBudget;
+  /** By the store's ids, in the order in which they were chosen. */
+  due: number[];
 }
 
 interface Ended {
@@ -78,7 +80,7 @@ interface Ended {
   isAtLimit: boolean;
 }
 
-/** A look waits so long for one host: all others wait with it. */
+/** A tick waits so long for a host that asks to be left alone: all others wait with it. */
 const PATIENCE_MS = 60_000;
 
 export function openWatch(request: WatchRequest): Watch {
@@ -93,14 +95,12 @@ class ProjectWatch implements Watch {
   unanswered: Unanswered | null = null;
   refused: readonly RefusedStart[] = [];
   #isStopped = false;
-  /** Visits of the look that were kept for finds and are left. */
-  #rest = 0;
   /** The project was cleared, where that was wanted. */
   #hasBegun = false;
   /** The first crawl has just ended. */
   #isJustRead = false;
   /** A run of this watch had the chance to read sitemaps. */
-  #hasLooked = false;
+  #hasReadSitemaps = false;
   #refreshedAt = 0;
 
   constructor(request: WatchRequest) {
@@ -123,42 +123,33 @@ class ProjectWatch implements Watch {
 
   async tick(beganAt?: number): Promise<TickEvent> {
     this.#kept.beganAt = beganAt ?? null;
-    const first = this.#tell(await this.#visitDue(null));
-    if (this.#rest < 1) return first;
-    const rest = await this.#visitDue(this.#rest);
-    if (rest.run === null) return first;
-    this.#tell(rest);
-    return rest.status === 'interrupted' ? rest : first;
+    const event = await this.#visitDue();
+    this.#request.onEvent(event);
+    return event;
   }
 
-  /** `rest`: the look has had its run, and this many visits are left. */
-  async #visitDue(rest: number | null): Promise<TickEvent> {
-    this.#rest = 0;
-    const chosen = await this.#kept.open((opened) => this.#choose(opened, rest));
+  async #visitDue(): Promise<TickEvent> {
+    const chosen = await this.#kept.open((opened) => this.#choose(opened));
     if ('type' in chosen) return chosen;
-    const due = this.#dueOf(chosen);
-    const config = tickConfig(this.#request.config, chosen.room, chosen.looks);
-    this.#hasLooked ||= chosen.looks;
+    const { budget, room, readsSitemaps, mayHaveMore } = chosen;
+    this.#hasReadSitemaps ||= readsSitemaps;
+    const { silentHosts } = this.#kept.state;
+    const allowance: HostAllowance = {
+      hostPages: (id) => budget.hostVisits(id),
+      isSilent: (id) => silentHosts[id] !== undefined,
+      patienceMs: PATIENCE_MS,
+      pausesAt: [],
+      ...(mayHaveMore && { furtherPages: (run: IdleRun) => this.#chooseFurther(chosen, run) }),
+    };
     try {
-      const { silentHosts } = this.#kept.state;
-      const isSilent = (id: number) => silentHosts[id] !== undefined;
-      const allowance = { hostPages: chosen.hostPages, isSilent, patienceMs: PATIENCE_MS, pausesAt: [] };
-      const ended = await this.#run(config, due, allowance);
-      const event = await this.#kept.open((opened) => this.#conclude(opened, chosen, ended));
-      // A daily cron has no more than a day's visits the next time, either: what it left each day would be lost.
-      if (event.status === 'completed' && !this.#isStopped)
-        this.#rest = Math.min(chosen.kept, chosen.room - ended.summary.pages);
-      return event;
+      const config = tickConfig(this.#request.config, room, readsSitemaps);
+      const ended = await this.#run(config, [...chosen.due], allowance);
+      return await this.#kept.open((opened) => this.#conclude(opened, chosen, ended));
     } catch (error) {
-      // The plan has given pages away that nobody will tell it of.
+      // The plan has lent pages, and nobody will tell it what became of them.
       this.#kept.book = null;
       throw error;
     }
-  }
-
-  /** By the store's ids. */
-  #dueOf({ leftOvers, pages }: Choice): number[] {
-    return [...leftOvers, ...pages.map((page) => this.#kept.book!.pageIdOf(page))];
   }
 
   stop(): void {
@@ -170,15 +161,15 @@ class ProjectWatch implements Watch {
     return this.#kept.leave();
   }
 
-  /** What to visit now, charged to the budget, or why nothing. */
-  async #choose(opened: Opened, rest: number | null): Promise<Chosen | TickEvent> {
+  /** What to visit now, or why nothing. */
+  async #choose(opened: Opened): Promise<Chosen | TickEvent> {
     const { store, side, now } = opened;
     const { config, settings, project } = this.#request;
     const kept = this.#kept;
     const found = await findProject(side, project);
     const isClosed = !isOpen(this.#clock.now(), settings.hours);
     if (found?.last == null) {
-      // Nothing could be visited: the next look begins anew.
+      // Nothing could be visited: the next tick begins anew.
       this.isPrepared = false;
       return this.#idle(now, isClosed ? 'hours' : this.#isJustRead ? 'nothing due' : 'budget');
     }
@@ -195,24 +186,22 @@ class ProjectWatch implements Watch {
     const budget = await kept.openBudget(side, last, () => VisitBudget.afterCrawl(settings, crawledAt));
     if (isUnfinished(last)) return this.#goOn(opened, last, budget);
     await this.#refresh(opened);
-    if (rest === null) budget.refill(now);
+    budget.refill(now);
     const book = kept.book!;
     const choice = await choosePages({
-      ...{ side, project, config, settings, book, now, isFirst, rest },
-      budget,
+      ...{ side, project, config, settings, book, budget, now, isFirst },
       state: kept.state,
-      hasLooked: this.#hasLooked,
+      hasReadSitemaps: this.#hasReadSitemaps,
       random: this.#request.random ?? Math.random,
     });
-    const { room, isIdle } = choice;
-    if (choice.seeks) kept.state.soughtAt = now;
+    const { room, isIdle, leftOvers, pages } = choice;
     const isJustRead = this.#isJustRead;
     this.#isJustRead = false;
     if (!isIdle)
       await openCharge(kept.counted(side), kept.state, { goesOn: false, last: last.run }, { at: now, room });
     await kept.save(store, now);
-    if (!isIdle) return { ...choice, hostPages: (id) => budget.hostVisits(id) };
-    return this.#idle(now, room < 1 && !isJustRead ? 'budget' : 'nothing due');
+    if (isIdle) return this.#idle(now, room < 1 && !isJustRead ? 'budget' : 'nothing due');
+    return { ...choice, budget, due: [...leftOvers, ...pages.map((page) => book.pageIdOf(page))] };
   }
 
   /** The rest of a tick that was cut off. */
@@ -230,10 +219,67 @@ class ProjectWatch implements Watch {
     }
     await kept.save(store, now);
     if (!hasRoom) return this.#idle(now, 'budget');
-    const hostPages = (id: number) => budget.hostVisits(id);
-    const hasMoreLeftOvers = kept.state.hasLeftOvers;
-    const nothing = { pages: [], leftOvers: [], kept: 0, seeks: false };
-    return { ...nothing, hasMoreLeftOvers, room, looks: true, isIdle: false, hostPages };
+    const nothing = { pages: [], leftOvers: [], due: [], isIdle: false };
+    // Its own pages may be due again by now: those are of the next tick.
+    const sitemaps = { readsSitemaps: true, mayHaveMore: false };
+    return { ...nothing, ...sitemaps, hasMoreLeftOvers: kept.state.hasLeftOvers, room, budget };
+  }
+
+  /** The run has nothing left to visit: what is left of its room goes to further pages. */
+  async #chooseFurther(chosen: Chosen, { now, left }: IdleRun): Promise<readonly number[]> {
+    const { config, settings } = this.#request;
+    const side = await openReadSide(config.storeAddress);
+    try {
+      const kept = this.#kept;
+      const { run, pages: answered } = (await side.lastRun(kept.projectId))!;
+      // The run counts pages that were answered, the budget every visit.
+      const visited = await uncharged(kept.counted(side), kept.state.openCharge!, run);
+      const most = Math.min(chosen.budget.visits - visited, chosen.room - answered);
+      if (most < 1) return [];
+      const { book, unvisited } = await this.#learn({ side, now }, chosen, run, false);
+      // What a host left unvisited it will not answer now either.
+      const leftOf = (hostId: number) => (unvisited.has(hostId) ? 0 : left(hostId));
+      chosen.pages = await chooseFurther({ side, settings, book, now, most, left: leftOf });
+      const found = chosen.pages.map((page) => book.pageIdOf(page));
+      chosen.due.push(...found);
+      return found;
+    } finally {
+      await side.close();
+    }
+  }
+
+  /**
+   * The plan learns from the run so far: from its visits, from the chosen pages that it could not visit, and from dates of
+   * sitemaps. Answers the hosts of such pages. `isCutOff`: they were not tried.
+   */
+  async #learn(
+    { side, now }: Pick<Opened, 'side' | 'now'>,
+    chosen: Chosen,
+    run: number,
+    isCutOff: boolean,
+  ): Promise<{ book: PlanBook; unvisited: ReadonlySet<number> }> {
+    const { project } = this.#request;
+    const { state } = this.#kept;
+    const waiting = new Set(chosen.pages);
+    const book = await this.#refresh({ side, now }, (visit) => {
+      if (visit.run === run) waiting.delete(this.#kept.book!.pageOf(visit.pageId));
+    });
+    await book.findSilent(side, waiting, run, now);
+    const paused = new Set(waiting.size === 0 ? [] : await side.blockedHosts(now));
+    const unvisited = new Set<number>();
+    for (const page of waiting) {
+      const hostId = book.hostIdOf(book.plan.hostOf(page));
+      unvisited.add(hostId);
+      // A host that asked to be left alone is asked when that is over: its pages need no pause of their own.
+      if (isCutOff || paused.has(hostId)) book.plan.release(page);
+      else book.giveUp(page, now);
+    }
+    const readAt = await sitemapsReadAt(side, project, now);
+    if (readAt > state.signalsReadAt) {
+      await book.readSignals(side, project, state.signalsReadAt, now);
+      state.signalsReadAt = readAt;
+    }
+    return { book, unvisited };
   }
 
   /** The plan with everything seen since: by our own ticks, and by whoever else crawled the project. */
@@ -258,7 +304,10 @@ class ProjectWatch implements Watch {
         now,
       );
       state.relearnedAt = relearnedAt;
-      state.signalsReadAt = Math.max(state.signalsReadAt, await lastLook(side, this.#request.project, now));
+      state.signalsReadAt = Math.max(
+        state.signalsReadAt,
+        await sitemapsReadAt(side, this.#request.project, now),
+      );
       kept.book = book;
     } else await kept.book.learn(side, now, false, onVisit);
     // Of the first crawl everything is new, which is no news.
@@ -303,26 +352,10 @@ class ProjectWatch implements Watch {
     const { store, side, now } = opened;
     const kept = this.#kept;
     const { state } = kept;
-    const waiting = new Set(chosen.pages);
-    const book = await this.#refresh({ side, now }, (visit) => {
-      if (visit.run === summary.run) waiting.delete(kept.book!.pageOf(visit.pageId));
-    });
+    // Workers that took part may have ended it at its limit.
+    const isCutOff = summary.status === 'interrupted' || isAtLimit || summary.pages >= chosen.room;
+    const { book } = await this.#learn(opened, chosen, summary.run, isCutOff);
     await kept.chargeRun(opened, summary.run);
-    // Workers that joined may have ended it at its limit.
-    const isFull = isAtLimit || summary.pages >= chosen.room;
-    const isCutOff = summary.status === 'interrupted' || isFull;
-    await book.findSilent(side, waiting, summary.run, now);
-    const paused = new Set(waiting.size === 0 ? [] : await side.blockedHosts(now));
-    for (const page of waiting) {
-      // A host that asked to be left alone is asked when that is over: its pages need no pause of their own.
-      if (isCutOff || paused.has(book.hostIdOf(book.plan.hostOf(page)))) book.plan.release(page);
-      else book.giveUp(page, now);
-    }
-    const look = await lastLook(side, this.#request.project, now);
-    if (look > state.signalsReadAt) {
-      await book.readSignals(side, this.#request.project, state.signalsReadAt, now);
-      state.signalsReadAt = look;
-    }
     state.firstRun ??= summary.run;
     // A run that was cut off may be ended by hand, with a limit of its own.
     state.hasLeftOvers = isCutOff || chosen.hasMoreLeftOvers;
@@ -330,12 +363,12 @@ class ProjectWatch implements Watch {
     const { Unreachable = 0, RateLimited = 0 } = summary.by_state;
     if (Unreachable + RateLimited > 0) await book.addGivenUp(side, this.#request.project, summary.run, now);
     await kept.save(store, now);
-    this.unanswered = summary.status === 'failed' ? await findUnanswered(side, this.#dueOf(chosen)) : null;
+    this.unanswered = summary.status === 'failed' ? await findUnanswered(side, chosen.due) : null;
     return {
       ...this.#idle(now, null),
       run: summary.run,
       status: summary.status,
-      due: chosen.pages.length + chosen.leftOvers.length,
+      due: chosen.due.length,
       ...counts,
     };
   }
@@ -352,11 +385,6 @@ class ProjectWatch implements Watch {
       for await (const row of side.changes({ projectId, fromRun: run, toRun }))
         if (row.run > run || row.page_id > page) yield changeEvent(project, row);
     }, toRun);
-  }
-
-  #tell(event: TickEvent): TickEvent {
-    this.#request.onEvent(event);
-    return event;
   }
 
   #idle(now: number, skipped: TickEvent['skipped']): TickEvent {

@@ -38,8 +38,6 @@ export interface WatchState {
   /** When the dates of sitemaps were last put before the plan, and when it last learned from all pages at once. */
   signalsReadAt: number;
   relearnedAt: number;
-  /** When sitemaps were last looked for where none were, with time for it; null: no look was made yet. */
-  soughtAt: number | null;
   /** Null before the first tick. */
   budget: SavedBudget | null;
   /** The first run that was a tick; null before. Pages found since are the watch's to visit. */
@@ -75,7 +73,6 @@ export function newState(kind: RevisitKind): WatchState {
     silentHosts: {},
     signalsReadAt: 0,
     relearnedAt: 0,
-    soughtAt: null,
     budget: null,
     firstRun: null,
     hasLeftOvers: false,
@@ -90,7 +87,6 @@ export function followClock(state: WatchState, now: number): void {
   const { hosts } = state.plan;
   state.signalsReadAt = Math.min(state.signalsReadAt, now);
   state.relearnedAt = Math.min(state.relearnedAt, now);
-  state.soughtAt = Math.min(state.soughtAt ?? now, now);
   state.plan.hosts = { ...hosts, signalsSince: Array.from(hosts.signalsSince, (at) => Math.min(at, now)) };
   const silent = Object.entries(state.silentHosts);
   state.silentHosts = Object.fromEntries(

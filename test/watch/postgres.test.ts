@@ -23,7 +23,7 @@ afterEach(async () => {
 
 const BACK = 2 * 86_400_000;
 
-async function setUp(budgets: { budget: string; hostBudget?: string; hours?: string }) {
+async function setUp(budgets: { budget: string; hostBudget?: string; hours?: string; discover?: string[] }) {
   const server = await sharedPostgres();
   const store = await server.newDatabase();
   closing.push(() => server.dropDatabase(store));
@@ -163,6 +163,24 @@ it('finds orphans in a look that asks as many pages as it may', async () => {
     { outcome: 'changed', url: web.url('/') },
     { outcome: 'gone', url: web.url('/b'), known_by: 'orphan' },
   ]);
+  await watch.close();
+});
+
+it('gives visits that sitemaps had no use for to further pages, in the same run', async () => {
+  const { sql, web, config, open } = await setUp({ budget: '3/day', discover: ['sitemap', 'links'] });
+  const crawl = await startCrawl({
+    config: { ...config, project: 'watched', discover: ['links'] },
+    startUrls: [web.url('/')],
+  });
+  await crawl.finished;
+  await sql.unsafe(LONG_AGO);
+  const before = web.log.length;
+  const watch = open();
+  expect(await watch.tick()).toMatchObject({ status: 'completed', due: 3, unchanged: 3, budget_left: 0 });
+  const asked = web.log.slice(before).map(({ path }) => path);
+  expect(asked).toContain('/sitemap.xml');
+  expect(asked.filter((path) => ['/', '/a', '/b'].includes(path)).length).toBe(3);
+  expect(await sql.unsafe('SELECT id FROM run')).toHaveLength(2);
   await watch.close();
 });
 

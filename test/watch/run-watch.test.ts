@@ -1,8 +1,8 @@
 /** The life of a watch, on a clock that is told to go on. */
+import Sqlite from 'better-sqlite3';
 import { describe, expect, it } from 'vitest';
 import { loadConfig } from '../../src/config/load-config.ts';
 import { sumiError } from '../../src/errors.ts';
-import { openStore } from '../../src/store/open-store.ts';
 import { runWatch, type WatchLife } from '../../src/watch/run-watch.ts';
 import type { TickEvent } from '../../src/watch/watch-event.ts';
 import type { Watch } from '../../src/watch/watch-project.ts';
@@ -121,15 +121,22 @@ it('says after its only look that nobody answered', async () => {
   expect(ticks()).toMatchObject([{ status: 'failed', due: 1, failed: 1 }]);
 });
 
+/** What another program does that writes to the file. */
+function holdAsAnother(path: string): Sqlite.Database {
+  const db = new Sqlite(path);
+  db.exec('BEGIN IMMEDIATE');
+  return db;
+}
+
 it('misses a look while somebody else has the store, and goes on after that', async () => {
   const { waited, clock, path, missed, ticks, abort, end } = await live();
   await waited(1);
-  const other = await openStore({ address: path, clock, onFailure: () => {} });
+  const other = holdAsAnother(path);
   clock.advance(HOUR_MS);
   await waited(2);
   expect(missed).toEqual(['db-locked']);
   expect(ticks().length).toBe(1);
-  await other.close();
+  other.close();
   clock.advance(HOUR_MS);
   await waited(3);
   expect(ticks().at(-1)).toMatchObject({ status: 'completed', due: 2 });
@@ -140,11 +147,11 @@ it('misses a look while somebody else has the store, and goes on after that', as
 it('ends as it would have though somebody else has the store', async () => {
   const { waited, clock, path, missed, abort, end, open } = await live();
   await waited(1);
-  const other = await openStore({ address: path, clock, onFailure: () => {} });
+  const other = holdAsAnother(path);
   abort.abort();
   expect(await end).toBe('stopped');
   expect(missed).toEqual(['db-locked']);
-  await other.close();
+  other.close();
   clock.advance(DAY_MS);
   const next = await open();
   expect(await next.prepare()).toBeNull();

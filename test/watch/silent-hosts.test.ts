@@ -10,10 +10,11 @@ const bench = useWatches();
 
 /** Two hosts with so many pages each, of which the second may be dead, or have its robots.txt so. */
 function twoHosts(count: number) {
-  const state = { isDead: false, isRobotsDown: false, mute: new Set<string>() };
+  const state = { isDead: false, isAllDead: false, isRobotsDown: false, mute: new Set<string>() };
   const serve = (exchange: Exchange) => {
     const { host, path, url, request } = exchange;
-    if (host === 1 && (state.isDead || state.mute.has(path))) return void request.socket.destroy();
+    const isMute = host === 1 && (state.isDead || state.mute.has(path));
+    if (isMute || state.isAllDead) return void request.socket.destroy();
     if (path === '/robots.txt') {
       const isDown = host === 1 && state.isRobotsDown;
       return answer(exchange, { status: isDown ? 503 : 200, body: '' });
@@ -213,21 +214,32 @@ it('visits a page that was given up before its first visit, though another one w
   await watch.close();
 });
 
-it('names a page of the silent host where nobody else was asked in a look', async () => {
+it('gives the only visit of a tick to another host where the silent one used none, and fails where nobody answers', async () => {
   const { state, pages } = twoHosts(1);
-  const { crawl, open, clock, web } = await bench(
+  const { crawl, open, asked, clock, web } = await bench(
     { pages, hosts: 2 },
     { ...OPTIONS, breakerProbes: 0, robotsRetries: 0, budget: '1/day' },
   );
   await crawl();
   state.isDead = true;
   const watch = await open();
-  for (let status: string | null = null; status !== 'failed'; ) {
-    expect(watch.unanswered).toBeNull();
+  asked();
+  const before = web.log.length;
+  for (let day = 0; day < 30; day++) {
     clock.advance(DAY_MS);
-    ({ status } = await watch.tick());
+    expect(await watch.tick()).toMatchObject({ status: 'completed' });
+    expect(watch.unanswered).toBeNull();
+    expect(asked().filter((path) => !path.startsWith('1:')).length).toBe(1);
   }
-  expect(watch.unanswered).toMatchObject({ page: 'page that was due', url: web.url('/p0', 1) });
+  // It was asked nevertheless.
+  expect(web.log.slice(before).some(({ host }) => host === 1)).toBe(true);
+  state.isAllDead = true;
+  clock.advance(DAY_MS);
+  expect(await watch.tick()).toMatchObject({ status: 'failed' });
+  expect(watch.unanswered).toMatchObject({ page: 'page that was due' });
+  expect([0, 1].map((host) => new URL(web.url('/', host)).host)).toContain(
+    new URL(watch.unanswered!.url).host,
+  );
   await watch.close();
 });
 

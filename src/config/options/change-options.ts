@@ -97,4 +97,11 @@ export const changeOptions = {
     hashed: false,
     doc: 'At the end of a run, delete the project’s history (visits, changes, log of requests) that is older than so many days. Without it nothing is deleted.',
   },
+  'reverse-links': {
+    setBy: 'project',
+    type: 'boolean',
+    default: false,
+    hashed: false,
+    doc: 'At the end of a run, build or update the index of who links to a page (`sumi index reverse-links`).',
+  },
 } as const satisfies OptionGroup;

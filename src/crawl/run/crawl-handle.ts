@@ -72,6 +72,8 @@ export function createCrawlHandle({ stage, first, next, project }: RunOfHandle):
   let stretch = first;
   let order: Order | null = null;
   let isBeginning = false;
+  /** How the run ended here; null while it has not. */
+  let ended: StoredStatus | null = null;
   const orders = watchOrders({ store, clock, runId, onStatus, onFailure });
 
   function onFailure(error: unknown): void {
@@ -139,6 +141,8 @@ export function createCrawlHandle({ stage, first, next, project }: RunOfHandle):
   }
 
   async function steer(given: Order): Promise<void> {
+    // The store may be closed by now: it is not asked.
+    if (ended !== null) statusAfter(given, { id: runId, status: ended });
     await store.projects.steer(runId, given, clock.now());
     // Nobody may be there to call us.
     await orders.ask();
@@ -146,8 +150,12 @@ export function createCrawlHandle({ stage, first, next, project }: RunOfHandle):
 
   const finished = finalizeSinks(work(), stage);
   const isOver = finished.then(
-    () => {},
-    () => {},
+    ({ status }) => {
+      ended = status;
+    },
+    () => {
+      ended = 'failed';
+    },
   );
 
   async function pause(): Promise<void> {
@@ -158,11 +166,7 @@ export function createCrawlHandle({ stage, first, next, project }: RunOfHandle):
   }
 
   async function goOn(config: Config | null): Promise<void> {
-    if (!rests.isResting) {
-      const standing = await store.projects.standing(runId);
-      statusAfter('resume', { id: runId, status: standing?.status ?? 'completed' });
-      return;
-    }
+    if (!rests.isResting) return steer('resume');
     await new Promise<void>((resolve, reject) => rests.wake({ config, told: { resolve, reject } }));
   }
 

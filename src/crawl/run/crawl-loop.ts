@@ -8,6 +8,8 @@ export interface CrawlLoop {
   stop(): void;
   /** Ends the loop with an error that no call can answer for. */
   fail(error: unknown): void;
+  /** After the end: pages were queued besides those that were due. */
+  hadFurtherPages(): boolean;
   /** After the end: sitemaps were not read that may name more pages. */
   hasMoreToFind(): boolean;
   /** Why nothing happens, where that can be told. */

@@ -1,4 +1,5 @@
 /** When the run is over for this loop, and why: nothing waits, here or at any other worker, or no more pages are allowed. */
+import { createFurtherPages } from './further-pages.ts';
 import type { LoopEnd } from './loop-end.ts';
 import type { LoopParts } from './loop-parts.ts';
 import type { Turns } from './turns.ts';
@@ -6,12 +7,15 @@ import type { Turns } from './turns.ts';
 export interface RunEnd {
   /** Why it is over. */
   readonly reason: LoopEnd;
+  /** Pages were queued besides those that were due. */
+  readonly hadFurtherPages: boolean;
   /** Nobody has a turn: true when there is nothing left to wait for. */
   isReached(): Promise<boolean>;
 }
 
 export function createRunEnd(loop: LoopParts, turns: Pick<Turns, 'open'>): RunEnd {
   const { signal, alarm, permits, schedule, desk, sitemapDiscovery, others, store, limits } = loop;
+  const further = createFurtherPages(loop);
   let limit: Extract<LoopEnd, 'limit' | 'host-limit'> | null = null;
 
   async function isOver(): Promise<boolean> {
@@ -42,6 +46,7 @@ export function createRunEnd(loop: LoopParts, turns: Pick<Turns, 'open'>): RunEn
       return isAtLimit;
     }
     await permits.returnUnused();
+    if (await further.queue()) return false;
     if (hasStarving()) {
       limit = 'host-limit';
       return true;
@@ -59,6 +64,9 @@ export function createRunEnd(loop: LoopParts, turns: Pick<Turns, 'open'>): RunEn
   return {
     get reason() {
       return signal.isStopped ? 'stopped' : (limit ?? 'done');
+    },
+    get hadFurtherPages() {
+      return further.wereQueued;
     },
     async isReached() {
       // A run that is stopped has no use for what sitemaps say: it waits for pages only.

@@ -16,6 +16,8 @@ export interface PagePermits extends Omit<Budget, 'take' | 'giveBack'> {
   isOutFor(hostId: number): boolean;
   /** The host has had all the pages that it is allowed. */
   isHostSpent(hostId: number): boolean;
+  /** Pages that may still be requested of the host. */
+  leftOfHost: (hostId: number) => number;
 }
 
 export interface PermitSurroundings {
@@ -53,6 +55,7 @@ export function createPagePermits(
     },
     isOutFor: (hostId) => ofRun.isDry || ofHosts.isSpent(hostId),
     isHostSpent: (hostId) => ofHosts.isSpent(hostId),
+    leftOfHost: ofHosts.left,
     refill: () => ofRun.refill(),
     askAgain: () => ofRun.askAgain(),
     returnUnused: () => ofRun.returnUnused(),

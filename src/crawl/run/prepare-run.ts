@@ -17,7 +17,7 @@ import { CREDENTIALS_KEY, credentialNames } from './credentials.ts';
 import { isAnsweredHere, isCutOff, revisePage } from './revise-page.ts';
 
 /** Pages that are due go before what is found on the way. */
-const DUE_PRIORITY = 0;
+export const DUE_PRIORITY = 0;
 
 /**
  * Puts known pages before the scope when a new run begins or the configuration changed, then offers the start URLs. Where

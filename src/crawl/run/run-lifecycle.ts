@@ -145,7 +145,7 @@ async function leftAt(end: LoopEnd, { parts, loop, isJoined, onLimit }: RunWork)
 
 async function finish(
   end: RunLeft,
-  { parts, start, project, isJoined, isForFinds, isTick, given, onGraph }: RunWork,
+  { parts, loop, start, project, isJoined, isTick, given, onGraph, ...work }: RunWork,
   begunAt: number,
   summarize: Summarize,
 ): Promise<SummaryEvent> {
@@ -175,6 +175,7 @@ async function finish(
   // A first run has nothing to lose.
   if (isAllKnown && start.knownUrls > 0) await store.history.markOrphans(begunAt, clock.now());
   await saveDepths(parts, project, onGraph);
+  const isForFinds = work.isForFinds && !loop.hadFurtherPages();
   const { wanted, error, refused } =
     order === 'stop' ? STOPPED : await judgeEnd(end, { parts, start, project, isForFinds, isTick });
   const status = await store.run.finish(wanted, clock.now(), error);
@@ -182,6 +183,7 @@ async function finish(
   const counts = await store.run.counts();
   if (limits.keepHistoryMs !== null && status !== 'running')
     await store.projects.forget(project, clock.now() - limits.keepHistoryMs);
+  if (status !== 'running') for (const kind of limits.indexes) await store.projects.buildIndex(project, kind);
   return summarize(status === 'running' ? leftAs(wanted) : status, error, counts, refused);
 }
 

@@ -1,5 +1,6 @@
 /** What is kept of projects, written through the file's one connection while sessions are at work; see project-port.ts. */
 import type { ProjectPort } from '../project-port.ts';
+import { buildIndex } from './build-index.ts';
 import { forget } from './forget.ts';
 import { readSettings, saveSettings } from './project-settings.ts';
 import { saveLook } from './reader-looks.ts';
@@ -36,6 +37,7 @@ export function createProjectVerbs(file: OpenFile): ProjectPort {
     },
     saveRevisits: async (...kept) => saveRevisits(file, ...kept),
     forget: async (project, before) => forget(file, project, before),
+    buildIndex: (project, kind) => buildIndex(file, project, kind),
     saveLook: async (...kept) => saveLook(file, ...kept),
   };
 }

@@ -245,6 +245,7 @@ export function clearPages(db: Database, projectId: number): void {
   const own = '(SELECT id FROM url WHERE project_id = ?)';
   for (const table of PAGE_TABLES) db.prepare(`DELETE FROM ${table} WHERE page_id IN ${own}`).run(projectId);
   db.prepare(`DELETE FROM redirect_wait WHERE target_id IN ${own}`).run(projectId);
+  db.prepare('DELETE FROM index_state WHERE project_id = ?').run(projectId);
   for (const table of ['visit', 'page_change']) {
     db.prepare(`DELETE FROM ${table} WHERE run_id IN (SELECT id FROM run WHERE project_id = ?)`).run(
       projectId,

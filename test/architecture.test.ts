@@ -82,8 +82,8 @@ const PARTS: Record<string, { uses: string[]; types?: string[] }> = {
   },
   // Lists and changes in the formats of programs and people, written to any stream or to files.
   export: {
-    uses: ['primitives', 'frontier', 'change', 'render', 'pages/changes'],
-    types: ['store', 'graph', 'project'],
+    uses: ['primitives', 'frontier', 'change', 'render', 'pages/changes', 'store'],
+    types: ['graph', 'project'],
   },
   // Patterns and domains are checked before a crawl begins.
   config: { uses: ['primitives', 'url', 'scope'] },
@@ -136,7 +136,7 @@ const PARTS: Record<string, { uses: string[]; types?: string[] }> = {
       'watch',
       'pages/map',
       'pages/report',
-      'sitemap/lookup',
+      'sitemap/list',
     ],
     types: ['events', 'sitemap'],
   },
@@ -155,7 +155,7 @@ const PARTS: Record<string, { uses: string[]; types?: string[] }> = {
   'pages/changes/page': { uses: ['pages/changes'] },
   // One sitemap, and which of them a site has: pure. Asking for them outside of a crawl is a part of its own.
   sitemap: { uses: ['primitives', 'url'], types: ['politeness'] },
-  'sitemap/lookup': {
+  'sitemap/list': {
     uses: ['primitives', 'frontier', 'politeness', 'config', 'events', 'store', 'crawl', 'sitemap'],
     types: ['fetch', 'url'],
   },

@@ -93,8 +93,8 @@ describe('the store on SQLite', () => {
     ])
       await expect(refused()).rejects.toMatchObject({
         code: 'run-under-way',
-        message: `The project "p" is being crawled in this process already (run ${first.start.runId}).`,
-        hint: expect.stringContaining('Wait for that run to end'),
+        message: `The project "p" is already being crawled in this process (run ${first.start.runId}).`,
+        hint: expect.stringContaining('Wait until that run ends'),
       });
     expect(await first.drain(await first.lease())).toEqual(['x']);
     await first.store.leave();
@@ -108,7 +108,7 @@ describe('the store on SQLite', () => {
     const again = () => openSqliteStore({ path: String(file), clock: harness.clock, onFailure });
     await expect(again()).rejects.toMatchObject({
       code: 'db-open-here',
-      hint: expect.stringContaining('begin all runs on it'),
+      hint: expect.stringContaining('start all runs on it'),
     });
     await opened.close();
     await (await again()).close();

@@ -207,7 +207,7 @@ export function describeSessions(harness: () => StoreHarness): void {
       for (const verb of late)
         await expect(Promise.resolve().then(verb)).rejects.toMatchObject({
           code: 'session-ended',
-          hint: expect.stringContaining('begin the run again'),
+          hint: expect.stringContaining('Start the run again'),
         });
       expect(() => one.store.hosts.log(request(held.hostId))).toThrow('its session has ended');
       await two.store.frontier.offer([candidate('y')]);
@@ -234,7 +234,7 @@ export function describeSessions(harness: () => StoreHarness): void {
       for (const verb of verbs)
         await expect(Promise.resolve().then(verb)).rejects.toMatchObject({
           code: 'store-closed',
-          hint: expect.stringContaining('open it again'),
+          hint: expect.stringContaining('Open the store again'),
         });
       await one.store.leave();
       const again = await beginRun(harness(), { project: 'one', owner: 'one' });

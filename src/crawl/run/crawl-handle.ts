@@ -66,7 +66,7 @@ export interface RunOfHandle {
 
 export function createCrawlHandle({ stage, first, next, project }: RunOfHandle): CrawlHandle {
   const { events, store } = stage;
-  const { clock } = first.parts;
+  const { clock, crew } = first.parts;
   const { runId } = first.parts.store.start;
   const rests = createRests();
   let stretch = first;
@@ -74,7 +74,10 @@ export function createCrawlHandle({ stage, first, next, project }: RunOfHandle):
   let isBeginning = false;
   /** How the run ended here; null while it has not. */
   let ended: StoredStatus | null = null;
-  const orders = watchOrders({ store, clock, runId, onStatus, onFailure });
+  const orders = watchOrders({
+    ...{ store, clock, runId, onStatus, onFailure },
+    askEveryMs: crew.asksForOrdersMs,
+  });
 
   function onFailure(error: unknown): void {
     if (rests.isResting) rests.fail(error);

@@ -7,8 +7,6 @@ import type { Clock } from '../../primitives/clock.ts';
 import type { StoredStatus } from '../../store/steering.ts';
 import type { Store } from '../../store/store-port.ts';
 
-const ASK_EVERY_MS = 2_000;
-
 export interface OrderWatch {
   /** Asks at once. */
   ask(): Promise<void>;
@@ -18,26 +16,29 @@ export interface OrderWatch {
 }
 
 export interface OrderWatchOptions {
-  store: Pick<Store, 'projects' | 'isShared'>;
+  store: Pick<Store, 'projects'>;
   clock: Clock;
   runId: number;
+  /** Null: the store calls for each order. */
+  askEveryMs: number | null;
   /** Called with the status that the run has in the store, each time it was asked. */
   onStatus: (status: StoredStatus) => void;
   onFailure: (error: unknown) => void;
 }
 
-export function watchOrders({ store, clock, runId, onStatus, onFailure }: OrderWatchOptions): OrderWatch {
+export function watchOrders(options: OrderWatchOptions): OrderWatch {
+  const { store, clock, runId, askEveryMs, onStatus, onFailure } = options;
   let isStopped = false;
   let epoch = 0;
   let cancel = () => {};
   const leave = store.projects.onSteer((steered) => {
     if (steered === runId) ask().catch(onFailure);
   });
-  if (store.isShared) askLater();
+  askLater();
 
   function askLater(): void {
-    if (isStopped) return;
-    cancel = clock.after(ASK_EVERY_MS, () => {
+    if (isStopped || askEveryMs === null) return;
+    cancel = clock.after(askEveryMs, () => {
       ask().then(askLater, (error) => {
         if (!isStopped) onFailure(error);
       });

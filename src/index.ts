@@ -27,7 +27,14 @@ import type { Store } from './store/store-port.ts';
 export type { ToldChange } from './change/told-change.ts';
 export { type CheckedSettings, checkSettings, type SettingProblem } from './config/check-settings.ts';
 export type { SetBy } from './config/option-spec.ts';
-export type { ContentInput, ContentParser, ParsedContent } from './crawl/parts.ts';
+export type {
+  AfterParse,
+  ContentInput,
+  ContentParser,
+  PageCorrections,
+  ParsedContent,
+  ReadPage,
+} from './crawl/parts.ts';
 /** A limit of open requests that several crawls of a program share. */
 export { createSlots as shareConnections, type Slots as Connections } from './crawl/run/slots.ts';
 export { type ErrorCode, SumiError } from './errors.ts';
@@ -49,6 +56,7 @@ export type {
 export type { OutputSink } from './events/output-sink.ts';
 export type { Subscription } from './events/subscribe.ts';
 export type { ChangeFormat } from './export/change-pieces.ts';
+export type { Tap, TappedExchange, TapSink } from './fetch/tap.ts';
 export type { Candidate, Claim } from './frontier/candidate.ts';
 export type { PageState } from './frontier/page-state.ts';
 export {
@@ -177,7 +185,8 @@ export interface Crawl {
 
 export async function crawl(request: CrawlRequest): Promise<Crawl> {
   const { on, signal, connections, env, config: file, bodies, store, ...rest } = request;
-  const { scopeRules, priority, parsers, pacing, sinks, headers, cookies, ...options } = rest;
+  const { scopeRules, priority, parsers, pacing, afterParse, tap, sinks, headers, cookies, ...options } =
+    rest;
   const pairs = Object.entries(cookies ?? {}).map(([name, value]) => `${name}=${value}`);
   const sources = {
     env: env ?? process.env,
@@ -216,6 +225,8 @@ export async function crawl(request: CrawlRequest): Promise<Crawl> {
       scopeRules,
       priority,
       parsers,
+      afterParse,
+      tap,
       pacing,
       sinks,
       store: typeof store === 'string' ? undefined : store,

@@ -10,7 +10,7 @@ import { openStore } from '../../store/open-store.ts';
 import type { Store } from '../../store/store-port.ts';
 import type { Extensions } from '../wire.ts';
 import type { CrawlLoop } from './crawl-loop.ts';
-import { extensionFailed } from './guard-extensions.ts';
+import { extensionFailed, guardTap } from './guard-extensions.ts';
 
 export interface Listeners {
   listeners?: readonly EventListener[];
@@ -56,7 +56,8 @@ export async function openStage(
     extensions.store ?? (await openStore({ address: storeAddress, clock, onFailure: fail, patienceMs }));
   return {
     events,
-    extensions,
+    extensions:
+      extensions.tap === undefined ? extensions : { ...extensions, tap: guardTap(extensions.tap, fail) },
     failures,
     store,
     async closeStore() {

@@ -200,9 +200,7 @@ const FILE_EXCEPTIONS: Record<string, string> = {
 };
 
 /** File that has a longer function → why. */
-const FUNCTION_EXCEPTIONS: Record<string, string> = {
-  'src/store/postgres/postgres-store.ts': 'the ports of a session, to be given a file',
-};
+const FUNCTION_EXCEPTIONS: Record<string, string> = {};
 
 /** Tests that wait by the clock on the wall: file → why nothing else will do. */
 const WAITING_TESTS: Record<string, string> = {
@@ -301,7 +299,7 @@ describe('the way of one page', () => {
     expect(files[0]).toBe('src/cli/sumi.ts');
     expect(files).toContain('src/store/sqlite/settle.ts');
     const loop = files.indexOf('src/crawl/start-crawl.ts');
-    expect(files.indexOf('src/store/sqlite/settle.ts') - loop + 1).toBeLessThanOrEqual(18);
+    expect(files.indexOf('src/store/sqlite/settle.ts') - loop + 1).toBeLessThanOrEqual(19);
   });
 
   it('has every file imported by the one that the table names, or by the part that hands it over', () => {

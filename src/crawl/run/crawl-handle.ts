@@ -203,7 +203,8 @@ export function createCrawlHandle({ stage, first, next, project }: RunOfHandle):
       return stretch.mapGraph;
     },
     read: () => readingOf(stretch, events, project),
-    flush: () => store.flush(),
+    // Whoever ends the process may call when the run has ended just now: then all of it is committed.
+    flush: async () => (ended === null ? store.flush() : undefined),
     finished,
   };
 }

@@ -3,9 +3,11 @@ import type { TransactionSql } from 'postgres';
 import { sumiError } from '../../errors.ts';
 import { PAGE_STATES } from '../../frontier/page-state.ts';
 import { giveBackAnswer } from '../kept-answer.ts';
+import type { ProjectPort } from '../project-port.ts';
 import { type Order, type RunStanding, STOPPED_REASON, type StoredStatus, statusAfter } from '../steering.ts';
+import { openRunChannel } from './run-channel.ts';
 import { RUN_CHANNEL } from './runs.ts';
-import { ask, type Runner, together } from './session.ts';
+import { ask, type OpenDatabase, type Runner, together, transaction } from './session.ts';
 import { LATE_MS } from './workers.ts';
 
 /** The channel on which those who are at work on runs hear of orders. */
@@ -24,13 +26,39 @@ UPDATE run SET left_out = left_out + (SELECT count(*) FROM closed WHERE is_left_
 const NONE_WAIT = `
 UPDATE host_queue SET waiting = 0 WHERE project_id = (SELECT project_id FROM run WHERE id = $1)`;
 
-export async function readStanding(runner: Runner, runId: number, now: number): Promise<RunStanding | null> {
+async function readStanding(runner: Runner, runId: number, now: number): Promise<RunStanding | null> {
   const [row] = await ask<RunStanding>(runner, STANDING, [runId, Math.round(now) - LATE_MS]);
   return row ?? null;
 }
 
+interface Steering {
+  verbs: Pick<ProjectPort, 'steer' | 'standing' | 'onSteer'>;
+  stop(): Promise<void>;
+}
+
+export function createSteering(database: OpenDatabase): Steering {
+  const { attempt, clock, label } = database;
+  const listeners = new Set<(runId: number) => void>();
+  const channel = openRunChannel(database, STEER_CHANNEL, (runId) => {
+    for (const listener of listeners) listener(runId);
+  });
+  return {
+    verbs: {
+      steer: (runId, order, now) =>
+        transaction(database, (tx) => steer(tx, { runId, order, now, file: label })),
+      standing: (runId) => attempt((runner) => readStanding(runner, runId, clock.now())),
+      onSteer(listener) {
+        listeners.add(listener);
+        channel.listen();
+        return () => void listeners.delete(listener);
+      },
+    },
+    stop: () => channel.stop(),
+  };
+}
+
 /** `file`: what messages call the store. */
-export async function steer(
+async function steer(
   tx: TransactionSql,
   { runId, order, now, file }: { runId: number; order: Order; now: number; file: string },
 ): Promise<RunStanding> {

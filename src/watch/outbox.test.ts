@@ -28,7 +28,7 @@ function setUp(deliver: (id: string) => Delivered, mostWaiting = 10) {
     box.begin(saved && (JSON.parse(JSON.stringify(saved)) as SavedOutbox), run);
     return box;
   };
-  /** As a look does it; all that can be done then is done. */
+  /** As a tick does it; all that can be done then is done. */
   const look = async (box: Outbox, toRun: number) => {
     asked = [];
     await box.fill(async function* ([run, page]) {
@@ -69,7 +69,7 @@ describe('an outbox', () => {
     expect(arrived).toEqual(['5-1']);
   });
 
-  it('loses nothing while the receiver is away, over restarts and many looks, and keeps the order', async () => {
+  it('loses nothing while the receiver is away, over restarts and many ticks, and keeps the order', async () => {
     const state = { isAway: false };
     const { arrived, told, open, look } = setUp((id) => {
       if (id === '2-5' && arrived.length === 1) state.isAway = true;
@@ -82,8 +82,8 @@ describe('an outbox', () => {
     await look(again, 3);
     expect(arrived).toEqual(['2-1']);
     expect(told.slice(0, 2).map(({ id, error }) => [id, error])).toEqual([
-      ['2-5', 'http 503 (2 tries), tried again at the next look'],
-      [null, '1 more event waits for the next look'],
+      ['2-5', 'http 503 (2 tries), tried again at the next tick'],
+      [null, '1 more event waits for the next tick'],
     ]);
     arrived.push('away');
     state.isAway = false;
@@ -120,12 +120,12 @@ describe('an outbox', () => {
     expect(arrived).toEqual(['2-9', '3-4', '3-7']);
   });
 
-  it('holds no more in memory than it may, and has the rest at later looks', async () => {
+  it('holds no more in memory than it may, and has the rest at later ticks', async () => {
     const { arrived, told, open, look } = setUp(() => null, 1);
     const box = open();
     await look(box, 5);
     expect(arrived.length).toBeLessThan(STORED.length);
-    expect(told).toMatchObject([{ error: 'more than 1 events waited; the others come at the next look' }]);
+    expect(told).toMatchObject([{ error: 'more than 1 events waited; the others come at the next tick' }]);
     for (let n = 0; n < 6; n++) await look(box, 5);
     expect(arrived).toEqual(STORED);
   });

@@ -1,4 +1,4 @@
-/** The promises of the budget under any order of looks, restarts, kills, other budgets and crawls by hand; the web's log is the judge. */
+/** The promises of the budget under any order of ticks, restarts, kills, other budgets and crawls by hand; the web's log is the judge. */
 import { cpSync, existsSync, rmSync } from 'node:fs';
 import Sqlite from 'better-sqlite3';
 import { expect, it } from 'vitest';
@@ -12,7 +12,7 @@ import { DAY_MS, useWatches } from './watch-bench.ts';
 
 const bench = useWatches();
 
-/** Visits of one look, all and by host, under the budgets that it was given. */
+/** Visits of one tick, all and by host, under the budgets that it was given. */
 interface Looked {
   at: number;
   all: number;
@@ -21,20 +21,20 @@ interface Looked {
   hostBudget: number | null;
 }
 
-/** Never more than N: what the looks of the last day visited is taken off, but for a twentieth of a day that may be missing. */
+/** Never more than N: what the ticks of the last day visited is taken off, but for a twentieth of a day that may be missing. */
 function excessOf(looks: readonly Looked[]): string[] {
   return looks.flatMap((look, i) => {
     const before = looks.slice(0, i).filter(({ at }) => at > look.at - 0.95 * DAY_MS);
     const made = before.reduce((sum, { all }) => sum + all, 0);
     const found: string[] = [];
     if (look.all > Math.max(0, look.budget - made))
-      found.push(`look ${i}: ${look.all} after ${made} of ${look.budget}`);
+      found.push(`tick ${i}: ${look.all} after ${made} of ${look.budget}`);
     for (const [host, visits] of look.hosts.entries()) {
       if (look.hostBudget === null) continue;
       const paid = before.filter(({ hostBudget }) => hostBudget !== null);
       const ofHost = paid.reduce((sum, { hosts }) => sum + hosts[host], 0);
       if (visits > Math.max(0, look.hostBudget - ofHost))
-        found.push(`look ${i}: ${visits} of host ${host} after ${ofHost} of ${look.hostBudget}`);
+        found.push(`tick ${i}: ${visits} of host ${host} after ${ofHost} of ${look.hostBudget}`);
     }
     return found;
   });
@@ -108,7 +108,7 @@ it.each([1, 2, 3])(
     const looks: Looked[] = [];
     let budgets = { budget: 12, hostBudget: null as number | null };
     let watch: Watch | null = null;
-    /** What killed looks asked for: their rest may ask once more for some of it, and nothing else changes until it is done. */
+    /** What killed ticks asked for: their rest may ask once more for some of it, and nothing else changes until it is done. */
     let killed: ReadonlySet<string> | null = null;
     for (let step = 0; step < 40; step++) {
       const { budget, hostBudget } = budgets;

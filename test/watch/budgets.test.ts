@@ -1,4 +1,4 @@
-/** How a watch spends its budgets, of all pages and of each host: on the first crawl, at each look, over restarts and crashes. */
+/** How a watch spends its budgets, of all pages and of each host: on the first crawl, at each tick, over restarts and crashes. */
 import Sqlite from 'better-sqlite3';
 import { expect, it } from 'vitest';
 import { page } from '../crawls/crawl-site.ts';
@@ -28,7 +28,7 @@ it('crawls an unknown project first, and then visits what comes with the time, n
 it.each([
   ['all pages', { budget: '20/day' }],
   ['a host', { budget: '1000/day', hostBudget: '20/day' }],
-])('spends the budget of %s on the first crawl, look by look, over restarts too', async (_, budgets) => {
+])('spends the budget of %s on the first crawl, tick by tick, over restarts too', async (_, budgets) => {
   const { pages } = site(60);
   const { open, asked, clock, ticks, changes, read } = await bench({ pages }, budgets);
   const made: number[] = [];
@@ -58,7 +58,7 @@ it.each([
   ['what a day has', 19, 20, [20, 20, 20, 20]],
   ['less than a day has', 17, 20, [18, 18, 18, 18]],
 ])(
-  'visits the whole day’s worth where cron looks once a day, after a first crawl that needs %s',
+  'visits the whole day’s worth where cron ticks once a day, after a first crawl that needs %s',
   async (_, others, budget, expected) => {
     const { pages } = site(others);
     const { open, asked, clock } = await bench({ pages }, { budget: `${budget}/day` });
@@ -170,7 +170,7 @@ it('gives nothing back for visits whose history was cleared', async () => {
 });
 
 it.each([10, 11])(
-  'finds orphans in a look that asks 10 pages of %d, and pays for their visits',
+  'finds orphans in a tick that asks 10 pages of %d, and pays for their visits',
   async (visits) => {
     const { pages, state } = site(9);
     const { crawl, open, asked, clock, changes } = await bench({ pages }, { budget: `${visits}/day` });
@@ -331,7 +331,7 @@ it('keeps to the budget of each host', async () => {
     const visited = asked();
     perLook.push([visited.filter(ofSecond).length, visited.filter((path) => !ofSecond(path)).length]);
   }
-  // All that a day has at the first look, which knows of no visit; from the next day on what comes with the time.
+  // All that a day has at the first tick, which knows of no visit; from the next day on what comes with the time.
   expect(perLook.slice(0, 4)).toEqual([
     [4, 4],
     [0, 0],
@@ -341,7 +341,7 @@ it('keeps to the budget of each host', async () => {
   expect(perLook.slice(4)).toEqual(Array.from({ length: 8 }, () => [1, 1]));
 });
 
-it('keeps to the budget of a host in what a look finds too, visits the others meanwhile, and loses no page', async () => {
+it('keeps to the budget of a host in what a tick finds too, visits the others meanwhile, and loses no page', async () => {
   const { pages } = site(4);
   const state = { links: [] as string[] };
   const home = (exchange: Exchange) => {

@@ -31,7 +31,7 @@ function site(count: number) {
   return { state, pages, gone, isWell: () => state.answers.clear() };
 }
 
-/** One look of a watch that begins anew each time, as cron does it; the pages it asked, in order of their names. */
+/** One tick of a watch that begins anew each time, as cron does it; the pages it asked, in order of their names. */
 async function look({ open, asked }: WatchBench): Promise<string[]> {
   const watch = await open();
   await watch.prepare();
@@ -100,7 +100,7 @@ describe('a page that was gone', () => {
     expect(hours.length - back).toBeGreaterThan(3);
   }, 60_000);
 
-  it('comes back at once with the page that leads to it: a site that was all gone is whole after two looks', async () => {
+  it('comes back at once with the page that leads to it: a site that was all gone is whole after two ticks', async () => {
     const { pages, gone, isWell, state } = site(9);
     state.more.set('/p3', ['/pdeep']);
     const watched = await bench({ pages }, { budget: '5000/day', every: 3600 });
@@ -329,6 +329,6 @@ it('tells what a crawl by hand found, also when it begins anew, with the run tha
   expect(events.filter(({ type }) => type === 'change')).toEqual([
     expect.objectContaining({ run, outcome: 'changed', url: expect.stringContaining('/p2') }),
   ]);
-  // The counts of a look are of its own visits.
+  // The counts of a tick are of its own visits.
   expect(ticks().at(-1)).toMatchObject({ run: null, changed: 0 });
 });

@@ -1,4 +1,4 @@
-/** What a watch makes of visits that fail, where the look they belong to is cut off. */
+/** What a watch makes of visits that fail, where the tick they belong to is cut off. */
 import { expect, it } from 'vitest';
 import { openReadSide } from '../../src/store/open-store.ts';
 import { explainRevisit } from '../../src/watch/explain-revisit.ts';
@@ -11,7 +11,7 @@ it.each([
   ['goes on', false],
   ['begins anew', true],
 ])(
-  'learns once from a visit that failed in a look that was cut off, where the watch %s',
+  'learns once from a visit that failed in a tick that was cut off, where the watch %s',
   async (_, isNew) => {
     const { pages, state } = site(6);
     const { open, crawl, clock, web, path } = await bench(

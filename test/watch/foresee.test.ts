@@ -1,4 +1,4 @@
-/** What `sumi why` tells of a page's next visit while a watch is at work, held against the server's log of later looks. */
+/** What `sumi why` tells of a page's next visit while a watch is at work, held against the server's log of later ticks. */
 import { expect, it } from 'vitest';
 import { explainPage } from '../../src/project/explain-page.ts';
 import { page } from '../crawls/crawl-site.ts';
@@ -52,7 +52,7 @@ function looksOf({ clock, asked }: WatchBench, watch: { tick(): Promise<unknown>
   };
 }
 
-it('is the look in which the page is then visited, where the budget decides', async () => {
+it('is the tick in which the page is then visited, where the budget decides', async () => {
   const { pages } = site(30);
   const serve = pages!['/'] as (exchange: Exchange) => void;
   let own: WatchBench | null = null;
@@ -66,7 +66,7 @@ it('is the look in which the page is then visited, where the budget decides', as
   await watch.prepare();
   const look = looksOf(own, watch);
   await watch.tick();
-  // What the first crawl spent has to come again first; some looks are made, so that pages have visits of several ages.
+  // What the first crawl spent has to come again first; some ticks are made, so that pages have visits of several ages.
   await look(4);
   const paths = ['/', ...numbers(30).map((n) => `/p${n}`)];
   const foreseen = await foresee(own, paths);

@@ -52,7 +52,7 @@ it.each([
   );
   await crawl();
   const watch = await open();
-  /** Asks of each host; the clock stands still: a look that waited would never end. */
+  /** Asks of each host; the clock stands still: a tick that waited would never end. */
   const look = async () => {
     clock.advance(QUARTER_MS);
     const before = web.log.length;

@@ -1,4 +1,4 @@
-/** A host that does not answer costs a watch one page a look, no waiting, and nothing of what is due to the others. */
+/** A host that does not answer costs a watch one page a tick, no waiting, and nothing of what is due to the others. */
 import Sqlite from 'better-sqlite3';
 import { expect, it } from 'vitest';
 import { page } from '../crawls/crawl-site.ts';
@@ -41,7 +41,7 @@ async function passing<T>({ clock }: WatchBench, work: Promise<T>): Promise<T> {
   return done;
 }
 
-/** A look of a watch that begins anew, as by cron: how often the living host was asked for pages, and the other one for anything. */
+/** A tick of a watch that begins anew, as by cron: how often the living host was asked for pages, and the other one for anything. */
 async function lookOnce({ open, asked, web }: WatchBench): Promise<[living: number, other: number]> {
   const before = web.log.length;
   const watch = await open();
@@ -56,9 +56,9 @@ it.each([
   ['its pages were never asked', { isDead: true }, DAY_MS, 20],
   ['robots.txt is not to be had', { isRobotsDown: true }, DAY_MS, 20],
   ['robots.txt is known', { isDead: true, robotsTtl: 2_000_000 }, DAY_MS, 20],
-  ['there are two visits a look', { isDead: true }, 6 * HOUR_MS, 8],
+  ['there are two visits a tick', { isDead: true }, 6 * HOUR_MS, 8],
 ])(
-  'asks a silent host once a look and waits for nothing, where %s, and the other as ever',
+  'asks a silent host once a tick and waits for nothing, where %s, and the other as ever',
   async (_, how, apartMs, perDay) => {
     const { robotsTtl = 60, ...trouble } = how as { robotsTtl?: number };
     const { state, pages } = twoHosts(30);
@@ -81,7 +81,7 @@ it.each([
     }
     const looks: [number, number][] = [];
     for (let look = 0; look < 8; look++) {
-      // The clock stands still: a look that waited would never end.
+      // The clock stands still: a tick that waited would never end.
       looks.push(await lookOnce(watched));
       clock.advance(apartMs);
     }
@@ -138,7 +138,7 @@ it('visits all pages of a host as soon as one of them is answered, however long 
   expect(new Set([found[0].path, ...others])).toEqual(new Set(['/p0', '/p1', '/p2']));
 }, 60_000);
 
-it('waits for no pause that an earlier run left on a silent host: it is asked at the first look after that', async () => {
+it('waits for no pause that an earlier run left on a silent host: it is asked at the first tick after that', async () => {
   const { state, pages } = twoHosts(30);
   const watched = await bench({ pages, hosts: 2 }, { ...OPTIONS, budget: '1000/day', every: 3600 });
   const { clock, crawl, path } = watched;
@@ -155,7 +155,7 @@ it('waits for no pause that an earlier run left on a silent host: it is asked at
   const asks: number[] = [];
   for (let look = 0; look < 14; look++) {
     clock.advance(HOUR_MS);
-    // The clock stands still: a look that waited would never end.
+    // The clock stands still: a tick that waited would never end.
     const [living, other] = await lookOnce(watched);
     expect(living).toBeGreaterThan(0);
     asks.push(other);
@@ -182,7 +182,7 @@ it('takes a page that never answers for what it is, where the others of its host
   expect(web.requestsTo('/p5', 1).length).toBe(3);
 });
 
-it('visits a page that was given up before its first visit, though another one was answered in the same look', async () => {
+it('visits a page that was given up before its first visit, though another one was answered in the same tick', async () => {
   const down = new Set<number>();
   const links: [path: string, host: number][] = [['/p0', 1]];
   const serve = (exchange: Exchange) => {

@@ -242,7 +242,7 @@ describe('a watch', () => {
     expect([found.length, new Set(found).size]).toEqual([25, 25]);
   });
 
-  it('looks at once at what was crawled by hand, with the visits of one look, and then no sooner than it should', async () => {
+  it('looks at once at what was crawled by hand, with the visits of one tick, and then no sooner than it should', async () => {
     const { pages, state } = site(9);
     const { open, crawl, asked, changes, clock, ticks } = await bench({ pages }, { budget: '480/day' });
     await crawl();
@@ -399,7 +399,7 @@ describe('sitemaps and feeds under watch', () => {
   it.each([
     ['what they name is known', {}],
     ['there are none', { '/sitemap.xml': { status: 404 } }],
-  ])('are all that a look reads where no page is due, and %s: that is no failure', async (_, more) => {
+  ])('are all that a tick reads where no page is due, and %s: that is no failure', async (_, more) => {
     const { pages } = site(1);
     const sitemap = (exchange: Exchange) =>
       answer(exchange, {

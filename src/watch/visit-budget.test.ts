@@ -96,9 +96,9 @@ describe('a budget of visits', () => {
       const options = optionsOf(text, text);
       const n = Number.parseInt(text, 10);
       let budget = new VisitBudget(options, EMPTY);
-      const made = [0, -0.1, 0.05, -0.05, 0.1, 0].map((percent, look) => {
+      const made = [0, -0.1, 0.05, -0.05, 0.1, 0].map((percent, tick) => {
         budget = restarted(options, budget);
-        return spendAll(budget, START + look * periodMs + (percent / 100) * periodMs, look === 0);
+        return spendAll(budget, START + tick * periodMs + (percent / 100) * periodMs, tick === 0);
       });
       expect(made).toEqual(made.map(() => [n, n]));
     },
@@ -123,7 +123,7 @@ describe('a budget of visits', () => {
         const made: { at: number; all: number; host: number }[] = [];
         let budget = new VisitBudget(optionsOf(text, text), EMPTY);
         let now = START;
-        for (let look = 0; look < 300; look++) {
+        for (let tick = 0; tick < 300; tick++) {
           const smaller = `${1 + Math.floor(random() * (n - 1))}/${text.split('/')[1]}`;
           const options = optionsOf(random() < 0.2 ? smaller : text, random() < 0.1 ? null : text);
           budget = restarted(options, budget);
@@ -134,8 +134,8 @@ describe('a budget of visits', () => {
         for (const { at } of made) {
           // A twentieth of the time since the tick before may be missing.
           const within = made.filter((other) => other.at >= at && other.at < at + 0.95 * periodMs);
-          expect(within.reduce((sum, look) => sum + look.all, 0)).toBeLessThanOrEqual(n);
-          expect(within.reduce((sum, look) => sum + look.host, 0)).toBeLessThanOrEqual(n);
+          expect(within.reduce((sum, tick) => sum + tick.all, 0)).toBeLessThanOrEqual(n);
+          expect(within.reduce((sum, tick) => sum + tick.host, 0)).toBeLessThanOrEqual(n);
         }
       }
     },

@@ -81,7 +81,7 @@ describe('sumi watch', () => {
     expect(code).toBe(1);
   });
 
-  it('crawls a site of which only the sitemap was listed, and looks at one that was crawled before that', async () => {
+  it('crawls a site of which only the sitemap was listed, and visits one again that was crawled before that', async () => {
     const { web, run } = await setUp();
     const list = () => run('sitemap', web.url('/'), '--fresh', '--delay', '0');
     expect((await list()).code).toBe(0);
@@ -161,7 +161,7 @@ describe('sumi watch', () => {
     const { code, stderr } = await run('watch', '--once', ...flags, '--drain-seconds', '0');
     expect(code).toBe(0);
     expect(web.log.length).toBeGreaterThan(3);
-    expect(stderr).toMatch(/not delivered to webhook 127\.0\.0\.1.*tried again at the next look/);
+    expect(stderr).toMatch(/not delivered to webhook 127\.0\.0\.1.*tried again at the next tick/);
     const kept = new Sqlite(db);
     expect(JSON.stringify(kept.prepare('SELECT revisit_plan FROM project').all())).not.toContain(
       'secret-path',

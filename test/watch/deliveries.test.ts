@@ -177,7 +177,7 @@ describe('a webhook', () => {
     expect(received).toEqual([]);
     const [plain, hidden] = told.map(({ error }) => error).sort();
     expect(plain).toBe('http:// is not allowed to 127.0.0.1, tried again at the next tick');
-    expect(hidden).toMatch(/^localhost is .*no public address, tried again at the next look$/);
+    expect(hidden).toMatch(/^localhost is .*no public address, tried again at the next tick$/);
   });
 });
 

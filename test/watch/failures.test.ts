@@ -30,10 +30,10 @@ it.each([
     };
     await watch.prepare();
     const before = web.log.length;
-    const look = watch.tick();
+    const tick = watch.tick();
     while (web.log.length < before + 3) await new Promise((resolve) => setImmediate(resolve));
     watch.handle!.stop();
-    expect(await look).toMatchObject({ status: 'interrupted' });
+    expect(await tick).toMatchObject({ status: 'interrupted' });
     await again();
     const side = await openReadSide(path);
     const nextVisitOf = async (name: string) => {

@@ -96,9 +96,9 @@ it('visits nothing of a tick where it is told to stop while pages are chosen', a
   clock.advance(DAY_MS);
   asked();
   const watch = await open();
-  const looked = watch.tick();
+  const ticked = watch.tick();
   watch.stop();
-  expect(await looked).toMatchObject({ run: 2, status: 'interrupted', due: 2 });
+  expect(await ticked).toMatchObject({ run: 2, status: 'interrupted', due: 2 });
   expect(asked()).toEqual([]);
   await watch.close();
   const next = await open();

@@ -180,6 +180,23 @@ describe('the examples', () => {
     }
   });
 
+  it('11: pages are read, explained and written to a stream', async () => {
+    const [polite, explained, page, ...more] = await runExample('11-read-and-explain.ts', site.url('/'));
+    expect(polite).toBe('11 requests, 0 violations');
+    expect(explained).toMatch(/^Skipped: limit: max-pages 10, found on http:\/\/127\.0\.0\.1:\d+\//);
+    expect(JSON.parse(page)).toMatchObject({ url: site.url('/'), state: 'Processed', status_code: 200 });
+    expect(more).toEqual([]);
+  });
+
+  it('12: a project keeps its options, and its changes are told', async () => {
+    const [kept, ...lines] = await runExample('12-changes-and-settings.ts', site.url('/'));
+    expect(kept).toBe('kept: {"max-pages":12,"mode":"full"}; the second crawl visited 12 pages');
+    expect(lines).toHaveLength(5);
+    expect(lines.slice(0, 3).every((line) => line.startsWith('new /'))).toBe(true);
+    expect(lines[3]).toMatch(/^url,outcome,known_by,/);
+    expect(lines[4]).toMatch(/^http:.*,new,content,/);
+  });
+
   it('are all run here', () => {
     const files = readdirSync(join(root, 'examples')).filter((name) => /^\d\d-/.test(name));
     expect([...ran].sort()).toEqual(files.sort());

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { OPTION_NAMES, OPTIONS } from './config/option-table.ts';
 import { ERRORS, type ErrorCode, exitCodeOf, formatError, SumiError, sumiError } from './errors.ts';
 
 describe('errors', () => {
@@ -30,13 +31,29 @@ describe('errors', () => {
   it('prints message, hint and code on three lines', () => {
     const lines = formatError(sumiError('no-url')).split('\n');
     expect(lines).toHaveLength(3);
-    expect(lines[0]).toBe('sumi: No URL to crawl was given.');
+    expect(lines[0]).toBe('sumi: There is no URL to crawl; expected at least one start URL.');
     expect(lines[2]).toContain('no-url');
   });
 
   it('names both ways to a database where there is none yet', () => {
     for (const code of ['db-missing', 'nothing-to-resume'] as const)
       expect(ERRORS[code].hint).toMatch(/`sumi crawl URL` or `sumi map FILE`/);
+  });
+
+  it('speak plain words, as the sentences of options do, and name no specification', () => {
+    const dialect =
+      /\b(ask(s|ed|ing)?|told|tells?|ticks?|errands?|anew|begun|began|whoever|nobody|somebody|goes on|look(s|ed)? for|RFC \d|00[0-4])\b/i;
+    const sentences = [
+      ...Object.entries(ERRORS).flatMap(([code, { message, hint }]) => [
+        `${code}: ${message}`,
+        `${code}: ${hint}`,
+      ]),
+      ...OPTION_NAMES.flatMap((name) => {
+        const { doc, offDoc = '', expected = '' } = OPTIONS[name];
+        return [`${name}: ${doc}`, `${name}: ${offDoc}`, `${name}: ${expected}`];
+      }),
+    ];
+    expect(sentences.filter((text) => dialect.test(text))).toEqual([]);
   });
 
   it('calls anything else a defect, with its stack, and exits 1', () => {

@@ -4,8 +4,9 @@
  * over. Options are those of docs/options.md in camelCase. Nothing is printed and the process is never ended from here.
  */
 import { loadConfig } from './config/load-config.ts';
+import { loadTerrain } from './config/load-terrain.ts';
 import type { OptionValues } from './config/option-table.ts';
-import { type CrawlRequest as StartRequest, startCrawl } from './crawl/start-crawl.ts';
+import { type CrawlHandle, type CrawlRequest as StartRequest, startCrawl } from './crawl/start-crawl.ts';
 import type { Extensions } from './crawl/wire.ts';
 import { sumiError } from './errors.ts';
 import { createEventStream, type ReadOptions } from './events/event-stream.ts';
@@ -13,10 +14,15 @@ import type { CrawlEvent, EventListener, SummaryEvent, Topic } from './events/ev
 import type { Subscription } from './events/subscribe.ts';
 import { systemClock } from './primitives/clock.ts';
 import { applyProjectSettings } from './project/apply-project-settings.ts';
+import { startWatching, type WatchEnd, type WatchEvent } from './project/keep-watching.ts';
+import { type Reclassified, reclassify as reclassifyMap } from './project/reclassify.ts';
+import { configToResume } from './project/resume-run.ts';
+import { watchTarget } from './project/watch-target.ts';
 import type { BodyStore } from './store/bodies.ts';
 import { openStore as openStoreAt } from './store/open-store.ts';
 import type { Store } from './store/store-port.ts';
 
+export type { ToldChange } from './change/told-change.ts';
 export { type CheckedSettings, checkSettings, type SettingProblem } from './config/check-settings.ts';
 export type { SetBy } from './config/option-spec.ts';
 export type { ContentInput, ContentParser, ParsedContent } from './crawl/parts.ts';
@@ -38,9 +44,45 @@ export type {
 } from './events/events.ts';
 export type { OutputSink } from './events/output-sink.ts';
 export type { Subscription } from './events/subscribe.ts';
+export type { ChangeFormat } from './export/change-pieces.ts';
 export type { Candidate, Claim } from './frontier/candidate.ts';
 export type { PageState } from './frontier/page-state.ts';
+export {
+  changes,
+  compare,
+  mapFigures,
+  mapPage,
+  pageHistory,
+  reportPage,
+  type WhichChanges,
+  type WhyOptions,
+  why,
+} from './library/questions.ts';
+export { type RowFormat, type RowsToWrite, writeChanges, writePages, writeRows } from './library/writers.ts';
 export type { AnswerForPace, PacingStrategy } from './politeness/host-pace.ts';
+export { type Audit, auditRuns as audit } from './project/audit-runs.ts';
+export type { AskedLook, WhichRuns } from './project/choose-runs.ts';
+export type { Differences } from './project/compare-two-runs.ts';
+export { type CopiedProject, type CopyProgress, copyProjects } from './project/copy-projects.ts';
+export { describeStore, type StoreDescription } from './project/describe-store.ts';
+export type { Explanation } from './project/explain-page.ts';
+export { type ExportedGraph, exportLinkGraph, type GraphExport } from './project/export-link-graph.ts';
+export { forgetHistory } from './project/forget-history.ts';
+export { keepLook } from './project/keep-look.ts';
+export {
+  type KeptSettings,
+  keepSettings,
+  readKeptSettings,
+  type SettingChanges,
+} from './project/keep-settings.ts';
+export type { WatchEnd, WatchEvent } from './project/keep-watching.ts';
+export type { Changes, PageHistory } from './project/list-changes.ts';
+export { type ListedRun, listBrokenLinks, listLinks, listRuns, listWorkers } from './project/list-rows.ts';
+export { readBody, readText } from './project/read-body.ts';
+export { type OpenReading, openReading, type Reading } from './project/reading.ts';
+export type { Reclassified } from './project/reclassify.ts';
+export { type FullReport, reportOnRun as report } from './project/report-on-run.ts';
+export type { StorePlace } from './project/with-store.ts';
 export type { ScopeCandidate, ScopeRule, Verdict } from './scope/classify.ts';
 export type { BodyStore } from './store/bodies.ts';
 export { openBodies, openReadSide as openResults } from './store/open-store.ts';
@@ -59,6 +101,7 @@ export type {
 export type { RunReport } from './store/run-report.ts';
 export type { Settlement } from './store/settlement.ts';
 export type { Store } from './store/store-port.ts';
+export type { ChangeEvent, DeliveryEvent, TickEvent } from './watch/watch-event.ts';
 
 /** Options of the command line that mean nothing to a program. */
 type TerminalOption = 'urls' | 'json' | 'format' | 'quiet' | 'verbose' | 'config';
@@ -153,6 +196,11 @@ export async function crawl(request: CrawlRequest): Promise<Crawl> {
     },
     ...(on !== undefined && listenersOf(on)),
   });
+  return follow(handle, signal);
+}
+
+/** The handle of a crawl that has begun, for a program. */
+function follow(handle: CrawlHandle, signal: AbortSignal | undefined): Crawl {
   const { runId, project, stop } = handle;
   const stream = createEventStream({
     subscribe: (listener, topics) => handle.subscribe(listener, topics).unsubscribe,
@@ -183,6 +231,84 @@ export async function crawl(request: CrawlRequest): Promise<Crawl> {
     stop,
     finished,
   };
+}
+
+/** Options for a store, a run or a watch that is there: as in docs/options.md, in camelCase. */
+export type ProgramOptions = {
+  readonly [Name in keyof Omit<OptionValues, TerminalOption>]?: OptionValues[Name];
+};
+
+interface Following {
+  readonly on?: EventHandlers;
+  /** Aborting is the same as `stop()`. */
+  readonly signal?: AbortSignal;
+  /** Where SUMI_… and proxy variables are looked up; the process's own unless said. */
+  readonly env?: Readonly<Record<string, string | undefined>>;
+}
+
+/** Goes on with the last unfinished run of a store, or of one project of it, with the options stored with the run. */
+export async function resume(request: ProgramOptions & Following): Promise<Crawl> {
+  const { on, signal, env = process.env, ...options } = request;
+  const asked = await loadConfig({ env, options });
+  const place = asked.store === null ? { db: asked.db } : { store: asked.store };
+  const config = await configToResume(asked, { env, options: { ...options, ...place } });
+  const started = { config, startUrls: config.startUrls, ...(on !== undefined && listenersOf(on)) };
+  return follow(await startCrawl(started), signal);
+}
+
+export interface MapRequest extends ProgramOptions, Following {
+  /** The terrain file, in TOML; options given here win over it. */
+  readonly terrain: string;
+}
+
+/** Maps the web around the domains of a terrain file. `mapFigures` and `mapPage` tell what was found. */
+export async function map(request: MapRequest): Promise<Crawl & { readonly warnings: readonly string[] }> {
+  const { terrain: file, on, signal, env = process.env, ...options } = request;
+  const { config, warnings } = await loadTerrain({ file, env, options });
+  const startUrls = config.terrain.quality.flatMap(({ seeds }) => seeds);
+  const started = { config, startUrls, ...(on !== undefined && listenersOf(on)) };
+  return { ...follow(await startCrawl(started), signal), warnings };
+}
+
+/** Applies a changed terrain file to its stored map, without a request. */
+export async function reclassify(request: Omit<MapRequest, 'on' | 'signal'>): Promise<Reclassified> {
+  const { terrain: file, env = process.env, ...options } = request;
+  return await reclassifyMap((await loadTerrain({ file, env, options })).config);
+}
+
+export interface WatchRequest extends ProgramOptions, Omit<Following, 'on'> {
+  /** A TOML file with options; what is given here wins over it. */
+  readonly config?: string;
+  /** Look once and end. */
+  readonly once?: boolean;
+  /** Changes, looks, and deliveries that failed. */
+  readonly on: (event: WatchEvent) => void;
+}
+
+export interface WatchHandle {
+  readonly project: string;
+  /** Ends the run under way in good order, then the watch. */
+  stop(): void;
+  readonly finished: Promise<WatchEnd>;
+}
+
+/** Keeps a project fresh: the start URLs, or, without any, the project of the store. */
+export async function watch(request: WatchRequest): Promise<WatchHandle> {
+  const { config: file, once: isOnce = false, on: onEvent, signal, env = process.env, ...options } = request;
+  const target = await watchTarget({ env, file, options }, [], refuseList);
+  const stopping = new AbortController();
+  const stop = () => stopping.abort();
+  if (signal?.aborted) stop();
+  signal?.addEventListener('abort', stop, { once: true });
+  const watching = await startWatching({ target, isOnce, env, signal: stopping.signal, onEvent });
+  const finished = watching.live().finally(() => signal?.removeEventListener('abort', stop));
+  return { project: target.project, stop, finished };
+}
+
+/** A program gives its start URLs itself. */
+async function refuseList(file: string): Promise<never> {
+  const expected = 'none from a program: it gives startUrls';
+  throw sumiError('bad-value', { option: 'urls', value: file, place: 'the options', expected });
 }
 
 /** Nobody is told of pages who has no function for them: then page events are not made. */

@@ -1,34 +1,35 @@
 /**
  * Smart mode's decision: a sequential test on the share of pages that changed. After each page of a random sample it
- * says full, incremental, or that it cannot tell yet; so a clear case costs a dozen pages.
+ * says full, incremental, or that it cannot decide yet. So a clear case needs a dozen pages.
  *
- * It promises that it names the wrong side of the threshold no more often than the confidence allows, wherever the true
- * share lies and whenever one looks. The price is that near the threshold it may never tell. Pure: no page, no store.
+ * Promises: it names the wrong side of the threshold no more often than the confidence allows, whatever the true share
+ * is and whenever the result is read. In return, it may never decide near the threshold. Pure: knows no page and no
+ * store.
  */
 import type { CrawlMode } from '../store/run-port.ts';
 
 export interface ModeTestOptions {
-  /** Where more than this share changed, a full run is the better one. */
+  /** If more than this share changed, a full run is better. */
   threshold: number;
-  /** How often the decision is right, at least. */
+  /** The least share of right decisions. */
   confidence: number;
 }
 
 export interface ModeTest {
   readonly sampled: number;
   readonly changed: number;
-  /** Null while nothing can be said. */
+  /** Null while it cannot decide. */
   readonly verdict: CrawlMode | null;
   observe(isChanged: boolean): void;
 }
 
-/** Shares on each side of the threshold that are set against it. */
+/** Shares on each side of the threshold that are compared with it. */
 const RIVALS = 8;
 
 /**
- * How much better the pages seen go with shares on one side of the threshold than with the threshold itself: the mean
- * of likelihood ratios. Where the true share is not on that side, this is a supermartingale that begins at 1, so that by
- * Ville's inequality it ever reaches 20 in one case of 20 at most.
+ * How much better the pages fit shares on one side of the threshold than the threshold itself: the mean of likelihood
+ * ratios. If the true share is not on that side, this is a supermartingale that begins at 1. By Ville's inequality it
+ * then reaches 20 in at most one case of 20.
  */
 function createEvidence(threshold: number, from: number, to: number) {
   const ratios = Array.from({ length: RIVALS }, (_, i) => {
@@ -63,7 +64,7 @@ export function createModeTest({ threshold, confidence }: ModeTestOptions): Mode
       return verdict;
     },
     observe(isChanged) {
-      // What comes after the decision is no part of it.
+      // Pages after the decision do not count.
       if (verdict !== null) return;
       sampled++;
       if (isChanged) changed++;
@@ -74,7 +75,7 @@ export function createModeTest({ threshold, confidence }: ModeTestOptions): Mode
   };
 }
 
-/** What the share that was seen says, where the test came to no end. */
+/** The decision by the observed share, if the test did not decide. */
 export function likelierMode({ sampled, changed }: ModeTest, { threshold }: ModeTestOptions): CrawlMode {
   return sampled > 0 && changed / sampled > threshold ? 'full' : 'incremental';
 }

@@ -1,8 +1,8 @@
 /**
  * Compares the structured data of two visits as data: the order of keys, of blocks and of lists means nothing (JSON-LD
- * lists are sets), nor does white space. Two values alone are no change: `dateModified` and `sdDatePublished`, because
- * many sites write the moment of the request there; where something really was modified, that shows by itself.
- * What is no JSON, or too deep to be meant, is compared as text. Promises an answer for any two texts.
+ * lists are sets), nor does white space. `dateModified` and `sdDatePublished` alone are no change, because many sites
+ * write the time of the request there. Data that is not JSON, or is nested too deeply, is compared as text. Promises a
+ * result for any two texts.
  */
 import { type CutValues, cutValues } from './cut-values.ts';
 import { comparable } from './query-tokens.ts';
@@ -29,7 +29,7 @@ export function compareLinkedData(past: string | null, found: string | null): Da
     take(added, leaf, both);
   }
   const differences = pairUp([...removed.keys()], [...added.keys()]);
-  // The same values, put together in another way.
+  // The same values in another arrangement.
   if (differences.length === 0) return [cutValues(canonical(before), canonical(after), LONGEST_LEAF)];
   if (differences.length <= MOST_DIFFERENCES) return differences;
   const rest = `… ${differences.length - MOST_DIFFERENCES} more`;
@@ -42,10 +42,10 @@ function take(counts: Map<string, number>, leaf: string, by: number): void {
   else counts.set(leaf, left);
 }
 
-/** Their values in a block that cannot be read. */
+/** These values in a block that cannot be read. */
 const CLOCK_VALUES = /("(?:dateModified|sdDatePublished)"\s*:\s*)"[^"]*"/g;
 
-/** Text stands for a block that cannot be read: one in a comment, or with a comma too many. */
+/** A block that cannot be read (inside a comment, a comma too many) stays text. */
 function readBlocks(data: string | null): unknown[] {
   if (data === null) return [];
   const blocks = data.split('\n').filter((block) => block.trim() !== '');
@@ -62,7 +62,7 @@ function readBlocks(data: string | null): unknown[] {
 
 const asText = (block: string) => block.replace(CLOCK_VALUES, '$1""');
 
-/** Brackets in strings count too: then a block is compared as text that need not be. */
+/** Brackets in strings count, too: then a block is compared as text without need. */
 function isTooDeep(block: string): boolean {
   let depth = 0;
   for (let i = 0; i < block.length; i++) {
@@ -81,7 +81,7 @@ function withoutClocks(value: unknown): unknown {
     return /^(?:https?:|\/)/i.test(text) ? comparable(text) : text;
   }
   if (typeof value !== 'object' || value === null) return value;
-  // A Map, because a page may have a key of any name, __proto__ too.
+  // A Map, because a page may have any key, also __proto__.
   const kept = new Map<string, unknown>();
   for (const [key, inner] of Object.entries(value)) if (!CLOCKS.has(key)) kept.set(key, withoutClocks(inner));
   return kept;
@@ -94,7 +94,7 @@ function canonical(value: unknown): string {
   return `{${pairs.sort().join(',')}}`;
 }
 
-/** Each value with its place, and how often it stands there. */
+/** Each value with its place, and how often it occurs there. */
 function leavesOf(blocks: readonly unknown[]): Map<string, number> {
   const leaves = new Map<string, number>();
   const visit = (value: unknown, place: string): void => {
@@ -114,7 +114,7 @@ function leavesOf(blocks: readonly unknown[]): Map<string, number> {
 
 const placeOf = (leaf: string) => leaf.slice(0, Math.max(0, leaf.indexOf(': ')));
 
-/** A value that went and one that came at the same place belong together. */
+/** Pairs a value that went with a value that came at the same place. */
 export function pairUp(removed: readonly string[], added: readonly string[]): DataDifference[] {
   const waiting = new Map<string, string[]>();
   for (const leaf of added) {

@@ -1,7 +1,9 @@
 /**
- * Says what of a page changed between its last visit and this one. Comes after parsing, when neither the bytes nor the
- * hashes of the content are equal. Promises null when nothing but the template did: white space, tokens in the addresses
- * of links, and the order of links or of structured data are no content. Pure: it asks nobody, and decides nothing else.
+ * Says which parts of a page changed between its last visit and this one. Comes after parsing, if neither the bytes nor
+ * the hashes of the content are equal. Before it: parse. After it: the settlement.
+ *
+ * Promises null if only the template changed: white space, tokens in the addresses of links, and the order of links or
+ * of structured data are no content. Pure: asks nobody, and decides nothing else.
  */
 import type { FactPart } from '../store/page-facts.ts';
 import { compareLinkedData } from './compare-linked-data.ts';
@@ -18,13 +20,13 @@ import {
 } from './visit-record.ts';
 import { cutPieces, diffWords, SHOWN_OF_OUTER } from './word-diff.ts';
 
-/** A page may have many links; so many are kept of those that came or went. */
+/** The most links that are kept of those that came or went. */
 const MOST_LINKS = 500;
-/** And so many of a page that leads elsewhere now. */
+/** The same for a page that leads elsewhere now. */
 const MOST_KEPT_LINKS = 2000;
 const LONGEST_VALUE = 2000;
 
-/** To be added to. */
+/** An empty change, to add to. */
 export function noChange(): PageChange {
   return {
     parts: [],
@@ -37,7 +39,7 @@ export function noChange(): PageChange {
   };
 }
 
-/** A text that is not there on one side is compared with nothing: its hash says more than its absence. */
+/** A text that is missing on one side is not compared. Its hash says more than its absence. */
 export function comparePages(past: ComparedPage, found: ComparedPage): PageChange | null {
   const change = noChange();
   const compare = (name: ChangePart, before: string | null, after: string | null) => {
@@ -47,12 +49,13 @@ export function comparePages(past: ComparedPage, found: ComparedPage): PageChang
     addPart(change, name);
     change.fields.push({ name, ...cutValues(was, is, LONGEST_VALUE) });
   };
-  // A failed visit may have left its status beside the content: that one says nothing about the content.
+  // A failed visit may have left its status beside the content. That status says nothing about the content.
   if (isAnswerWithContent(past.statusCode))
     compare('status', textOfStatus(past.statusCode), textOfStatus(found.statusCode));
   compare('redirect', past.redirectTo, found.redirectTo);
   if (isTypeTold(past, found)) compare('type', past.type, found.type);
-  // Without content all of it would be told as gone, or come. It is kept for when there is some again, or at least a type.
+  // Without content, everything would be reported as gone or new. It is kept until there is content again, or at least
+  // a type.
   const [hadContent, hasContent] = [past.content !== 'none', found.content !== 'none'];
   if (hadContent ? !hasContent : isRefused(past) && leadsOn(found)) change.lost = contentOf(past);
   if (hasContent ? !hadContent : leadsOn(past) && isRefused(found)) change.gained = contentOf(found);
@@ -69,13 +72,13 @@ export function comparePages(past: ComparedPage, found: ComparedPage): PageChang
       for (const { before, after } of data) change.fields.push({ name: 'structured-data', before, after });
     }
   }
-  // A type that was refused and is wanted now is no change; what was read of it then is kept all the same.
+  // A type that was refused and is wanted now is no change. What was read of it is kept all the same.
   if (change.parts.length === 0) return change.gained === undefined ? null : change;
   change.parts = inOrder(change.parts);
   return change;
 }
 
-/** What is told of a page's facts, by part. A part of the table of facts that is missing here does not compile. */
+/** The reported facts of a page, by part. A part of the table of facts that is missing here does not compile. */
 const CONTENT: Record<Exclude<FactPart, 'status' | 'structured-data'>, (page: PastPage) => string | null> = {
   title: ({ title }) => title,
   h1: ({ h1 }) => h1,
@@ -85,14 +88,17 @@ const CONTENT: Record<Exclude<FactPart, 'status' | 'structured-data'>, (page: Pa
 };
 const CONTENT_PARTS = Object.keys(CONTENT) as (keyof typeof CONTENT)[];
 
-/** Values that differ, and yet say the same. */
+/** Values that differ but mean the same. */
 const IS_SAME: Partial<Record<ChangePart, (past: string | null, found: string | null) => boolean>> = {
   // Older versions did not split its lines, and kept the sign that links it to itself.
   h1: (past, found) => bareHeading(past) === bareHeading(found),
   canonical: (past, found) => comparable(past ?? '') === comparable(found ?? ''),
 };
 
-/** What differs between the content that a page lost and what it gained later: as if nothing had been in between. */
+/**
+ * What differs between the content that a page lost and the content that it gained later, as if nothing had been in
+ * between.
+ */
 export function compareContent(lost: KeptContent, gained: KeptContent): PageChange {
   const areLinksKept = lost.links !== null && gained.links !== null;
   const pageOf = (content: KeptContent): ComparedPage => ({
@@ -110,7 +116,7 @@ function contentOf(page: ComparedPage): KeptContent {
   return { ...content, links: links.length > MOST_KEPT_LINKS ? null : links };
 }
 
-/** Of two pages it is told by their content, and a redirect has none of its own. */
+/** For two pages the content decides, and a redirect has no type of its own. */
 function isTypeTold(past: ComparedPage, found: ComparedPage): boolean {
   const isPage = past.content === 'text' && found.content === 'text';
   return !isPage && !leadsOn(past) && !leadsOn(found);
@@ -119,7 +125,7 @@ function isTypeTold(past: ComparedPage, found: ComparedPage): boolean {
 const leadsOn = ({ redirectTo }: ComparedPage) => redirectTo !== null;
 const isRefused = (page: ComparedPage) => page.content === 'none' && !leadsOn(page);
 
-/** As they stand in the list of all parts, however they were found. */
+/** In the order of the list of all parts. */
 export function inOrder(parts: readonly ChangePart[]): ChangePart[] {
   return CHANGE_PARTS.filter((part) => parts.includes(part));
 }
@@ -128,13 +134,13 @@ function addPart(change: PageChange, name: ChangePart): void {
   if (!change.parts.includes(name)) change.parts.push(name);
 }
 
-/** White space and breaks that are not shown mean nothing, and an empty value is none. */
+/** White space and invisible breaks mean nothing, and an empty value counts as none. */
 function foldValue(value: string | null): string | null {
   const folded = value === null ? '' : withoutBreaks(value).replace(/\s+/g, ' ').trim();
   return folded === '' ? null : folded;
 }
 
-/** Its letters alone: where lines are broken, and by what, is no content. */
+/** Only its letters: where its lines break is no content. */
 function bareHeading(heading: string | null): string {
   return heading === null ? '' : withoutBreaks(heading).replace(/[\s¶🔗]+/gu, '');
 }
@@ -152,8 +158,8 @@ function textOfRobots({ noindex, nofollow, robotsOther }: PastPage): string {
 }
 
 /**
- * Links as a set. Those that differ in tokens only are one: where as many of them went as came nothing happened, else
- * all are told, because nobody knows which of them stayed.
+ * Links as a set. Links that differ in tokens only are one link: if as many went as came, nothing happened. Otherwise
+ * all of them are reported, because nobody knows which of them stayed.
  */
 function compareLinks(change: PageChange, past: readonly string[], found: readonly string[]): void {
   if (past.length === 0 && found.length === 0) return;

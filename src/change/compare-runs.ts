@@ -1,7 +1,7 @@
 /**
- * What became of the pages of a project between two of its runs, from the outcomes of their visits alone: whether a page
- * was there after the first, whether it is there after the second, and whether anything happened in between. What the
- * steps in between come to is for merge-changes.ts to say. Asks nobody.
+ * What became of the pages of a project between two of its runs, from the outcomes of their visits alone: whether a
+ * page existed after the first run and after the second, and whether anything happened in between. merge-changes.ts
+ * combines the steps in between. Asks nobody.
  */
 import type { KnownBy, VisitOutcome } from './visit-record.ts';
 
@@ -12,14 +12,14 @@ export interface BriefVisit {
   knownBy: KnownBy;
 }
 
-/** failed: the last visit got no answer that says anything, so that nobody knows what became of the page. */
+/** failed: the last visit got no answer about the content, so nobody knows what became of the page. */
 export const RUN_DIFFERENCES = ['changed', 'added', 'removed', 'failed'] as const;
 export type RunDifference = (typeof RUN_DIFFERENCES)[number];
 
 export interface PageDifference {
   pageId: number;
   difference: RunDifference;
-  /** Visits in between that found it changed or gone. With several, a change may have been taken back. */
+  /** Visits in between that found it changed or gone. With several, a change may have been undone. */
   steps: number;
 }
 
@@ -27,19 +27,19 @@ export interface RunComparison {
   /** In the order of ids. */
   differences: PageDifference[];
   unchanged: number;
-  /** Was there after the first run, and not visited since: nothing is known of it. */
+  /** It existed after the first run, and was not visited since: nothing is known of it. */
   unvisited: number;
 }
 
-/** What is held of a page, in one number: bits, and above them the steps since the first run. */
+/** The state of a page in one number: bits, and above them the steps since the first run. */
 const WAS_THERE = 1;
 const IS_THERE = 2;
 const HAD_FAILED = 4;
 const HAS_FAILED = 8;
 const WAS_VISITED_SINCE = 16;
-/** Nothing leads to it any more; whatever visits find then, it is not there until something does. */
+/** Nothing leads to it any more. Whatever visits find, it does not count as existing until something leads there. */
 const IS_ORPHAN = 32;
-/** Some visit said something. */
+/** At least one visit gave information. */
 const IS_KNOWN = 64;
 const ONE_STEP = 128;
 
@@ -66,11 +66,11 @@ export async function compareRuns(
   return comparison;
 }
 
-/** Null: neither here nor there. */
+/** Null: it existed at neither end. */
 function verdictOf(bits: number): RunDifference | 'unchanged' | 'unvisited' | null {
   const [wasThere, isThere] = [(bits & WAS_THERE) !== 0, (bits & IS_THERE) !== 0];
   if ((bits & WAS_VISITED_SINCE) === 0) return wasThere ? 'unvisited' : null;
-  // What never was read, and failed before as well, is no difference.
+  // A page that was never read, and failed before, too, is no difference.
   if (bits & HAS_FAILED) return wasThere || isThere || !(bits & HAD_FAILED) ? 'failed' : null;
   if (!wasThere) return isThere ? 'added' : null;
   if (!isThere) return 'removed';
@@ -87,7 +87,7 @@ function asBefore(bits: number): number {
 function stepOf(before: number, visit: BriefVisit): number {
   const bits = bitsAfter(before, visit) | WAS_VISITED_SINCE;
   const isStep = visit.outcome === 'changed' || visit.outcome === 'gone';
-  // The oldest visit that is kept speaks of an older one: the page was there then.
+  // The oldest kept visit tells about an older one: the page existed then.
   const speaksOfOlder = isStep || ((bits & IS_THERE) !== 0 && visit.outcome === 'unchanged');
   const wasThere = (before & IS_KNOWN) === 0 && speaksOfOlder;
   return (bits | (wasThere ? WAS_THERE : 0)) + (isStep ? ONE_STEP : 0);
@@ -99,6 +99,7 @@ function bitsAfter(before: number, { outcome, knownBy }: BriefVisit): number {
   if (outcome === 'gone') return (bits & ~IS_THERE) | (knownBy === 'orphan' ? IS_ORPHAN : 0);
   if (outcome === 'changed' && knownBy === 'orphan') return (bits & ~IS_ORPHAN) | IS_THERE;
   if (outcome === 'changed' || outcome === 'new') return bits & IS_ORPHAN ? bits : bits | IS_THERE;
-  // Unchanged: as it was. Of what is not known it was there, unless all that is known is the same status again.
+  // Unchanged: the state stays. If the state is not known, the page existed, unless the visit only saw the same status
+  // again.
   return before & IS_KNOWN || knownBy === 'status' ? bits : bits | IS_THERE;
 }

@@ -1,10 +1,10 @@
 /**
- * Long values before and after a change, cut to what is kept of them. Promises that the place where they begin to differ
- * is in what is left: two ends that look the same tell nothing. Equal pairs give equal ends, whichever way round they come.
+ * Cuts long values before and after a change. Promises that the place where they begin to differ stays: two equal ends
+ * would say nothing. Equal pairs give equal ends in both directions.
  */
 import { ELLIPSIS } from './word-diff.ts';
 
-/** So much of what is the same is shown before the difference, and so much room is left for that itself. */
+/** So many characters of the common part are shown before the difference, and so many are left for the difference. */
 const SHOWN_BEFORE = 60;
 const SHOWN_AFTER = 100;
 
@@ -13,7 +13,7 @@ export interface CutValues {
   after: string | null;
 }
 
-/** `head`: how both begin, to be kept in any case; it counts as a part of them. */
+/** `head`: the beginning that both keep in any case; it counts as a part of them. */
 export function cutValues(
   before: string | null,
   after: string | null,

@@ -1,6 +1,6 @@
 /**
- * What the changes of a page between two runs come to: what the visits say at both ends decides, not the sum of the
- * steps. What was changed and changed back is left out. Pure: it asks nobody.
+ * Combines the changes of a page between two runs. What the visits say at both ends decides, not the sum of the steps:
+ * a change that was undone is left out. Pure: asks nobody.
  */
 import { pairUp } from './compare-linked-data.ts';
 import { compareContent, inOrder } from './compare-pages.ts';
@@ -38,7 +38,7 @@ export interface MergedChange extends Omit<PageChange, 'wordsAdded' | 'wordsRemo
   textSteps: TextStep[];
 }
 
-/** What the last visit that read a page says of it. */
+/** What the last visit that read a page says about it. */
 export interface PageEnd {
   status: number;
   contentHash: string | null;
@@ -56,7 +56,7 @@ interface EndVisit {
 
 const NOT_MODIFIED = 304;
 
-/** The page as it was known after a run; null where no visit that read it is kept. `history` is oldest first. */
+/** The page as it was known after a run. Null if no visit that read it is kept. `history` is oldest first. */
 export function pageAfter(history: readonly EndVisit[], run: number): PageEnd | null {
   let end: PageEnd | null = null;
   for (const visit of history) {
@@ -69,12 +69,12 @@ export function pageAfter(history: readonly EndVisit[], run: number): PageEnd | 
   return end;
 }
 
-/** The same bytes are not read for their text again. */
+/** Equal bytes are not read for their text again. */
 function textHashAfter(end: PageEnd | null, { content_hash, text_hash }: EndVisit): string | null {
   return text_hash ?? (end !== null && isSame(end.contentHash, content_hash) ? end.textHash : null);
 }
 
-/** Null when nothing is left of them. An end that is not known says nothing: then the steps do. */
+/** Null if nothing is left of the changes. If an end is not known, the steps decide. */
 export function mergeChanges(
   steps: readonly ChangeStep[],
   before: PageEnd | null,
@@ -100,8 +100,8 @@ export function mergeChanges(
 }
 
 /**
- * From the change that lost the content of a page to the one that brought some again, all is one: what differs between the two.
- * Where none came again, the last type that came is what it was lost for.
+ * From the change that lost the content of a page to the change that brought content again, everything is one change:
+ * what differs between the two. If no content came again, the last type that came is the reason of the loss.
  */
 function withoutDetours(changes: readonly PageChange[], isReadInTheEnd: boolean): PageChange[] {
   const joined: PageChange[] = [];
@@ -112,7 +112,8 @@ function withoutDetours(changes: readonly PageChange[], isReadInTheEnd: boolean)
       joined.push(compareContent(lost!, changes[back].gained!));
       at = back;
     } else if (lost !== undefined && isReadInTheEnd) {
-      // Nothing came, and yet there is some: the type it was lost for was wanted from some run on. That is no change of the page.
+      // No change brought content, but there is some: the type was wanted from some run on. That is no change of the
+      // page.
       const next = changes.findIndex(({ parts }, i) => i > at && parts.some(isOfContent));
       const until = next === -1 ? changes.length : next;
       joined.push(compareContent(lost, documentOf(changes.slice(at, until))));
@@ -124,7 +125,7 @@ function withoutDetours(changes: readonly PageChange[], isReadInTheEnd: boolean)
 
 const isOfContent = (part: ChangePart) => !NOT_OF_CONTENT.has(part);
 
-/** Of the last type that they tell. */
+/** Of the last type that they name. */
 function documentOf(changes: readonly PageChange[]): KeptContent {
   const types = changes.flatMap(({ fields }) => fields).filter(({ name }) => name === 'type');
   return { ...NO_FACETS, type: types.at(-1)?.after ?? null, links: [], content: 'document' };
@@ -156,14 +157,14 @@ function withParts(merged: MergedChange): MergedChange | null {
   return parts.length === 0 ? null : { ...merged, parts: inOrder(parts) };
 }
 
-/** What is told of a page without content. */
+/** Parts that are reported for a page without content. */
 const NOT_OF_CONTENT: ReadonlySet<ChangePart> = new Set(['status', 'redirect', 'type']);
-/** It leads elsewhere, by its status or by a refresh in the page, or its type is refused: of none is a body kept. */
+/** It leads elsewhere, by its status or by a refresh in the page, or its type is refused: no body is kept. */
 const isEmpty = (end: PageEnd | null) =>
   end !== null && ((end.status >= 300 && end.status < 400) || end.contentHash === null);
 const isPage = (end: PageEnd | null) => end !== null && end.textHash !== null;
 
-/** It was a redirect at one of the ends: then its type is not told, whatever it was in between. */
+/** It was a redirect at one of the ends: then its type is not reported, whatever it was in between. */
 function ledOn(changes: readonly PageChange[]): boolean {
   const targets = changes.flatMap(({ fields }) => fields).filter(({ name }) => name === 'redirect');
   return targets.length > 0 && (targets[0].before !== null || targets.at(-1)!.after !== null);
@@ -171,7 +172,7 @@ function ledOn(changes: readonly PageChange[]): boolean {
 
 const isSame = (one: string | null, other: string | null) => one !== null && one === other;
 
-/** The first value before, the last one after; the status is what the visits at both ends got. */
+/** The first value before, the last value after. The status is that of the visits at both ends. */
 function mergeFields(changes: readonly PageChange[], before: PageEnd | null, after: PageEnd | null): Field[] {
   const told = new Map<ChangePart, Field[]>();
   for (const field of changes.flatMap(({ fields }) => fields))
@@ -183,7 +184,7 @@ function mergeFields(changes: readonly PageChange[], before: PageEnd | null, aft
   }
   return [...told.values()].flatMap((fields) => {
     const field = { ...fields[0], after: fields.at(-1)!.after };
-    // One step is as it was told: long values are cut, and may look equal.
+    // A single step stays as it is: long values are cut, and may look equal.
     return fields.length > 1 && isSameValue(field) ? [] : [field];
   });
 }
@@ -192,14 +193,17 @@ function isSameValue({ name, before, after }: Field): boolean {
   return name === 'canonical' ? comparable(before ?? '') === comparable(after ?? '') : before === after;
 }
 
-/** Structured data has many values under one name: each stands for its place and itself, so that they cancel out. */
+/**
+ * Structured data has many values under one name. Each counts with its place, so that a value which came and went
+ * cancels out.
+ */
 function mergeData(changes: readonly PageChange[]): Field[] {
   const ofSteps = changes
     .map(({ fields }) => fields.filter(({ name }) => name === 'structured-data'))
     .filter((fields) => fields.length > 0);
   if (ofSteps.length <= 1) return ofSteps.flat();
   const all = ofSteps.flat();
-  // Not all values of a step are told where they are many, and long ones are cut: those cannot cancel out.
+  // A step with many values does not list all, and long ones are cut: these cannot cancel out.
   const [open, whole] = [all.filter(isCut), all.filter((field) => !isCut(field))];
   const left = new Balance();
   for (const { before, after } of whole) {
@@ -221,7 +225,7 @@ function mergeLinks(changes: readonly PageChange[]): Links {
   return { linksAdded: left.added, linksRemoved: left.removed };
 }
 
-/** What came and went, less what did both. */
+/** What came and went, minus what did both. */
 class Balance {
   readonly #came = new Map<string, string[]>();
   readonly #went = new Map<string, string[]>();
@@ -247,7 +251,7 @@ function settle(others: Map<string, string[]>, own: Map<string, string[]>, key: 
   if (others.get(key)?.pop() === undefined) own.set(key, [...(own.get(key) ?? []), value]);
 }
 
-/** By the hashes at both ends: of the main text, or of the whole body where there is no text to read. */
+/** By the hashes at both ends: of the main text, or of the whole body if there is no text. */
 function hasOtherText(
   changes: readonly PageChange[],
   before: PageEnd | null,
@@ -260,11 +264,11 @@ function hasOtherText(
 
 const isOfText = ({ parts }: PageChange) => parts.includes('text');
 
-/** Null when all words are the same again: a hash minds white space, too. */
+/** Null if all words are the same again: a hash also depends on white space. */
 function mergeTexts(steps: readonly ChangeStep[]): Text | null {
   const changes = steps.map(({ change }) => change);
   const ofText = changes.filter(isOfText);
-  // What a page says after it had no content is not told: then the one step need not be the whole way.
+  // The text after a time without content is not reported, so the one step need not be the whole change.
   const isBroken = changes.some(({ parts, gained }) => gained !== undefined || parts.includes('redirect'));
   const isOneStep = ofText.length === 1 && !isBroken;
   const [only] = ofText;
@@ -272,7 +276,7 @@ function mergeTexts(steps: readonly ChangeStep[]): Text | null {
     return { ...NO_TEXT, text: only.text, wordsAdded: only.wordsAdded, wordsRemoved: only.wordsRemoved };
   const composed = composeTexts(ofText.map(({ text }) => text));
   if (composed !== null) return composed.wordsAdded === 0 && composed.wordsRemoved === 0 ? null : composed;
-  // Known by its hash alone: nobody can count the words of texts that are not kept.
+  // Known only by its hash: nobody can count the words of texts that are not kept.
   if (ofText.length === 0) return { ...NO_TEXT, wordsAdded: null, wordsRemoved: null };
   const textSteps = steps
     .filter(({ change }) => isOfText(change))
@@ -285,7 +289,10 @@ function mergeTexts(steps: readonly ChangeStep[]): Text | null {
   return { text: null, wordsAdded: null, wordsRemoved: null, textSteps };
 }
 
-/** The diff of the first text and the last one, where the steps tell them whole and follow upon each other; else null. */
+/**
+ * The diff of the first text and the last one, if the steps contain them completely and follow each other; otherwise
+ * null.
+ */
 function composeTexts(diffs: readonly (DiffPiece[] | null)[]): Text | null {
   const sides: [before: string, after: string][] = [];
   for (const pieces of diffs) {
@@ -305,5 +312,5 @@ function sideOf(pieces: readonly DiffPiece[], own: '-' | '+'): string {
     .join(' ');
 }
 
-/** Between runs of words stands a space, also where the text has none. */
+/** There is a space between parts of a diff, also if the text has none. */
 const isSameText = (one: string, other: string) => one.replace(/\s+/g, '') === other.replace(/\s+/g, '');

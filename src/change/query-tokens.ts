@@ -1,11 +1,11 @@
 /**
- * Tells tokens in URLs from addresses: session ids, nonces, time stamps and cache busters are made anew for every
- * answer, so that a link which differs in nothing else is the same link. The name of a parameter decides: a value that
- * looks made may well be the address of something (`?v=dQw4w9WgXcQ`, `?product=` and a UUID). Only for names that are
- * used for both does the look of the value.
+ * Recognizes tokens in URLs: session ids, nonces, time stamps and cache busters are new in every answer, so a link that
+ * differs only in these is the same link. The name of a parameter decides, because a value that looks generated may
+ * select content (`?v=dQw4w9WgXcQ`, `?product=` and a UUID). The look of the value decides only for names with both
+ * uses.
  */
 
-/** Whatever their value is. */
+/** Tokens, whatever their value is. */
 const TOKEN_NAMES: ReadonlySet<string> = new Set([
   ...['_', '__', 'cb', 'cache', 'cachebust', 'cachebuster', 'nocache', 'no_cache', 'bust', 'buster'],
   ...['rand', 'random', 'rnd', 'ts', 'timestamp', '_t', '_ts', 'ver'],
@@ -27,15 +27,15 @@ const TOKEN_NAMES: ReadonlySet<string> = new Set([
     'mc_eid',
   ],
 ]);
-/** In names that sites make up themselves: `csrf_token`, `wp_nonce`, `X-Amz-Signature`. */
+/** In names that sites invent: `csrf_token`, `wp_nonce`, `X-Amz-Signature`. */
 const TOKEN_WORDS = /csrf|xsrf|token|nonce|session|sessid|sess_id|signature|hmac|^utm_/;
 
-/** Tokens in some places, addresses in others. */
+/** Tokens on some sites, content on others. */
 const AMBIGUOUS_NAMES: ReadonlySet<string> = new Set([
   ...['at', 't', 'time', 'exp', 'expires', 'h', 'hash', 'k', 'key', 'auth', 'r', 'rev', 's', 'state'],
 ]);
 
-/** What a signature is made for, beside one: from when, until when, by which policy (Azure, CloudFront). */
+/** The terms of a signature beside it: from when, until when, by which policy (Azure, CloudFront). */
 const SIGNED_NAMES: ReadonlySet<string> = new Set(['st', 'se', 'skt', 'ske', 'expires', 'exp', 'policy']);
 const SIGNATURE = /^sig$|signature|hmac/;
 
@@ -45,7 +45,7 @@ function isToken(name: string, value: string, isSigned: boolean): boolean {
   return (AMBIGUOUS_NAMES.has(lower) && looksMade(value)) || (isSigned && SIGNED_NAMES.has(lower));
 }
 
-/** A time in seconds or milliseconds, or small letters, capitals and digits in turn, as no phrase has them. */
+/** A time in seconds or milliseconds, or a mix of small letters, capitals and digits that no phrase has. */
 function looksMade(value: string): boolean {
   if (/^\d+$/.test(value)) return value.length >= 10;
   if (value.length < 8 || /[\s/:]/.test(value)) return false;
@@ -53,7 +53,7 @@ function looksMade(value: string): boolean {
   return turns !== null && turns.length > 3 && /\d/.test(value);
 }
 
-/** The URL with a star in place of every token, and of the parameter `token`. Equal texts: the same link. */
+/** The URL with a star for every token, and for the parameter `token`. Equal texts mean the same link. */
 export function comparable(url: string, token: string | null = null): string {
   const query = url.indexOf('?');
   const path = query === -1 ? url : url.slice(0, query);
@@ -68,7 +68,7 @@ export function comparable(url: string, token: string | null = null): string {
   return `${plain}?${pairs.join('&')}`;
 }
 
-/** As they stand in the query; null where there is no value. */
+/** As written in the query; null without a value. */
 function pairsOf(url: string): [name: string, value: string | null][] {
   const query = url.indexOf('?');
   if (query === -1) return [];
@@ -84,8 +84,8 @@ function pairsOf(url: string): [name: string, value: string | null][] {
 const FEWEST_LINKS = 3;
 
 /**
- * A session of whatever name: the parameter that all links of a page to one host carry, with one value before and one
- * other now. A word or a short number, even on all links, addresses something (`lang=de`).
+ * A session parameter of unknown name: all links of a page to one host have it, with one value before and another one
+ * now. A word or a short number selects content, even on all links (`lang=de`).
  */
 export function sharedToken(past: readonly string[], found: readonly string[], host: string): string | null {
   const before = past.filter((url) => hostOf(url) === host);

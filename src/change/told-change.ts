@@ -1,6 +1,6 @@
 /**
- * The change of a page as a row for programs: names with underscores, as in every list. Nothing is read here, and nothing
- * decided.
+ * The change of a page as a row for programs: names with underscores, as in every list. Reads nothing and decides
+ * nothing.
  */
 import type { ChangeRow } from '../store/read-side.ts';
 import type { RunDifference } from './compare-runs.ts';
@@ -17,12 +17,12 @@ export interface ToldChange {
   fields: PageChange['fields'];
   links_added: string[];
   links_removed: string[];
-  /** Runs of words: = kept, - removed, + added. */
+  /** Parts of the word diff: = kept, - removed, + added. */
   text: DiffPiece[] | null;
-  /** Null where only the steps are known. */
+  /** Null if only the steps are known. */
   words_added: number | null;
   words_removed: number | null;
-  /** Of two runs compared, where the words between them are known step by step only. */
+  /** For two compared runs, if the words between them are known step by step only. */
   text_steps?: TextStep[];
   status_code: number | null;
   title: string | null;
@@ -66,11 +66,11 @@ export const TOLD_NAMES: readonly (keyof ToldChange)[] = [
 /** Of two runs compared. */
 export const COMPARED_NAMES: readonly (keyof ToldChange)[] = [...TOLD_NAMES, 'text_steps'];
 
-/** Validators are left out on purpose: an ETag is the server's word to us, and some hold more than they should. */
+/** Validators are left out on purpose: an ETag is between the server and us, and some contain private data. */
 export function toldChange(row: ChangeRow, project: string): ToldChange {
   const { change } = row;
   const isTemplateOnly = row.outcome === 'unchanged' && row.known_by === 'text';
-  // Known by its hash alone: nobody can count the words of texts that are not kept.
+  // Known only by its hash: nobody can count the words of texts that are not kept.
   const isUncounted = row.parts.includes('text') && change !== null && change.text === null;
   return {
     url: row.url,
@@ -98,7 +98,7 @@ export function toldChange(row: ChangeRow, project: string): ToldChange {
   };
 }
 
-/** `row` is the last visit that tells of the page, `merged` what all of them come to. */
+/** `row` is the last visit that reports the page, `merged` the result of all of them. */
 export function toldDifference(
   row: ChangeRow,
   difference: ToldOutcome,

@@ -1,15 +1,15 @@
 /**
- * Conditional requests (RFC 9110 section 13): which of a server's own words may be sent back to it. Pure.
+ * Conditional requests (RFC 9110 section 13): which validators of a server may be sent back to it. Pure.
  *
- * An ETag or date that is not of the form the standard gives is never sent: what stands in a request must not be
- * something a server could make up at will. Nothing here decides whether a page is asked, or what an answer means.
+ * An ETag or date that does not have the form of the standard is never sent, because a server must not be able to put
+ * any text into a request. Never decides whether a page is requested, or what an answer means.
  */
 import type { LastVisit } from '../frontier/candidate.ts';
 import { parseHttpDate } from '../parse/http-date.ts';
 
-/** Longer ones are no help to anybody. */
+/** Longer ones help nobody. */
 const MAX_ETAG_CHARS = 1024;
-// Section 8.8.3, without obs-text: over HTTP/2 its bytes might not come back as they were.
+// Section 8.8.3, without obs-text: over HTTP/2 these bytes might not come back unchanged.
 const ENTITY_TAG = /^(?:W\/)?"[\x21\x23-\x7e]*"$/;
 
 export function isEntityTag(text: string): boolean {
@@ -17,8 +17,8 @@ export function isEntityTag(text: string): boolean {
 }
 
 /**
- * A date that says nothing is null: no HTTP date, later than the visit that brought it, or of the same second, in which
- * the page may have changed once more (section 8.8.2.2).
+ * Null for a date that says nothing: no HTTP date, a date after the visit that brought it, or of the same second, in
+ * which the page may have changed once more (section 8.8.2.2).
  */
 export function modifiedBefore(lastModified: string, visitedAt: number): number | null {
   const time = parseHttpDate(lastModified, visitedAt);
@@ -26,8 +26,8 @@ export function modifiedBefore(lastModified: string, visitedAt: number): number 
 }
 
 /**
- * Apache's mod_deflate and mod_brotli add a suffix to the tag of what they compress, but compare a request's tags with
- * the tag without it: alone the tag that they gave never matches. The tag without its suffix is sent beside it.
+ * Apache's mod_deflate and mod_brotli add a suffix to the tag of a compressed answer, but compare the tags of a request
+ * with the tag without it, so their own tag never matches. The tag without its suffix is sent, too.
  */
 const COMPRESSED_TAG = /^((?:W\/)?".+)-(?:gzip|br|deflate|zstd)"$/;
 
@@ -36,10 +36,10 @@ function tagsToSend(etag: string): string {
   return compressed === null ? etag : `${etag}, ${compressed[1]}"`;
 }
 
-/** Header fields that ask “only if it changed”; undefined when nothing is known to ask by. */
+/** Header fields of a conditional request; undefined if no validator is known. */
 export function conditionsFor(last: LastVisit): Record<string, string> | undefined {
   const { etag, lastModified, visitedAt, hasBody, isGone } = last;
-  // Without a body of ours there is nothing that could be unchanged; what was gone is to be read whole.
+  // Without a stored body nothing can be unchanged. A page that was gone must be read completely.
   if (!hasBody || isGone) return undefined;
   const hasTag = etag !== null && isEntityTag(etag);
   const hasDate = lastModified !== null && modifiedBefore(lastModified, visitedAt) !== null;

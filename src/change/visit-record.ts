@@ -1,17 +1,19 @@
 /**
- * The words of change: what a visit can find, how that was known, and what is kept of each visit as history. The lists
+ * The words of change: what a visit can find, how that was known, and what the history keeps of each visit. The lists
  * are stored by position: new words go to the end.
  */
 import type { PastFacts } from '../store/page-facts.ts';
 
-/** new: read for the first time. gone: was read before and is not there any more. failed: no answer that says anything. */
+/**
+ * new: read for the first time. gone: was read before and does not exist any more. failed: no answer about the content.
+ */
 export const VISIT_OUTCOMES = ['new', 'changed', 'unchanged', 'gone', 'failed'] as const;
 export type VisitOutcome = (typeof VISIT_OUTCOMES)[number];
 
 /**
- * How an outcome was known, cheapest first: no request at all (freshness, lastmod), the answer's head (304, status),
- * the body as it came (hash), what is in it (text: the bytes differ, the content does not), the link graph (orphan).
- * `content`: read and compared, or read for the first time; `network`: there was no answer.
+ * How an outcome was known, cheapest first: no request (freshness, lastmod), the head of the answer (304, status), the
+ * body as it came (hash), its content (text: the bytes differ, the content does not), the link graph (orphan).
+ * `content`: read and compared, or read for the first time. `network`: there was no answer.
  */
 export const KNOWN_BY = [
   'freshness',
@@ -27,8 +29,8 @@ export const KNOWN_BY = [
 export type KnownBy = (typeof KNOWN_BY)[number];
 
 /**
- * The most that specification 003's change_frequency may be. A change seen minutes after the last visit would count as
- * hundreds a day, though it says nothing about the rest of the day.
+ * The most changes a day that count. A change minutes after the last visit would count as hundreds a day, though it
+ * says nothing about the rest of the day.
  */
 export const MOST_CHANGES_A_DAY = 24;
 
@@ -37,23 +39,23 @@ export interface VisitRecord {
   visitedAt: number;
   outcome: VisitOutcome;
   knownBy: KnownBy;
-  /** Null when nothing was asked, or nobody answered. */
+  /** Null without a request or without an answer. */
   statusCode: number | null;
   etag: string | null;
   lastModified: string | null;
-  /** SHA-256 of the body and of the main text; null where they were not read. */
+  /** SHA-256 of the body and of the main text; null if they were not read. */
   contentHash: Uint8Array | null;
   textHash: Uint8Array | null;
-  /** Bits in which the simhash differs from the last visit's; null where one of them is missing. */
+  /** Bits in which the simhash differs from that of the last visit; null if one of them is missing. */
   simhashDistance: number | null;
-  /** Bytes of body over the wire. */
+  /** Bytes of the body before decoding. */
   wireBytes: number;
-  /** What the last full answer took, less what this one did, where it was spared. */
+  /** The size of the last full answer, minus the size of this one, if the transfer was saved. */
   bytesSaved: number;
   durationMs: number | null;
 }
 
-/** What of a page changed. `template`: its bytes did, and nothing of all the others. */
+/** The parts of a page that can change. `template`: its bytes changed, and none of the others. */
 export const CHANGE_PARTS = [
   'status',
   'title',
@@ -70,44 +72,44 @@ export const CHANGE_PARTS = [
 ] as const;
 export type ChangePart = (typeof CHANGE_PARTS)[number];
 
-/** One run of words of the word diff: kept, removed or added. Long kept runs are cut to their ends, with an ellipsis. */
+/** One part of the word diff: kept, removed or added. Long kept parts are cut to their ends, with an ellipsis. */
 export type DiffPiece = readonly [kind: '=' | '-' | '+', words: string];
 
-/** What changed between two visits of a page, whole: it can be shown when both versions are long gone. */
+/** What changed between two visits of a page, complete: it can be shown when both versions are gone. */
 export interface PageChange {
   parts: ChangePart[];
   /** Single values, before and after. */
   fields: { name: ChangePart; before: string | null; after: string | null }[];
   linksAdded: string[];
   linksRemoved: string[];
-  /** Null when the main text is the same, or was not kept. */
+  /** Null if the main text is the same, or was not kept. */
   text: DiffPiece[] | null;
   wordsAdded: number;
   wordsRemoved: number;
   /**
-   * What was there until the page led elsewhere or was of a type that is refused, and what came when that was over: not told, but
-   * compared with each other. Of a type that is refused, beside a redirect, the type is all there is.
+   * What the page had until it led elsewhere or had a refused type, and what came after that: not reported, but
+   * compared with each other. Of a refused type, the type is all there is.
    */
   lost?: KeptContent;
   gained?: KeptContent;
 }
 
-/** The content of a page but for its text, of which the hash is kept. */
+/** The content of a page without its text, of which only the hash is kept. */
 export interface KeptContent extends Omit<ComparedPage, 'statusCode' | 'redirectTo' | 'text' | 'links'> {
-  /** Null where they are too many to be kept. */
+  /** Null if there are too many to keep. */
   links: string[] | null;
 }
 
-/** What the store has of a page, for comparison with what a visit found. */
+/** What the store has of a page, to compare it with the result of a visit. */
 export interface PastPage extends PastFacts {
   text: string | null;
-  /** Identities of the pages it links to. */
+  /** Identities of the pages that it links to. */
   links: string[];
-  /** Identity of the page it redirects to. */
+  /** Identity of the page that it redirects to. */
   redirectTo: string | null;
 }
 
-/** A page as one visit has it, to be compared with another. */
+/** A page as one visit saw it, to compare it with another. */
 export interface ComparedPage extends PastPage {
   /** Without parameters. */
   type: string | null;

@@ -1,26 +1,32 @@
 /**
- * The difference of two texts in words: runs that were kept, removed, added. Comes after a text is known to have
- * changed. Promises bounded time and memory for any two texts: the shortest edit is looked for with a limit (Myers'
- * greedy search); beyond it words that both texts have once are held fast, and what lies between is compared alone.
- * The worst that can happen is a coarser diff, never a wrong one. Knows nothing of pages.
+ * The difference of two texts in words: parts that were kept, removed, added. Comes after a text is known to have
+ * changed. Promises bounded time and memory for any two texts: the search for the shortest edit (Myers' greedy
+ * algorithm) has a limit. Beyond it, words that both texts have once are fixed, and the text between them is compared
+ * separately. At worst the diff is coarser, never wrong. Knows nothing of pages.
  */
 import type { DiffPiece } from './visit-record.ts';
 
 export interface WordDiff {
-  /** Whole: kept and removed words are the one text, kept and added ones the other. A space stands between two pieces. */
+  /**
+   * Complete: kept and removed words are the one text, kept and added words the other. There is a space between two
+   * pieces.
+   */
   pieces: DiffPiece[];
   wordsAdded: number;
   wordsRemoved: number;
 }
 
-/** Edits of one stretch, beyond which it is compared more coarsely: the search keeps that many squared numbers. */
+/**
+ * The most edits of one stretch. Beyond, it is compared more coarsely, because the search needs memory for the square
+ * of this number.
+ */
 const MOST_EDITS = 600;
 /** Steps of all searches of one diff: some tens of milliseconds. */
 const MOST_STEPS = 8_000_000;
-/** Stretches that anchors cut may be cut again so often. */
+/** How often stretches that anchors cut may be cut again. */
 const MOST_CUTS = 8;
 
-/** Scripts that put no space between words are compared by character. */
+/** Scripts without spaces between words are compared by character. */
 const UNSPACED_SCRIPTS = ['Han', 'Hiragana', 'Katakana', 'Thai', 'Lao', 'Khmer', 'Myanmar']
   .map((name) => `\\p{Script=${name}}`)
   .join('');
@@ -36,7 +42,7 @@ interface Words {
   ends: Int32Array;
 }
 
-/** White space is folded already. */
+/** White space must be folded already. */
 function readWords(text: string, isUnspaced: boolean, numbers: Map<string, number>): Words {
   const words = isUnspaced ? (text.match(CHARACTERS_AND_WORDS) ?? []) : text === '' ? [] : text.split(' ');
   const ids = new Int32Array(words.length);
@@ -66,7 +72,7 @@ function foldText(text: string): string {
   return /[^\S ]| {2}/.test(trimmed) ? trimmed.replace(/\s+/g, ' ') : trimmed;
 }
 
-/** The largest size up to `most` that passes, where all smaller ones do: the runtime compares texts faster than a loop. */
+/** The largest size up to `most` that passes, if all smaller ones do: the runtime compares texts faster than a loop. */
 function longest(most: number, passes: (size: number) => boolean): number {
   let [low, high] = [0, most];
   while (low < high) {
@@ -77,7 +83,7 @@ function longest(most: number, passes: (size: number) => boolean): number {
   return low;
 }
 
-/** How many characters both texts begin with, up to and with a space; from the end, from a space on. */
+/** How many characters the beginnings of both texts share, up to a space; from the end, from a space on. */
 function commonStart(a: string, b: string): number {
   const at = longest(Math.min(a.length, b.length), (size) => a.slice(0, size) === b.slice(0, size));
   return at === 0 ? 0 : a.lastIndexOf(' ', at - 1) + 1;
@@ -98,9 +104,9 @@ interface Stretch {
   afterEnd: number;
 }
 
-/** Of what both texts begin and end with, so many characters beside the change are in the pieces. */
+/** So many characters of the common beginning and end stay in the pieces beside the change. */
 export function diffWords(before: string, after: string, outer = Number.POSITIVE_INFINITY): WordDiff {
-  // Most pages change in one place: what is the same before and after it need not be read word by word.
+  // Most pages change in one place: the common text before and after it need not be read word by word.
   const start = commonStart(before, after);
   const end = commonEnd(before, after, start);
   const whole = foldText(before.slice(start, before.length - end));
@@ -131,7 +137,7 @@ function withEnds(pieces: DiffPiece[], start: string, end: string): DiffPiece[] 
 }
 
 function compareWords(a: Words, b: Words, wordCount: number): WordDiff {
-  /** 1 where a word of the one text has no partner in the other. */
+  /** 1 if a word of the one text has no partner in the other. */
   const removed = new Uint8Array(a.count);
   const added = new Uint8Array(b.count);
   const search = createEditSearch(a.ids, b.ids, removed, added);
@@ -154,7 +160,7 @@ function compareWords(a: Words, b: Words, wordCount: number): WordDiff {
   return assemble(a, b, removed, added);
 }
 
-/** Without what both have in common at both ends. */
+/** Without the common part at both ends. */
 function trimmed(stretch: Stretch, a: Int32Array, b: Int32Array): Stretch {
   let { beforeStart, beforeEnd, afterStart, afterEnd } = stretch;
   while (beforeStart < beforeEnd && afterStart < afterEnd && a[beforeStart] === b[afterStart]) {
@@ -169,12 +175,12 @@ function trimmed(stretch: Stretch, a: Int32Array, b: Int32Array): Stretch {
 }
 
 /**
- * E. W. Myers, "An O(ND) Difference Algorithm and Its Variations" (1986), the greedy search with its trace kept: with
- * so few edits allowed that takes less than the variation in linear space. Marks what it finds; false when it gave up.
+ * E. W. Myers, "An O(ND) Difference Algorithm and Its Variations" (1986), the greedy search that keeps its trace: with
+ * so few edits this needs less than the variation in linear space. Marks what it finds; false if it gave up.
  */
 function createEditSearch(a: Int32Array, b: Int32Array, removed: Uint8Array, added: Uint8Array) {
   let stepsLeft = MOST_STEPS;
-  /** The furthest place in `a` on each diagonal, and what it was before each round, one round after the other. */
+  /** The furthest place in `a` on each diagonal, and its values before each round, one round after the other. */
   const furthest = new Int32Array(2 * MOST_EDITS + 3);
   const middle = MOST_EDITS + 1;
   const trace: Int32Array[] = [];
@@ -200,7 +206,7 @@ function createEditSearch(a: Int32Array, b: Int32Array, removed: Uint8Array, add
     const { beforeStart, beforeEnd, afterStart, afterEnd } = stretch;
     const n = beforeEnd - beforeStart;
     const m = afterEnd - afterStart;
-    // So many words more on one side need so many edits at least.
+    // A difference of so many words needs at least so many edits.
     if (Math.abs(n - m) > MOST_EDITS) return false;
     furthest[middle + 1] = 0;
     for (let d = 0; d <= MOST_EDITS && stepsLeft > 0; d++) {
@@ -223,8 +229,8 @@ function createEditSearch(a: Int32Array, b: Int32Array, removed: Uint8Array, add
 }
 
 /**
- * Cuts a stretch at the words that it has exactly once on both sides, as far as they stand in the same order (the
- * longest such row). Empty when there is none.
+ * Cuts a stretch at the words that both sides have exactly once, if these are in the same order (the longest such row).
+ * Empty if there is none.
  */
 function createAnchors(a: Int32Array, b: Int32Array, wordCount: number) {
   const inBefore = new Int32Array(wordCount);
@@ -260,9 +266,9 @@ function createAnchors(a: Int32Array, b: Int32Array, wordCount: number) {
   };
 }
 
-/** The longest row of pairs whose second numbers grow; the first ones do already. */
+/** The longest row of pairs whose second numbers grow; the first numbers already do. */
 function longestRise(pairs: readonly [number, number][]): [number, number][] {
-  /** By length of row: the pair with which the best row of that length ends. */
+  /** By length of row: the pair that ends the best row of that length. */
   const ends: number[] = [];
   const previous = new Int32Array(pairs.length);
   for (const [index, [, second]] of pairs.entries()) {
@@ -281,7 +287,7 @@ function longestRise(pairs: readonly [number, number][]): [number, number][] {
   return row.reverse();
 }
 
-/** Kept runs of up to so many words between two changes that are longer than they are only make a diff hard to read. */
+/** Short kept parts between two longer changes only make a diff hard to read. */
 const SHORTEST_KEPT = 2;
 
 interface Run {
@@ -323,7 +329,7 @@ function assemble(a: Words, b: Words, removed: Uint8Array, added: Uint8Array): W
   return { pieces, wordsAdded, wordsRemoved };
 }
 
-/** Takes very short kept runs into the changes on both sides. */
+/** Joins very short kept parts with the changes on both sides. */
 function joined(runs: readonly Run[]): Run[] {
   const result: Run[] = [];
   for (const [at, run] of runs.entries()) {
@@ -352,15 +358,15 @@ function textOf({ text, starts, ends }: Words, from: number, to: number): string
   return text.slice(starts[from], ends[to - 1]);
 }
 
-/** Words of a kept run that are shown at each of its ends, of a changed one, and pieces at most. */
+/** Words that are shown at each end of a kept part and of a changed part, and the most pieces. */
 const KEPT_WORDS = 10;
 const CHANGED_WORDS = 400;
 const MOST_PIECES = 300;
 
-/** Characters of the outer runs, far more than `cutPieces` leaves of them: the rest need not be folded. */
+/** Characters of the outer parts, far more than `cutPieces` leaves: the rest need not be folded. */
 export const SHOWN_OF_OUTER = 2000;
 
-/** The diff as it is kept: long runs cut to their ends, an ellipsis in place of the rest. */
+/** The diff as it is kept: long parts cut to their ends, with an ellipsis. */
 export function cutPieces(pieces: readonly DiffPiece[]): DiffPiece[] {
   const shown: DiffPiece[] = [];
   for (const [index, [kind, text]] of pieces.entries()) {
@@ -376,9 +382,9 @@ export function cutPieces(pieces: readonly DiffPiece[]): DiffPiece[] {
   return shown;
 }
 
-/** Stands where words were left out. */
+/** Stands for words that were left out. */
 export const ELLIPSIS = '…';
-/** Where nothing tells words apart, so many characters count as one. */
+/** In text without spaces, so many characters count as one word. */
 const LETTERS_A_WORD = 16;
 
 /** The first and last words of a text, if it has many more. */

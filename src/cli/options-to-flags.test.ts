@@ -122,7 +122,9 @@ describe('throwUsageErrors', () => {
     const command = addOptionFlags(new Command('list'), ['http2', 'db']).action(() => {});
     const error = thrownBy(command, 'list', '--allow-http') as SumiError;
     expect(error).toMatchObject({ code: 'other-option', exitCode: 2 });
-    expect(error.message).toBe('The option --allow-http is of other commands: sumi list does not take it.');
+    expect(error.message).toBe(
+      'The option --allow-http belongs to other commands; sumi list does not accept it.',
+    );
     expect((thrownBy(command, 'list', '--no-robots') as SumiError).code).toBe('other-option');
     expect((thrownBy(command, 'list', '--alow-http') as SumiError).code).toBe('unknown-option');
   });

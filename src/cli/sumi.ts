@@ -112,6 +112,10 @@ const GROUPS: Record<string, Record<string, CommandEntry>> = {
       about: 'apply a changed terrain file to a stored map',
       load: async () => (await import('./reclassify.ts')).reclassifyCommand(),
     },
+    index: {
+      about: 'build indexes for lists and searches of programs',
+      load: async () => (await import('./build-index.ts')).indexCommand(),
+    },
     copy: {
       about: 'copy projects to another database, and compare both',
       load: async () => (await import('./copy.ts')).copyCommand(),

@@ -177,8 +177,8 @@ describe('a wrong terrain file', () => {
   });
 
   it('is refused without a quality domain', async () => {
-    expect(await refusal('[[stub]]\ndomain = "a.com"')).toContain('line 2: No quality domain');
-    expect(await refusal('quality = []')).toContain('line 1: No quality domain');
+    expect(await refusal('[[stub]]\ndomain = "a.com"')).toContain('line 2: There is no quality domain');
+    expect(await refusal('quality = []')).toContain('line 1: There is no quality domain');
     expect(await refusal('')).toContain('[[quality]]');
   });
 

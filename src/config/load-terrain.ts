@@ -38,9 +38,9 @@ export interface Terrain {
   summaryPath: string;
 }
 
-type TerrainSources = Pick<ConfigSources, 'env' | 'flags'> & { file: string };
+type TerrainSources = Pick<ConfigSources, 'env' | 'flags' | 'options'> & { file: string };
 
-export async function loadTerrain({ file, env, flags = {} }: TerrainSources): Promise<Terrain> {
+export async function loadTerrain({ file, env, flags = {}, options }: TerrainSources): Promise<Terrain> {
   const { text, table } = await readTomlText(file);
   const lines = indexTomlLines(text);
   refuseProblems(
@@ -53,7 +53,7 @@ export async function loadTerrain({ file, env, flags = {} }: TerrainSources): Pr
     flags,
     defaults: { db: pathFromFile(file, './sumi.db') },
     // The file is the command's argument, and a map is a map, whatever the environment says.
-    options: { config: file, profile: 'terrain' },
+    options: { ...options, config: file, profile: 'terrain' },
   });
   return {
     config: Object.freeze({ ...config, project: config.project ?? projectFor(config, file) }),

@@ -8,6 +8,7 @@ import type { Clock } from '../primitives/clock.ts';
 import type { LoopLag } from '../primitives/loop-lag.ts';
 import type { Scope } from '../scope/classify.ts';
 import type { BodyStore } from '../store/bodies.ts';
+import type { IndexKind } from '../store/index-state.ts';
 import type { ReadSide } from '../store/read-side.ts';
 import type { RunStore } from '../store/store-port.ts';
 import type { NormalizedUrl, Normalizer } from '../url/normalize.ts';
@@ -51,6 +52,8 @@ export interface CrawlLimits {
   maxRedirects: number;
   /** History older than this is cleared when a run ends; null keeps all. */
   keepHistoryMs: number | null;
+  /** Built, or brought up to date, when a run ends. */
+  indexes: readonly IndexKind[];
 }
 
 export interface CrawlPolicy {

@@ -7,9 +7,9 @@
  */
 import { pageStateName } from '../frontier/page-state.ts';
 import { claimPages } from './hosts/claim-pages.ts';
-import type { ActiveHost } from './hosts/leased-host.ts';
+import type { LeasedHost } from './hosts/leased-host.ts';
 import { mayRequest } from './hosts/may-request.ts';
-import { runErrand, runLookup } from './hosts/send-host-request.ts';
+import { sendHostRequest } from './hosts/send-host-request.ts';
 import { waitingFor } from './hosts/waiting-for.ts';
 import type { CrawlParts } from './parts.ts';
 import type { CrawlLoop } from './run/crawl-loop.ts';
@@ -27,7 +27,7 @@ import { tellPage } from './visit/tell-page.ts';
 /** `discoverer`: this loop finds out what the start URLs and their hosts' sitemaps are; the others of the run have null. */
 export function createCrawlLoop(parts: CrawlParts, discoverer: { isResumed: boolean } | null): CrawlLoop {
   const loop = createLoopParts(parts, discoverer);
-  const { alarm, desk, schedule, signal, sitemapDiscovery, slots } = loop;
+  const { alarm, hosts, schedule, signal, sitemapDiscovery, slots } = loop;
   const turns = createTurns(loop, giveTurn);
   const work = createWorkFinder(loop, turns);
   const end = createRunEnd(loop, turns);
@@ -42,7 +42,7 @@ export function createCrawlLoop(parts: CrawlParts, discoverer: { isResumed: bool
       await giveTurns();
       signal.throwFailure();
       await discovered;
-      await desk.releaseAll();
+      await hosts.releaseAll();
       await loop.permits.returnUnused();
     } finally {
       loop.close();
@@ -63,21 +63,19 @@ export function createCrawlLoop(parts: CrawlParts, discoverer: { isResumed: bool
     await work.finish();
     schedule.stop();
     sitemapDiscovery?.stop();
-    desk.stop();
+    hosts.stop();
   }
 
-  function giveTurn(host: ActiveHost, now: number): Promise<void> {
-    const errand = host.errands.shift();
-    if (errand !== undefined) return runErrand(host, errand, loop);
-    const lookup = host.takeLookup(now);
-    if (lookup !== null) return runLookup(host, lookup, loop);
+  function giveTurn(host: LeasedHost, now: number): Promise<void> {
+    const request = host.takeRequest(now);
+    if (request !== undefined) return sendHostRequest(host, request, loop);
     const { closed } = host.lease;
-    if (closed !== null) return desk.close(host, pageStateName(closed.state), closed.reason);
+    if (closed !== null) return hosts.close(host, pageStateName(closed.state), closed.reason);
     return crawlPage(host);
   }
 
   /** Steps 4 to 10 for one page. What needs another request (HEAD then GET, a retry, a redirect) comes back for it later. */
-  async function crawlPage(host: ActiveHost): Promise<void> {
+  async function crawlPage(host: LeasedHost): Promise<void> {
     const turn = host.turns.shift() ?? (await claimPages(host, loop)); // 4 claim
     if (turn === null) return;
     const verdict = mayRequest(host, turn, loop); // 5 may we, and when
@@ -99,7 +97,7 @@ export function createCrawlLoop(parts: CrawlParts, discoverer: { isResumed: bool
     hadFurtherPages: () => end.hadFurtherPages,
     hasMoreToFind: () => sitemapDiscovery?.isCut ?? false,
     get now() {
-      return { inFlight: turns.open, hosts: desk.size, cooling: schedule.cooling };
+      return { inFlight: turns.open, hosts: hosts.size, cooling: schedule.cooling };
     },
   };
 }

@@ -103,6 +103,7 @@ export function wireParts(wiring: Wiring): CrawlParts {
       maxHostRequests: config.maxDomainRequests,
       maxBodyBytes: config.maxBodyBytes,
       maxRedirects: config.maxRedirects,
+      indexes: config.reverseLinks ? ['reverse-links'] : [],
       keepHistoryMs: config.keepHistory === null ? null : config.keepHistory * 86_400_000,
     },
     allowance: wiring.allowance ?? null,

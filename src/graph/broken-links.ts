@@ -1,9 +1,9 @@
 /**
- * The links that lead to something broken, each with the page it stands on: one pass over the pages, to know which are
+ * The links that lead to something broken, each with the page that has it: one pass over the pages, to know which are
  * broken or redirect to a broken one, then one over the links. Reads only.
  *
- * Promises: links through redirects count, and name both the redirect and what is broken behind it; links of pages that
- * are themselves not there any more do not count. Memory: two bits a known page, 12 bytes a redirect, 10,000 facts.
+ * Promises: links through redirects count, and name both the redirect and its broken target. Links of pages that do not
+ * exist any more do not count. Memory: two bits per known page, 12 bytes per redirect, 10,000 facts.
  */
 import { BROKEN_STATES } from '../frontier/counting-words.ts';
 import type { PageState } from '../frontier/page-state.ts';
@@ -13,7 +13,7 @@ import { growingNumbers } from './growing-numbers.ts';
 
 export interface BrokenLink {
   from_url: string;
-  /** As it was linked: a redirect, or what is broken itself. */
+  /** The target of the link: a redirect, or the broken page itself. */
   to_url: string;
   /** Null unless the crawl kept the text of links. */
   anchor: string | null;
@@ -37,7 +37,7 @@ type BrokenSide = Pick<ReadSide, 'graphPages' | 'linksTo' | 'pageById'>;
 const MOST_HOPS = 20;
 const MOST_FACTS = 10_000;
 const IS_BROKEN: ReadonlySet<PageState> = new Set(BROKEN_STATES);
-/** Their links are kept, but nobody can follow them from there. */
+/** Their links are kept, but nobody can follow them. */
 const IS_LOST: ReadonlySet<PageState> = new Set<PageState>(['DeadLink', 'Gone']);
 
 export async function* findBrokenLinks(
@@ -54,7 +54,7 @@ export async function* findBrokenLinks(
     if (pageIds !== undefined && ![link.from_id, link.to_id, end].some((id) => pageIds.includes(id)))
       continue;
     const broken = await factsOf(end);
-    // Cleared since the pages were looked at.
+    // Deleted since the pages were read.
     if (broken === null) continue;
     const { from_url, to_url, anchor, nofollow, rel, discovered_run } = link;
     yield {
@@ -67,9 +67,9 @@ export async function* findBrokenLinks(
 }
 
 interface BrokenTargets {
-  /** It is broken, or redirects to what is. */
+  /** The page is broken, or redirects to a broken one. */
   has(id: number): boolean;
-  /** What is broken, of a page that `has`. */
+  /** The broken page, for a page that `has`. */
   endOf(id: number): number;
   isLost(id: number): boolean;
 }
@@ -85,9 +85,9 @@ export async function findBrokenPages(
     for (const { id, state, redirect_to } of batch) {
       if (IS_BROKEN.has(state)) broken.add(id);
       if (IS_LOST.has(state)) lost.add(id);
-      // What is broken led on when it was last read, if it did, and does no more.
+      // A broken page may have been a redirect when it was last read, but is none now.
       if (redirect_to === null || IS_BROKEN.has(state)) continue;
-      // By growing id, as pages come.
+      // In growing order, because pages come by id.
       redirects.push(id);
       targets.push(redirect_to);
     }
@@ -106,7 +106,7 @@ export async function findBrokenPages(
   return { has, endOf, isLost: (id) => lost.has(id) };
 }
 
-/** In sorted ids; -1 where it is not. */
+/** In sorted ids; -1 if it is missing. */
 function placeOf(ids: Int32Array, id: number): number {
   let [low, high] = [0, ids.length - 1];
   while (low <= high) {

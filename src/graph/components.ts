@@ -1,6 +1,6 @@
 /**
- * Weakly connected components: the pieces of a graph that hang together when the direction of links does not count.
- * Numbered by size, the largest 0, equal ones by their first node. Union by least node, at most 20 bytes a node.
+ * Weakly connected components: the parts of a graph that are connected if the direction of links does not count.
+ * Numbered by size, the largest 0, equal ones by their first node. Union by least node, at most 20 bytes per node.
  */
 import type { Digraph } from './digraph.ts';
 
@@ -34,7 +34,7 @@ export function components({ nodeCount, offsets, targets }: Digraph): Components
   const roots = Int32Array.from({ length: nodeCount }, (_, node) => node).filter((node) => counts[node] > 0);
   roots.sort((a, b) => counts[b] - counts[a] || a - b);
   const sizes = roots.map((root) => counts[root]);
-  // Roots are numbered in place of their counts, which are known by now.
+  // Roots are numbered in place of their counts, which are known now.
   for (const [number, root] of roots.entries()) counts[root] = number;
   const componentOf = new Int32Array(nodeCount);
   for (let node = 0; node < nodeCount; node++) componentOf[node] = counts[rootOf(node)];

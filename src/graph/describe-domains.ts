@@ -1,4 +1,4 @@
-/** The domain graph as an export: a node a host with what its pages amount to, an edge a pair of linked hosts. */
+/** The domain graph as an export: one node per host with the totals of its pages, one edge per pair of linked hosts. */
 import type { GraphFilter } from '../store/read-side.ts';
 import { components } from './components.ts';
 import type { ExportSide } from './describe-pages.ts';
@@ -51,7 +51,7 @@ export async function describeDomains(
   return { graph, isDepthLeftOut: byOrigin.isLeftOut };
 }
 
-/** Hosts have no ids that the read side tells: they are numbered from 1 in the order of their first pages. */
+/** The read side gives no ids for hosts: they are numbered from 1 in the order of their first pages. */
 const idOf = (host: number) => host + 1;
 
 async function* nodesOf(

@@ -1,6 +1,6 @@
 /**
- * The page graph as an export: a node a page, an edge a link. What the graph measures is computed first; URLs and titles
- * are read a second time from the store while nodes are written, so that they are never all in memory.
+ * The page graph as an export: one node per page, one edge per link. The measures of the graph are computed first. URLs
+ * and titles are read a second time from the store while nodes are written, so they are never all in memory.
  */
 import { sumiError } from '../errors.ts';
 import { LINK_FLAGS } from '../parse/parsed-page.ts';
@@ -84,14 +84,14 @@ async function* nodesOf(
   for await (const batch of side.graphPages(filter)) {
     const nodes: ExportNode[] = [];
     for (const page of batch) {
-      // One that was found after the graph was built has no place in it.
+      // A page that was found after the graph was built has no place in it.
       const index = links.indexOf(page.id);
       if (index !== -1) nodes.push(nodeOf(page, index));
     }
     written += nodes.length;
     yield nodes;
   }
-  // Edges must not lead to nodes that are not there: pages vanish when a crawl starts anew.
+  // Edges must not lead to missing nodes: pages vanish when a crawl begins with --fresh.
   if (written !== links.nodeCount) throw sumiError('export-changed', { pages: links.nodeCount - written });
 }
 

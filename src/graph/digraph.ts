@@ -1,14 +1,14 @@
 /**
  * A directed graph in typed arrays (compressed sparse rows): the links of node i are targets[offsets[i]] up to, not
- * including, targets[offsets[i + 1]]. What every measure here works on, for pages and for domains alike.
- * Memory: 4 bytes a node and 4 a link, 8 where links have weights; the other direction costs the same again.
+ * including, targets[offsets[i + 1]]. All measures use it, for pages and for domains. Memory: 4 bytes per node and 4
+ * per link, 8 if links have weights; the other direction costs the same again.
  */
 export interface Digraph {
   readonly nodeCount: number;
-  /** One more than nodes. */
+  /** One more than there are nodes. */
   readonly offsets: Uint32Array;
   readonly targets: Int32Array;
-  /** Beside the targets; null where every link counts once. */
+  /** Beside the targets; null if every link counts once. */
   readonly weights: Uint32Array | null;
 }
 
@@ -31,7 +31,7 @@ export function reverse({ nodeCount, offsets, targets, weights }: Digraph): Digr
 }
 
 export interface Degrees {
-  /** How many links lead to a node and from it; one to itself counts in both. */
+  /** How many links lead to a node and from it; a link to itself counts in both. */
   readonly indegree: Uint32Array;
   readonly outdegree: Uint32Array;
 }

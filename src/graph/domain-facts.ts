@@ -1,6 +1,6 @@
 /**
- * What the pages of a host amount to, gathered while the link graph is built: counts, range of depth, class, and what
- * its home page says. About 100 bytes a host and its title; nothing a page.
+ * The totals of a host's pages, collected while the link graph is built: counts, range of depth, class, and the title
+ * and status of its home page. About 100 bytes per host and its title; nothing per page.
  */
 import { PAGE_STATES, type PageState, pageStateName } from '../frontier/page-state.ts';
 import type { GraphPage } from '../store/read-side.ts';
@@ -8,9 +8,9 @@ import { PAGE_CLASSES, type PageClass, pageClass } from './page-class.ts';
 
 export interface DomainFacts {
   readonly class: PageClass;
-  /** What most of its pages are; of equals the earlier in the table of states. */
+  /** The state of most of its pages; of equal counts, the earlier in the table of states. */
   readonly state: PageState;
-  /** Of its home page, where that is known. */
+  /** Of its home page, if that is known. */
   readonly title: string | null;
   readonly status: number | null;
   readonly pages: number;
@@ -43,7 +43,7 @@ export function createDomainTally(): DomainTally {
       tallies[host] ??= emptyTally(page);
       const tally = tallies[host];
       tally.states[PAGE_STATES[page.state]]++;
-      // The strictest class of any page is the host's.
+      // The strictest class of its pages is that of the host.
       const rank = PAGE_CLASSES.indexOf(pageClass(page.state, isQuality));
       tally.classRank = Math.min(tally.classRank, rank);
       if (page.depth !== null) {
@@ -81,7 +81,7 @@ function emptyTally(page: GraphPage): Tally {
   };
 }
 
-/** Nothing after the first slash behind the host. */
+/** Nothing follows the first slash after the host. */
 function isHomePage(url: string): boolean {
   return url.indexOf('/', url.indexOf('://') + 3) === url.length - 1;
 }

@@ -1,7 +1,7 @@
 /**
- * The link graph drawn together by host: a node a host, a link where any page of one links to a page of another,
- * weighted by how many do. Links inside a host are counted apart and are no links here, else they would outweigh all
- * others. Memory: 16 bytes a pair of linked hosts, and 4 a page while it is built.
+ * The link graph by host: one node per host, and a link if any page of one links to a page of another, weighted by the
+ * number of links. Links inside a host are counted separately, because they would outweigh all others. Memory: 16 bytes
+ * per pair of linked hosts, and 4 per page while it is built.
  */
 import { LINK_FLAGS } from '../parse/parsed-page.ts';
 import type { Digraph } from './digraph.ts';
@@ -10,7 +10,7 @@ import type { LinkGraph } from './link-graph.ts';
 
 export interface DomainGraph extends Digraph {
   readonly weights: Uint32Array;
-  /** How many of the links that a weight counts are nofollow. */
+  /** How many of the links in a weight are nofollow. */
   readonly nofollow: Uint32Array;
   /** Links between pages of the same host. */
   readonly internalLinks: Uint32Array;
@@ -26,7 +26,7 @@ export function buildDomainGraph(graph: LinkGraph): DomainGraph {
   const weights = growingNumbers(Uint32Array);
   const nofollow = growingNumbers(Uint32Array);
   const internalLinks = new Uint32Array(nodeCount);
-  // Counts of the host at hand, by target; only what was touched is cleared.
+  // Counts of the current host, by target; only the used ones are cleared.
   const counts = new Uint32Array(nodeCount);
   const nofollowCounts = new Uint32Array(nodeCount);
   for (let host = 0; host < nodeCount; host++) {
@@ -62,7 +62,7 @@ export function buildDomainGraph(graph: LinkGraph): DomainGraph {
   };
 }
 
-/** Page indexes sorted by host: those of host h from firsts[h] on. */
+/** Page indexes sorted by host: those of host h begin at firsts[h]. */
 function pagesByHost({ nodeCount, hostOf, hosts }: LinkGraph) {
   const firsts = new Uint32Array(hosts.length + 1);
   for (let page = 0; page < nodeCount; page++) firsts[hostOf[page] + 1]++;

@@ -1,6 +1,6 @@
 /**
- * What every export format is given: a graph as columns, nodes in batches and edges one by one, to be written while it
- * is read. Nodes come in the order of their ids, edges by source. Formats know nothing of pages or domains.
+ * The input of every export format: a graph as columns, nodes in batches and edges one by one, written while it is
+ * read. Nodes come in the order of their ids, edges by source. Formats know nothing of pages or domains.
  */
 export type ColumnType = 'string' | 'integer' | 'number';
 
@@ -21,14 +21,14 @@ export interface ExportNode {
 export interface ExportEdge {
   readonly source: number;
   readonly target: number;
-  /** How many links it stands for. */
+  /** Its number of links. */
   readonly weight: number;
   /** How many of them are nofollow. */
   readonly nofollow: number;
 }
 
 export interface ExportGraph {
-  /** Attributes of nodes besides id and label. */
+  /** Attributes of nodes, in addition to id and label. */
   readonly columns: readonly GraphColumn[];
   readonly nodeCount: number;
   readonly edgeCount: number;
@@ -36,13 +36,13 @@ export interface ExportGraph {
   edges(): Iterable<ExportEdge>;
 }
 
-/** Attributes of edges, in every format the same. */
+/** Attributes of edges, the same in every format. */
 export const EDGE_COLUMNS = [
   { name: 'weight', type: 'integer' },
   { name: 'nofollow', type: 'integer' },
 ] as const satisfies readonly GraphColumn[];
 
-/** What every node has, page or domain. */
+/** The columns of every node, page or domain. */
 export const NODE_COLUMNS: readonly GraphColumn[] = [
   { name: 'state', type: 'string' },
   { name: 'class', type: 'string' },

@@ -1,16 +1,16 @@
-/** The formats a graph can be exported in, and the files that each makes. */
+/** The formats of graph exports, and the files of each. */
 import type { ExportGraph } from './export-graph.ts';
 
 export const EXPORT_FORMATS = ['gexf', 'graphml', 'csv', 'jsonl', 'dot', 'parquet'] as const;
 export type ExportFormat = (typeof EXPORT_FORMATS)[number];
 
 export interface GraphFile {
-  /** Tables have a file for nodes beside the one for edges; every other format is one file. */
+  /** Tables have a file for nodes beside the one for edges. Every other format is one file. */
   readonly holds: 'graph' | 'edges' | 'nodes';
   readonly pieces: AsyncIterable<string | Uint8Array>;
 }
 
-/** Only the format that is asked for is loaded. The files are to be written in this order. */
+/** Loads only the requested format. Write the files in this order. */
 export async function filesOf(format: ExportFormat, graph: ExportGraph): Promise<GraphFile[]> {
   switch (format) {
     case 'gexf':

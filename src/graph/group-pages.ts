@@ -1,26 +1,26 @@
 /**
- * The pages of a site drawn together for a picture of it: into sections (folders of its paths), or the most linked pages
- * each by itself. Links between groups are counted by the survey as those between domains are. Memory: 4 bytes a page,
- * and the names of as many folders as COUNT_AT_MOST.
+ * Groups the pages of a site for its picture: into sections (folders of its paths), or the most linked pages one by
+ * one. The survey counts links between groups as those between domains. Memory: 4 bytes per page, and the names of up
+ * to COUNT_AT_MOST folders.
  */
 import { PAGE_STATES } from '../frontier/page-state.ts';
 import type { GraphFilter, ReadSide } from '../store/read-side.ts';
 import type { LinkGraph } from './link-graph.ts';
 
-/** The link graph with groups in the place of hosts. */
+/** The link graph with groups instead of hosts. */
 export interface GroupedPages {
   links: LinkGraph;
-  /** By group: it stands for what is not shown one by one, and is no node of the picture. */
+  /** By group: it stands for everything that is not shown separately, and is no node of the picture. */
   isRest: boolean[];
-  /** By group: nothing of it was asked, for it is another site. */
+  /** By group: it is another site, and none of its pages was requested. */
   isOutside: boolean[];
-  /** How many there are, shown or not. */
+  /** The number of all groups, shown or not. */
   total: number;
 }
 
 type Pages = Pick<ReadSide, 'graphPages'>;
 
-/** A picture of a few sections says nothing: a large one is parted until there are this many. */
+/** A picture of a few sections says nothing: large ones are split until there are this many. */
 const ENOUGH_SECTIONS = 24;
 const LARGE_SHARE = 0.12;
 const MOST_SECTIONS = 300;
@@ -28,7 +28,7 @@ const MOST_OUTSIDE = 60;
 const DEEPEST = 3;
 const COUNT_AT_MOST = 200_000;
 
-/** Hosts of which pages were asked; the others are only linked to. */
+/** Hosts with requested pages; the others are only linked to. */
 export function visitedHosts({ hosts, hostOf, states, nodeCount }: LinkGraph): Uint8Array {
   const isVisited = new Uint8Array(hosts.length);
   for (let page = 0; page < nodeCount; page++) if (isAsked(states[page])) isVisited[hostOf[page]] = 1;
@@ -79,7 +79,9 @@ export async function groupBySection(
 
 const SMALLER = 'smaller sections';
 
-/** `https://host/`, `https://host/a/`, `https://host/a/b/`: of the host, and the folders of the path, the outermost first. */
+/**
+ * `https://host/`, `https://host/a/`, `https://host/a/b/`: the host, and the folders of the path, the outermost first.
+ */
 function foldersOf(url: string): string[] {
   const start = url.indexOf('/', url.indexOf('://') + 3);
   if (start === -1) return [`${url}/`];
@@ -98,7 +100,7 @@ interface Sections {
   total: number;
 }
 
-/** The folders at the top of each host; the largest are parted into theirs while there are few. */
+/** The folders at the top of each host. While there are few, the largest are split into their own folders. */
 function chooseSections(folders: ReadonlyMap<string, number>): Sections {
   const children = new Map<string, string[]>();
   const roots: string[] = [];
@@ -136,12 +138,12 @@ function parentOf(folder: string): string | null {
 
 const isRoot = (folder: string) => folder.indexOf('/', folder.indexOf('://') + 3) === folder.length - 1;
 
-/** Null for one of the folders that are not shown. `/docs` stands with the pages of `/docs/`, where there are any. */
+/** Null for a page in a folder that is not shown. `/docs` belongs to `/docs/`, if that has pages. */
 function sectionOf(url: string, { chosen }: Sections, folders: ReadonlyMap<string, number>): string | null {
   const way = foldersOf(url);
   const asFolder = `${url.replace(/[?#].*$/, '')}/`;
   if (way.length <= DEEPEST && folders.has(asFolder)) way.push(asFolder);
-  // A folder that was not chosen is no part of the top of its host.
+  // A folder that was not chosen does not belong to the top of its host.
   if (way.length > 1 && !chosen.has(way[1])) return null;
   return way.findLast((folder) => chosen.has(folder)) ?? null;
 }
@@ -151,11 +153,11 @@ function nameOf(folder: string, isSeveral: boolean): string {
   return readable(isSeveral ? folder.slice(start) : folder.slice(folder.indexOf('/', start)));
 }
 
-/** Not a sign that steers text or is not seen, and none of those that have a meaning in a URL. */
+/** Without characters that control text or are invisible, and without those that have a meaning in a URL. */
 const HARMLESS = /^(?:[\p{L}\p{M}\p{N}]|[\x21-\x7e])*$/u;
 const MEANS_SOMETHING = /%(?:2f|3f|23|25)/i;
 
-/** As people write it: `/über/`, not `/%C3%BCber/`; as it is where that would hide something. */
+/** As people write it: `/über/`, not `/%C3%BCber/`; unchanged if that would hide something. */
 function readable(path: string): string {
   if (!path.includes('%') || MEANS_SOMETHING.test(path)) return path;
   try {
@@ -167,7 +169,7 @@ function readable(path: string): string {
   }
 }
 
-/** The most linked pages by themselves, the start pages always; all others are left out. */
+/** The most linked pages one by one, and always the start pages; all others are left out. */
 export async function groupByPage(
   side: Pages,
   filter: GraphFilter,
@@ -206,7 +208,7 @@ async function* pagesOf(
   }
 }
 
-/** Gives each page the number of its group; pages that are put in none stand with the rest. */
+/** Gives each page the number of its group; other pages belong to the rest. */
 class Groups {
   readonly #groupOf: Int32Array;
   readonly #names: string[] = [];
@@ -230,7 +232,7 @@ class Groups {
     this.#groupOf[page] = group;
   }
 
-  /** Of other sites so many are shown, those with most pages. */
+  /** Shows so many of the other sites: those with most pages. */
   close(links: LinkGraph, mostOutside: number, total: number): GroupedPages {
     const outside = this.#names
       .map((_, group) => group)
@@ -239,7 +241,7 @@ class Groups {
     const left = new Set(outside.slice(mostOutside));
     const rest = this.#names.length;
     const hostOf = this.#groupOf.map((group) => (group === -1 || left.has(group) ? rest : group));
-    // Without pages it is no group: it would have a rank of its own.
+    // Without pages it is no group, and must not get a rank.
     const hosts = [...this.#names];
     const isRest = hosts.map((_, group) => left.has(group));
     const isOutside = [...this.#isOutside];

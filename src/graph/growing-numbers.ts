@@ -1,10 +1,10 @@
-/** Numbers of unknown count, appended to a typed array that grows by half: at most 2.5 times its content while it grows. */
+/** Numbers of unknown count, in a typed array that grows by half: at most 2.5 times its content while it grows. */
 type NumberArray = Int32Array | Uint8Array | Uint32Array;
 
 export interface GrowingNumbers<Numbers extends NumberArray> {
   readonly length: number;
   push(value: number): void;
-  /** The numbers so far; not a copy, valid until the next push. */
+  /** The numbers so far: not a copy, and valid until the next push. */
   view(): Numbers;
 }
 

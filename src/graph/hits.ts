@@ -1,7 +1,7 @@
 /**
  * Hubs and authorities (HITS) by power iteration: a good hub links to good authorities, a good authority is linked by
- * good hubs. Both add up to 1; in a graph without links all are 0. Started evenly, so that parts of the graph with
- * equal strength share. Deterministic; 24 bytes a node while it runs.
+ * good hubs. Both add up to 1; in a graph without links all are 0. It starts evenly, so that parts of equal strength
+ * share. Deterministic; 24 bytes per node while it runs.
  */
 import type { Digraph } from './digraph.ts';
 

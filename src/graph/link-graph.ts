@@ -1,8 +1,10 @@
 /**
  * The pages of a store and their links as one graph in typed arrays. Pages get dense indexes in the order of their ids;
- * URLs and titles stay in the store. Memory: 25 bytes a page, 5 a link, and the names of the hosts; while it is built
- * up to two and a half times that. Built from the read side's streams, never from all rows at once.
- * A crawl may go on meanwhile: links to pages found after the pages were read are left out.
+ * URLs and titles stay in the store. Before it: the streams of the read side. After it: the measures of src/graph.
+ *
+ * Memory: 25 bytes per page, 5 per link, and the names of the hosts; up to two and a half times that while it is built.
+ * Never holds all rows at once. A crawl may go on meanwhile: links to pages found after the pages were read are left
+ * out.
  */
 import { PAGE_STATES } from '../frontier/page-state.ts';
 import type { GraphFilter, GraphPage, ReadSide } from '../store/read-side.ts';
@@ -32,7 +34,7 @@ export interface LinkGraph extends Digraph {
 
 export type GraphSource = Pick<ReadSide, 'graphPages' | 'graphLinks'>;
 
-/** `onPage` sees every page once, in order of its index, with what the graph does not keep. */
+/** `onPage` sees every page once, in order of its index, with the facts that the graph does not keep. */
 export async function buildLinkGraph(
   source: GraphSource,
   filter: GraphFilter = {},
@@ -125,7 +127,7 @@ async function readLinks(
   return { offsets, targets: targets.view(), flags: flags.view() };
 }
 
-/** Ids of one project have few gaps: where they have none the first guess is right. */
+/** The ids of one project have few gaps. Without gaps the first guess is right. */
 function findIndex(ids: Int32Array, id: number): number {
   const guess = id - ids[0];
   if (ids[guess] === id) return guess;

@@ -1,4 +1,4 @@
-/** Depth by origin as columns of an export, one an origin, within a bound of memory. */
+/** Depth by origin as columns of an export, one per origin, within a limit of memory. */
 import type { Cell, GraphColumn } from './export-graph.ts';
 import type { LinkGraph } from './link-graph.ts';
 import { originDepths } from './origin-depths.ts';
@@ -9,13 +9,13 @@ const MOST_DEPTHS = 64 * 1024 * 1024;
 
 export interface OriginColumns {
   readonly columns: readonly GraphColumn[];
-  /** Set when there are too many origins and pages to hold: then there are no columns. */
+  /** True if there are too many origins and pages to hold: then there are no columns. */
   readonly isLeftOut: boolean;
-  /** Depths of a node, beside the columns; null where the origin does not reach it. */
+  /** Depths of a node, in the order of the columns; null if the origin does not reach it. */
   cells(node: number): Cell[];
 }
 
-/** `nodeOf` says which node a page belongs to: itself, or its host. A node has the least depth of its pages. */
+/** `nodeOf` gives the node of a page: itself, or its host. A node has the least depth of its pages. */
 export function buildOriginColumns(
   graph: LinkGraph,
   origins: StoredOrigins,

@@ -1,8 +1,8 @@
 /**
- * Depth from each origin (specification 004 section 5; DESIGN, details decided): 0 for every page of the origin's own
- * domain, else the least over in-links of depth + 1 and over redirects that lead here of depth + 0. Links that the run's
- * rules did not follow lend none. One search an origin, level by level, since steps cost 0 or 1.
- * Deterministic; 12 bytes a page, however many origins there are: whoever listens keeps what it needs.
+ * Depth from each origin: 0 for every page of the origin's own domain, otherwise the least over in-links of depth + 1
+ * and over redirects that lead here of depth + 0. Links that the run's rules did not follow give no depth. One search
+ * per origin, level by level, because steps cost 0 or 1. Deterministic; 12 bytes per page, however many origins there
+ * are: the caller keeps what it needs.
  */
 import { UNFOLLOWED } from '../store/settlement.ts';
 import type { LinkGraph } from './link-graph.ts';
@@ -17,7 +17,7 @@ export type DepthGraph = Pick<LinkGraph, 'nodeCount' | 'offsets' | 'targets' | '
 
 const UNREACHED = 0x7fff_ffff;
 
-/** Tells of every page that an origin reaches: origin by origin, pages in the order of their indexes. */
+/** Calls back for every page that an origin reaches: origin by origin, pages in the order of their indexes. */
 export function originDepths(
   graph: DepthGraph,
   origins: readonly Origin[],
@@ -35,8 +35,8 @@ export function originDepths(
 }
 
 /**
- * Pages of the level at hand are in `now`, those of the next in `next`. A page is put into a level only when its depth
- * falls to it, which happens once a level, so that neither list outgrows the pages.
+ * Pages of the current level are in `now`, those of the next in `next`. A page is added to a level only when its depth
+ * falls to it, which happens once per level, so neither list outgrows the pages.
  */
 function search(
   { nodeCount, offsets, targets, flags, redirectTo }: DepthGraph,
@@ -56,7 +56,7 @@ function search(
     let nextCount = 0;
     for (let at = 0; at < count; at++) {
       const page = now[at];
-      // It may have come nearer by a redirect after it was put here.
+      // A redirect may have made it nearer after it was added here.
       if (depths[page] !== depth) continue;
       const target = redirectTo[page];
       if (target !== -1 && depths[target] > depth) {

@@ -1,6 +1,6 @@
 /**
- * The class of a page on the map, in the order of specification 004 section 3.3: what the state already says, then
- * whether its host is one of the quality domains; the rest was discovered.
+ * The class of a page on the map: blacklist and stub by its state, then quality if its host is one of the quality
+ * domains, otherwise discovered.
  */
 import type { PageState } from '../frontier/page-state.ts';
 

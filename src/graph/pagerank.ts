@@ -1,7 +1,7 @@
 /**
- * PageRank by power iteration: where a reader is who follows a link at random (by weight where links have weights) with
- * probability `damping` and else jumps anywhere. From a node without links it jumps anywhere too. Ranks add up to 1.
- * Deterministic; 24 bytes a node while it runs.
+ * PageRank by power iteration: the position of a reader who follows a random link (by weight if links have weights)
+ * with probability `damping`, and otherwise jumps anywhere. From a node without links the reader always jumps. Ranks
+ * add up to 1. Deterministic; 24 bytes per node while it runs.
  */
 import type { Digraph } from './digraph.ts';
 

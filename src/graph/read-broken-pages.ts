@@ -1,8 +1,8 @@
 /**
- * The broken pages of a project for the report: those with most links to them first, each with a page that links there.
- * The links are those of `sumi links --broken`: through redirects, too. One pass over the pages and one over the links; of
- * projects that are too large for that, the first ones found, each with the page that it was found on. Memory: some 50
- * bytes a broken page, of so many at most, and what broken-links.ts says.
+ * The broken pages of a project for the report: those with most links first, each with a page that links there. The
+ * links are those of `sumi links --broken`: through redirects, too. One pass over the pages and one over the links. In
+ * larger projects, the first broken pages found, each with the page that it was found on. Memory: about 50 bytes per
+ * broken page, up to a limit, and that of broken-links.ts.
  */
 import { BROKEN_STATES } from '../frontier/counting-words.ts';
 import type { PageState } from '../frontier/page-state.ts';
@@ -15,9 +15,9 @@ export interface BrokenPage {
   state: PageState;
   statusCode: number | null;
   reason: string | null;
-  /** How many links lead to it; null where that was not counted. */
+  /** How many links lead to it; null if they were not counted. */
   linkedFrom: number | null;
-  /** A page that links to it, or else the redirect by which it was found; null where neither is known, as of a start URL. */
+  /** A page that links to it, or the redirect by which it was found; null if neither is known, as for a start URL. */
   source: { url: string; isRedirect: boolean } | null;
 }
 
@@ -30,7 +30,7 @@ export interface BrokenPages {
 type BrokenSide = Pick<ReadSide, 'pages' | 'pageById' | 'graphPages' | 'graphLinks'>;
 
 const SHOWN = 30;
-/** Links of more pages than these take longer to read than the rest of the report. */
+/** The links of more pages take longer to read than the rest of the report. */
 const COUNT_UP_TO = 300_000;
 const MOST_HELD = 100_000;
 

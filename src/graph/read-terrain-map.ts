@@ -1,7 +1,7 @@
 /**
- * Fills in the terrain for the page from the stored map: domains with what the survey found, their depth from each
- * origin, the links between them, and the pages of each that most others refer to. Reads only; memory is the survey's
- * and a few URLs a domain.
+ * Collects the data of the map page from the stored map: domains with the results of the survey, their depth from each
+ * origin, the links between them, and the most linked pages of each. Reads only; needs the memory of the survey and a
+ * few URLs per domain.
  */
 
 import { BROKEN_STATES } from '../frontier/counting-words.ts';
@@ -25,11 +25,11 @@ const TOP_PAGES = 8;
 type MapSide = Pick<ReadSide, 'graphPages' | 'graphLinks' | 'projects' | 'lastRun'>;
 
 export interface TerrainMapRequest {
-  /** All projects of the store when absent. */
+  /** If absent: all projects of the store. */
   project?: string;
-  /** Of the same project, where it has been made already. */
+  /** Of the same project, if it was already made. */
   survey?: TerrainSurvey;
-  /** What the dots are; undefined: domains, or of a crawl of one site its sections. */
+  /** What the dots are. Undefined: domains, or the sections of a crawl of one site. */
   subject?: MapSubject;
   now: number;
 }
@@ -55,7 +55,7 @@ export async function readTerrainMap(side: MapSide, request: TerrainMapRequest):
   };
 }
 
-/** With more hosts than this, hosts are what one wants to see. */
+/** With more hosts than this, the hosts are of interest. */
 const MOST_HOSTS_OF_A_SITE = 5;
 /** Fewer sections show nothing: then the pages are drawn. */
 const LEAST_SECTIONS = 4;
@@ -65,7 +65,7 @@ interface SiteGroups extends GroupedPages {
   subject: Exclude<MapSubject, 'domains'>;
 }
 
-/** Null where domains are to be drawn. */
+/** Null if domains are drawn. */
 async function groupFor(
   side: MapSide,
   filter: GraphFilter,
@@ -88,7 +88,7 @@ async function groupFor(
 
 const NO_ORIGINS = createStoredOrigins(new Map());
 
-/** What is drawn of a site, with the classes of its own: see DOMAIN_CLASSES. */
+/** The drawing of a site, with the classes of its own: see DOMAIN_CLASSES. */
 async function siteMap(side: MapSide, filter: GraphFilter, project: string, grouped: SiteGroups) {
   const { subject, isRest, isOutside, total } = grouped;
   const survey = surveyTerrain(grouped.links, NO_ORIGINS);
@@ -122,7 +122,7 @@ async function siteMap(side: MapSide, filter: GraphFilter, project: string, grou
 
 const SITE_TITLES = { sections: 'Sections of', pages: 'Pages of' } as const;
 
-/** Of groups with one page each. */
+/** For groups with one page each. */
 function stateOfGroups({ hostOf, hosts, states }: LinkGraph): Uint8Array {
   const found = new Uint8Array(hosts.length);
   for (const [page, group] of hostOf.entries()) found[group] = states[page];
@@ -167,7 +167,7 @@ function linksOf({ domainGraph: { nodeCount, offsets, targets, weights } }: Terr
   return links;
 }
 
-/** URLs and titles are not kept with the graph: a second pass over the pages finds those that are shown. */
+/** The graph does not keep URLs and titles: a second pass over the pages finds those that are shown. */
 async function findTopPages(
   side: Pick<ReadSide, 'graphPages'>,
   filter: GraphFilter,
@@ -188,7 +188,7 @@ async function findTopPages(
   return found.map((pages) => pages.sort((a, b) => b.references - a.references).map(({ page }) => page));
 }
 
-/** By page index: 1 for the most referred-to pages of each host, of equals the first found. */
+/** By page index: 1 for the pages of each host with most links to them; of equal ones the first found. */
 function choosePages({ links, references, domains }: TerrainSurvey): Uint8Array {
   const tops: number[][] = domains.map(() => []);
   for (let page = 0; page < links.nodeCount; page++) {

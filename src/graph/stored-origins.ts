@@ -1,6 +1,6 @@
 /**
- * The quality domains that the stored projects were last crawled with: the origins of their depths, and what makes a
- * page's class `quality`. Read from the configuration of each project's last run; a project of another profile has none.
+ * The quality domains of the last crawl of each stored project: the origins of depths, and what makes a page's class
+ * `quality`. Read from the configuration of each project's last run; a project of another profile has none.
  */
 import type { TerrainLists } from '../config/terrain-lists.ts';
 import type { ReadSide } from '../store/read-side.ts';
@@ -16,9 +16,9 @@ import type { Origin } from './origin-depths.ts';
 export interface StoredOrigins {
   /** Domains as written, each once, in the order of the lists. */
   readonly names: readonly string[];
-  /** True where the host is of a quality domain of that project. */
+  /** True if the host belongs to a quality domain of that project. */
   isQuality(projectId: number, host: string): boolean;
-  /** The origins over the pages of a graph; pages of other projects are none of theirs. */
+  /** The origins over the pages of a graph; pages of other projects do not belong to them. */
   over(graph: LinkGraph): Origin[];
 }
 
@@ -55,7 +55,7 @@ export function createStoredOrigins(domainsOf: ReadonlyMap<number, readonly stri
   };
 }
 
-/** Every host is compared once, not every page. */
+/** Compares every host once, not every page. */
 function originOver(graph: LinkGraph, name: string, projects: ReadonlySet<number>): Origin {
   const pattern = compileDomainPattern(name);
   const isOwnHost = graph.hosts.map((host) => pattern !== null && matchesDomain(pattern, host));

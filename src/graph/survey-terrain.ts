@@ -1,6 +1,7 @@
 /**
- * What there is to say about a map as a whole, gathered in one pass over its graph: domains with their class, numbers and depths, how often each page is referred to, and the graph of domains with what it measures. The summary
- * and the picture are two ways to show it. Memory: that of the link graph, 8 bytes a page and some 100 a domain.
+ * The facts about a map as a whole, collected in one pass over its graph: domains with their class, numbers and depths,
+ * how often each page is linked to, and the graph of domains with its measures. The summary and the picture show them
+ * in two ways. Memory: that of the link graph, 8 bytes per page and about 100 per domain.
  */
 import { countUrls, ERROR_WORDS, type UrlCounts, wordOf } from '../frontier/counting-words.ts';
 import { PAGE_STATES, type PageStateCode, pageStateName } from '../frontier/page-state.ts';
@@ -15,18 +16,18 @@ import type { StoredOrigins } from './stored-origins.ts';
 export interface SurveyedDomain {
   name: string;
   class: PageClass;
-  /** Known URLs, whatever became of them. */
+  /** Known URLs of any state. */
   pages: number;
   processed: number;
   waiting: number;
   errors: number;
-  /** Left over by max-domain-requests. */
+  /** Pages that max-domain-requests left out. */
   leftOver: number;
-  /** The least of any known URL; null when no path from an origin is known. */
+  /** The least of any known URL; null if no path from an origin is known. */
   depth: number | null;
   /** Of the crawled pages; null when there are none. */
   crawledDepth: { least: number; most: number } | null;
-  /** Pages of it that lead there by link or redirect are counted too. */
+  /** The number of pages that lead there by link or redirect, its own included. */
   references: number;
 }
 
@@ -42,7 +43,7 @@ export interface TerrainSurvey {
   links: LinkGraph;
   /** By page index: pages that lead to it by a link, or by a redirect that ended there. */
   references: Uint32Array;
-  /** Beside `domainGraph.hosts`. */
+  /** In the order of `domainGraph.hosts`. */
   domains: SurveyedDomain[];
   domainGraph: DomainGraph;
   degrees: Degrees;
@@ -104,7 +105,7 @@ function addPage(
   isQuality: boolean,
 ): void {
   const state = pageStateName(code);
-  // The strictest class of any page is the domain's.
+  // The strictest class of its pages is that of the domain.
   const found = pageClass(state, isQuality);
   if (PAGE_CLASSES.indexOf(found) < PAGE_CLASSES.indexOf(domain.class)) domain.class = found;
   domain.pages++;
@@ -120,7 +121,7 @@ function addPage(
   domain.crawledDepth = { least: Math.min(least, depth), most: Math.max(most, depth) };
 }
 
-/** A page that links to where it redirects is one referrer. */
+/** A page that links to its own redirect target counts once. */
 function countReferences({ nodeCount, offsets, targets, redirectTo }: LinkGraph): Uint32Array {
   const references = new Uint32Array(nodeCount);
   for (let page = 0; page < nodeCount; page++) {

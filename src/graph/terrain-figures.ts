@@ -1,6 +1,6 @@
 /**
- * The numbers of a map for its summary (specification 004 section 9.3), as plain data: for Markdown, for the terminal
- * and as JSON. Every number is one that plain SQL over the views gives too; lists are bounded and in a stable order.
+ * The numbers of a map for its summary, as plain data: for Markdown, for the terminal and as JSON. Plain SQL over the
+ * views gives the same numbers. Lists are bounded and in a stable order.
  */
 import type { UrlCounts } from '../frontier/counting-words.ts';
 import type { PageState } from '../frontier/page-state.ts';
@@ -25,7 +25,7 @@ export interface TerrainFigures extends UrlCounts {
   status: string;
   started_at: string;
   finished_at: string | null;
-  /** Up to now while there is no end; pauses of a resumed run included. */
+  /** Until now while the run has not ended; pauses of a resumed run included. */
   duration_seconds: number;
   max_depth: number | null;
   /** The URLs read. */
@@ -40,13 +40,13 @@ export interface TerrainFigures extends UrlCounts {
   /** Most pages first. */
   quality_domains: { domain: string; pages: number; waiting: number; left_over: number }[];
   other_domains: { domain: string; pages: number; depth: { least: number; most: number } | null }[];
-  /** Of which `other_domains` lists the first. */
+  /** `other_domains` lists the first of them. */
   other_domains_known: number;
   top_blacklisted: ReferredUrl[];
   top_stubbed: ReferredUrl[];
   errors_by_kind: MapErrors['pages'];
   rate_limited_domains: MapErrors['rate_limited'];
-  /** Pieces of the domain graph that hang together, and how many domains the largest has. */
+  /** The connected parts of the domain graph, and the number of domains in the largest. */
   components: number;
   largest_component: number;
   top_domains: { domain: string; class: PageClass; pagerank: number; indegree: number; outdegree: number }[];
@@ -59,7 +59,7 @@ export interface ReadTerrain {
 
 type TerrainSide = Pick<ReadSide, 'graphPages' | 'graphLinks' | 'projects' | 'lastRun' | 'mapErrors'>;
 
-/** Null when the project has had no run. `graph` is the project's, for who has read it already. */
+/** Null if the project has no run. `graph` is the project's graph, if the caller has read it already. */
 export async function readTerrainFigures(
   side: TerrainSide,
   { id, project }: { id: number; project: string },
@@ -145,7 +145,7 @@ function byPages(a: SurveyedDomain, b: SurveyedDomain): number {
 
 type Referred = Record<'Blacklisted' | 'Stubbed', { known: number; top: ReferredUrl[] }>;
 
-/** URLs are not kept with the graph: those that are listed are read again. */
+/** The graph does not keep URLs: those that are listed are read again. */
 async function listReferred(
   side: Pick<ReadSide, 'graphPages'>,
   filter: GraphFilter,
@@ -157,7 +157,7 @@ async function listReferred(
     for (const { id, state, url } of batch) {
       if (!isListed(state)) continue;
       const at = links.indexOf(id);
-      // Found since the graph was read.
+      // Found after the graph was read.
       if (at === -1) continue;
       found[state].known++;
       keepTop(found[state].top, { url, references: references[at] });

@@ -1,12 +1,12 @@
 /**
- * The attributes that the scanner reads, and how their values are compared: by their bytes in any case, no string is
- * made. Where their offsets stand: kernel-layout.ts.
+ * The attributes that the scanner reads, and how their values are compared: byte by byte in any case, without making a
+ * string. kernel-layout.ts says where their offsets are.
  */
 
 import * as at from './kernel-layout.ts';
 import { buildSlots, hashName } from './tag-names.ts';
 
-/** Numbers a meta: its pairs of offsets from name to charset. */
+/** Numbers per meta: its pairs of offsets from name to charset. */
 export const META_WIDTH = 8;
 
 const ATTRIBUTES: [string, number][] = [
@@ -35,7 +35,7 @@ const ATTRIBUTES: [string, number][] = [
   ['open', at.OPEN],
 ];
 
-/** By slot: the hash of the name, and where its offsets stand or which sign it is. */
+/** By slot: the hash of the name, and where its offsets are, or which sign it is. */
 export function attributeTable(): { multiplier: number; hashes: Int32Array; spans: Uint8Array } {
   const byIndex = Int32Array.from(ATTRIBUTES, ([name]) => hashName(name));
   const { multiplier, slots } = buildSlots(byIndex, at.ATTRIBUTE_SHIFT);
@@ -49,7 +49,7 @@ export function attributeTable(): { multiplier: number; hashes: Int32Array; span
 const TEXT_HTML = Buffer.from('text/html');
 const XHTML = Buffer.from('application/xhtml+xml');
 
-/** True when the span is `lower` in any case. */
+/** True if the span equals `lower` in any case. */
 export function isSameName(bytes: Uint8Array, start: number, end: number, lower: Uint8Array): boolean {
   if (end - start !== lower.length) return false;
   for (let i = 0; i < lower.length; i++) {

@@ -1,20 +1,20 @@
 /**
- * Decodes one HTML character reference (`&amp;`, `&#233;`, `&notin`) by the rules of the HTML standard,
- * section 13.2.5.72 on. Promises the same characters as a browser, in text and in attribute values, where
- * a name without its semicolon before `=` or a letter or digit stays as written.
+ * Decodes one HTML character reference (`&amp;`, `&#233;`, `&notin`) by the HTML standard, section 13.2.5.72 and
+ * following. Promises the same characters as a browser, in text and in attribute values, where a name without its
+ * semicolon before `=`, a letter or a digit stays as written.
  */
 
 import { LEGACY_NAMES, NAMED_CHARACTERS } from './named-characters.ts';
 
 export interface Reference {
-  /** Where reading goes on. */
+  /** Where reading continues. */
   next: number;
   first: number;
   /** A few names stand for two characters; 0 for none. */
   second: number;
 }
 
-/** Code points 0x80-0x9f of a numeric reference, and those bytes in windows-1252. 0 = stays as it is. */
+/** Code points 0x80-0x9f of a numeric reference, and these bytes in windows-1252. 0: unchanged. */
 export const WINDOWS_1252_HIGH = Uint16Array.of(
   ...[
     0x20ac, 0, 0x201a, 0x0192, 0x201e, 0x2026, 0x2020, 0x2021, 0x02c6, 0x2030, 0x0160, 0x2039, 0x0152, 0,
@@ -52,7 +52,7 @@ function isAlphanumeric(byte: number): boolean {
   return (byte >= 0x30 && byte <= 0x39) || ((byte | 32) >= 0x61 && (byte | 32) <= 0x7a);
 }
 
-/** Reads the reference whose `&` stands at `at`. False when it is only an ampersand. */
+/** Reads the reference whose `&` is at `at`. False if it is only an ampersand. */
 export function readReference(
   bytes: Uint8Array,
   at: number,

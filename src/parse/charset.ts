@@ -1,8 +1,8 @@
 /**
- * Decides the character encoding of a body and gives its bytes as valid UTF-8 with a 0 behind them. A body that is
- * UTF-8 or ASCII already, with that 0 in place, is given back as it is; anything else is rewritten once into a buffer
- * that is used again. Order: byte order mark, Content-Type, meta or XML declaration, else UTF-8 if the body is valid
- * UTF-8 (what its author sees in a browser that guesses), else windows-1252.
+ * Decides the character encoding of a body and gives its bytes as valid UTF-8 with a 0 after them. A body in UTF-8 or
+ * ASCII with that 0 in place is returned as it is. Any other is rewritten once into a buffer that is reused. The order:
+ * byte order mark, Content-Type, meta or XML declaration. Without any of these: UTF-8 if the body is valid UTF-8 (as
+ * its author sees it in a browser that guesses), otherwise windows-1252.
  */
 
 import { isUtf8 } from 'node:buffer';
@@ -11,13 +11,18 @@ import type * as EncodingSniffer from 'encoding-sniffer';
 import { WINDOWS_1252_HIGH, writeUtf8 } from './character-references.ts';
 import type { MimeType } from './mime-type.ts';
 
-/** The standard lets a parser stop at 1024 bytes; browsers also honour a declaration that comes later. */
+/** The standard allows a parser to stop at 1024 bytes. Browsers also obey a later declaration. */
 const PRESCAN_BYTES = 16_384;
 const UNKNOWN = 'windows-1252';
-/** What the Encoding standard makes of labels that are no longer safe to decode, such as iso-2022-kr and hz-gb-2312. */
+/**
+ * The Encoding standard's result for labels that are not safe to decode any more, such as iso-2022-kr and hz-gb-2312.
+ */
 const REPLACEMENT = 'replacement';
 
-/** Loaded by the first page that needs it: its tables cost every start of the program 20 ms, and most pages are UTF-8. */
+/**
+ * Loaded by the first page that needs it: its tables would cost every start of the program 20 ms, and most pages are
+ * UTF-8.
+ */
 const load = createRequire(import.meta.url);
 let loaded: typeof EncodingSniffer | null = null;
 function sniffer(): typeof EncodingSniffer {
@@ -29,12 +34,12 @@ function withoutCopy(bytes: Uint8Array, length: number): Buffer {
   return Buffer.from(bytes.buffer, bytes.byteOffset, length);
 }
 
-/** The encoding's name in lower case for a label such as `latin1`; null when there is none. */
+/** The encoding's name in lower case for a label such as `latin1`; null if there is none. */
 export function encodingOfLabel(label: string): string | null {
   const clean = label.trim().toLowerCase();
   if (clean === '') return null;
   if (clean === 'utf-8' || clean === 'utf8') return 'utf-8';
-  // An unknown label leaves the default in place: two different defaults tell the cases apart.
+  // An unknown label leaves the default in place. Two different defaults show which case it is.
   const empty = new Uint8Array(0);
   const name = sniffer().getEncoding(empty, { userEncoding: clean, defaultEncoding: 'utf-8' }).toLowerCase();
   if (name !== 'utf-8') return name;
@@ -50,7 +55,7 @@ export function charsetOfMimeType(type: MimeType | null): string | null {
   return label === undefined ? null : encodingOfLabel(label);
 }
 
-/** The encoding by byte order mark or declaration inside the body; windows-1252 where nothing is declared. */
+/** The encoding by byte order mark or declaration inside the body; windows-1252 if nothing is declared. */
 export function prescanCharset(bytes: Uint8Array, length: number): string {
   return sniffer()
     .getEncoding(withoutCopy(bytes, Math.min(length, PRESCAN_BYTES)), {
@@ -60,12 +65,12 @@ export function prescanCharset(bytes: Uint8Array, length: number): string {
 }
 
 /**
- * A charset that is given and is not UTF-8; the bare word, in a title say, declares nothing. A pattern, because V8 runs
- * it at full speed from the first page on.
+ * A charset that is given and is not UTF-8. The word alone, for example in a title, declares nothing. A regular
+ * expression, because V8 runs it at full speed from the first page on.
  */
 const OTHER_CHARSET = /charset[\0-\x20]*=[\0-\x20"']*(?![\0-\x20"']|utf-?8)/i;
 
-/** False when the first bytes cannot declare anything but UTF-8; spares the prescan of nearly every page. */
+/** False if the first bytes cannot declare anything but UTF-8. Saves the prescan of nearly every page. */
 function mayDeclareOther(bytes: Uint8Array, length: number): boolean {
   if (bytes[0] === 0x3c && bytes[1] === 0x3f) return true;
   return OTHER_CHARSET.test(withoutCopy(bytes, Math.min(length, 1024)).toString('latin1'));
@@ -74,7 +79,7 @@ function mayDeclareOther(bytes: Uint8Array, length: number): boolean {
 const ESCAPE = 0x1b;
 const DOLLAR = 0x24;
 
-/** Whether the bytes, all ASCII, hold the escape sequence by which ISO-2022-JP goes over to its own characters. */
+/** Whether the bytes, all ASCII, contain the escape sequence by which ISO-2022-JP switches to its own characters. */
 function shiftsToJapanese(bytes: Uint8Array, length: number): boolean {
   const body = withoutCopy(bytes, length);
   for (let p = body.indexOf(ESCAPE); p !== -1 && p + 2 < length; p = body.indexOf(ESCAPE, p + 1))
@@ -82,7 +87,7 @@ function shiftsToJapanese(bytes: Uint8Array, length: number): boolean {
   return false;
 }
 
-/** What the body declares, which may come late; ISO-2022-JP where it declares nothing. */
+/** What the body declares, perhaps late; ISO-2022-JP if it declares nothing. */
 function declaredOrJapanese(bytes: Uint8Array, length: number): string {
   const head = withoutCopy(bytes, Math.min(length, PRESCAN_BYTES));
   return sniffer()
@@ -90,7 +95,7 @@ function declaredOrJapanese(bytes: Uint8Array, length: number): string {
     .toLowerCase();
 }
 
-/** The encoding to read the body by, lower case. `isValid`: the bytes are valid UTF-8. */
+/** The encoding of the body, lower case. `isValid`: the bytes are valid UTF-8. */
 export function decideCharset(
   bytes: Uint8Array,
   length: number,
@@ -108,7 +113,7 @@ export function decideCharset(
   return inside === UNKNOWN && isValid && !declaresUnknown(bytes, length) ? 'utf-8' : inside;
 }
 
-/** Whether windows-1252 was declared and not only assumed: with another default it stays what it is. */
+/** Whether windows-1252 was declared and not only assumed: then another default does not change the result. */
 function declaresUnknown(bytes: Uint8Array, length: number): boolean {
   const head = withoutCopy(bytes, Math.min(length, PRESCAN_BYTES));
   return (
@@ -127,7 +132,7 @@ export type Utf8Reader = (bytes: Uint8Array, length: number, contentType: MimeTy
 
 function decode(bytes: Buffer, charset: string): string {
   if (charset === 'utf-8') return bytes.toString('utf8');
-  // One error in place of the whole body: its decoder ends at the first byte.
+  // One error instead of the whole body, because its decoder ends at the first byte.
   if (charset === REPLACEMENT) return bytes.length === 0 ? '' : '\ufffd';
   return sniffer().decodeBuffer(bytes, { userEncoding: charset });
 }

@@ -1,12 +1,12 @@
 /**
- * Encodes the query of a link as browsers send it: in the charset of the page that has the link. Only what is not ASCII
- * is changed here, and what the charset makes of it; a character that the charset does not have is sent as a numeric
- * reference. All else is the URL parser's. The path is sent as UTF-8 whatever the page is.
+ * Encodes the query of a link as browsers send it: in the charset of the page that has the link. Changes only
+ * characters beyond ASCII, and the bytes that the charset makes of them. A character that the charset does not have
+ * becomes a numeric reference. The URL parser does the rest. The path is always sent as UTF-8.
  */
 import { createRequire } from 'node:module';
 import type * as Whatwg from '@exodus/bytes/whatwg.js';
 
-/** What a query may not hold as it is, in ascending order (URL standard, special-query percent-encode set). */
+/** Characters that a query may not contain, in ascending order (URL standard, special-query percent-encode set). */
 const QUERY_SET = ' "#\'<>';
 
 /** Loaded by the first query that needs it, with the tables of all encodings. */
@@ -20,7 +20,7 @@ function whatwg(): typeof Whatwg {
   return loaded;
 }
 
-/** The charset in which the queries of a page's links are sent; null for UTF-8, which the URL parser does by itself. */
+/** The charset for the queries of a page's links; null for UTF-8, which the URL parser handles itself. */
 export function queryCharset(charset: string): string | null {
   return charset === 'utf-8' || charset === 'replacement' || charset.startsWith('utf-16') ? null : charset;
 }

@@ -1,6 +1,6 @@
 /**
- * Makes strings from spans of HTML bytes: titles, headings, anchor texts, attribute values. Called a few times a
- * page, or on demand; the hot path makes no strings. Never changes the bytes it reads.
+ * Makes strings from spans of HTML bytes: titles, headings, anchor texts, attribute values. Called a few times per
+ * page, or on demand; the hot path makes no strings. Never changes the bytes that it reads.
  */
 
 import { type Reference, readReference, writeUtf8 } from './character-references.ts';
@@ -9,7 +9,7 @@ import { FLAG, TAG_FLAGS, TAG_HASHES } from './tag-names.ts';
 export interface TextFolder {
   /** Text without markup (a title): references decoded, white space folded and trimmed. */
   plain(bytes: Uint8Array, start: number, end: number): string;
-  /** The same of a piece of HTML: tags and comments are left out, an image counts by its alt text. */
+  /** The same for a piece of HTML: tags and comments are left out, an image counts with its alt text. */
   markup(bytes: Uint8Array, start: number, end: number): string;
   /** An attribute value: references decoded, nothing folded. */
   attribute(bytes: Uint8Array, start: number, end: number): string;
@@ -27,7 +27,7 @@ export function isSpace(byte: number): boolean {
   return byte === 0x20 || (byte >= 0x09 && byte <= 0x0d && byte !== 0x0b);
 }
 
-/** Length of a space of Unicode at `at` that HTML does not fold but readers cannot see; 0 for none. */
+/** Length of a Unicode space at `at` that HTML does not fold but readers cannot see; 0 for none. */
 export function wideSpaceLength(bytes: Uint8Array, at: number): number {
   const lead = bytes[at];
   if (lead === 0xc2) return bytes[at + 1] === 0xa0 ? 2 : 0;
@@ -48,7 +48,7 @@ export function isWideSpace(code: number): boolean {
   );
 }
 
-/** The end of the tag or comment that opens at `at`: the offset after its `>`, quotes respected. */
+/** The end of the tag or comment that begins at `at`: the offset after its `>`, quotes respected. */
 export function skipTag(bytes: Uint8Array, at: number, end: number): number {
   let p = at + 1;
   if (bytes[p] === 0x21 && bytes[p + 1] === 0x2d && bytes[p + 2] === 0x2d) {
@@ -85,11 +85,11 @@ export function nameAt(bytes: Uint8Array, at: number): string {
   return name;
 }
 
-/** Whether the tag at `at` parts words, as it does in the page's text: a `<br>`, a block, an element nobody knows. */
+/** Whether the tag at `at` separates words, as in the page's text: a `<br>`, a block, an unknown element. */
 function breaksWord(bytes: Uint8Array, at: number): boolean {
   let p = at + 1;
   if (bytes[p] === SLASH) p++;
-  // Comments and the like are not there.
+  // Comments and the like do not separate words.
   if (bytes[p] === 0x21 || bytes[p] === 0x3f) return false;
   let hash = 0;
   for (; bytes[p] > SPACE && bytes[p] !== GREATER_THAN && bytes[p] !== SLASH; p++)
@@ -169,7 +169,7 @@ export function createTextFolder(): TextFolder {
     return end;
   }
 
-  /** Written into the scratch buffer in place: the alt text is part of the tag's bytes, so it fits. */
+  /** Written into the scratch buffer in place: the alt text is a part of the tag's bytes, so there is enough space. */
   function writeAlt(bytes: Uint8Array, from: number, end: number, at: number): number {
     const tag = Buffer.from(bytes.buffer, bytes.byteOffset + from, end - from).toString('latin1');
     const match = /\salt\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s>"']+))/i.exec(tag);

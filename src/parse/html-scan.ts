@@ -1,4 +1,4 @@
-/** What a scan of HTML notes. Offsets point into the scanned bytes; a start of -1 means absent. */
+/** The result of a scan of HTML. Offsets point into the scanned bytes; a start of -1 means absent. */
 
 import type { LinkSpans } from './link-spans.ts';
 import type { TextPiece } from './text-regions.ts';
@@ -13,13 +13,13 @@ export interface HtmlScan {
   baseEnd: number;
   langStart: number;
   langEnd: number;
-  /** Of each meta: name, http-equiv, content and charset as pairs of offsets, `META_WIDTH` numbers a meta. */
+  /** For each meta: name, http-equiv, content and charset as pairs of offsets, `META_WIDTH` numbers per meta. */
   metas: Int32Array;
   metaCount: number;
-  /** Of each JSON-LD script its content, as pairs of offsets. */
+  /** The content of each JSON-LD script, as pairs of offsets. */
   linkedData: number[];
   /** White space folded, references decoded; UTF-8. */
   text: Uint8Array;
-  /** What the text was put together from. */
+  /** The pieces of the page that the text consists of. */
   readonly pieces: readonly TextPiece[];
 }

@@ -1,6 +1,6 @@
 /**
- * HTTP-date in the three formats of RFC 9110 section 5.6.7 (IMF-fixdate, RFC 850, asctime), strictly: what is not one
- * of them is null, never a guess. The day's name must be one, but need not fit the date.
+ * HTTP-date in the three formats of RFC 9110 section 5.6.7 (IMF-fixdate, RFC 850, asctime), strictly: any other text
+ * gives null, never a guess. The day's name must be valid, but need not fit the date.
  */
 
 const DAY = '(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)';
@@ -15,22 +15,22 @@ const FORMATS = [
   new RegExp(`^${DAY} ${MONTH} (?<day>\\d\\d| \\d) ${TIME} (?<year>\\d{4})$`),
 ];
 
-/** A two-digit year that would lie more than 50 years ahead is of the century before. */
+/** A two-digit year more than 50 years in the future belongs to the century before. */
 function fullYear(shortYear: number, thisYear: number): number {
   const year = thisYear - (thisYear % 100) + shortYear;
   return year > thisYear + 50 ? year - 100 : year;
 }
 
-/** The form that nearly all servers send, but for leap seconds: the runtime's own reader knows it. */
+/** The form that nearly all servers send, without leap seconds. The runtime's own parser reads it. */
 const FIXDATE = new RegExp(
   `^${DAY}, \\d\\d (?:${MONTHS.join('|')}) [1-9]\\d{3} (?:[01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d GMT$`,
 );
 
-/** Every page that is asked whether it changed has such a date to check. Null for what is not quite that. */
+/** Every conditional request has such a date to check. Null for everything that is not exactly this form. */
 function parseFixdate(text: string): number | null {
   if (!FIXDATE.test(text)) return null;
   const time = Date.parse(text);
-  // The reader takes the 31st of February for a day in March.
+  // The runtime's parser accepts the 31st of February as a day in March.
   return new Date(time).getUTCDate() === Number(text.slice(5, 7)) ? time : null;
 }
 

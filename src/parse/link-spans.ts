@@ -1,7 +1,7 @@
 /**
- * The links of a page as spans of its bytes: trimmed, without fragment, hashed, with the flags of their rel. Plain
- * anchors are found by the kernel, all others are added here. Leaves out what is no page (javascript:, mailto:, tel:,
- * data:). Makes no string for a link until asked.
+ * The links of a page as spans of its bytes: trimmed, without fragment, hashed, with the flags of their rel. The kernel
+ * finds plain anchors; this file adds all others. Leaves out links to no page (javascript:, mailto:, tel:, data:).
+ * Makes a string for a link only on demand.
  */
 
 import { encodeQuery } from './encode-query.ts';
@@ -24,20 +24,22 @@ import type { ScanKernel } from './scan-kernel.ts';
 import { hashName } from './tag-names.ts';
 
 export interface LinkSpans extends LinkList {
-  /** Before a page is read. */
+  /** Called before a page is read. */
   reset(): void;
-  /** After it was read: tells where the links stand. */
+  /** Called after the page is read: sets the positions of the links. */
   settle(): void;
-  /** `href`: the span in the kernel's state (kernel-layout.ts) that holds the address. */
+  /** `href`: the span in the kernel's state (kernel-layout.ts) with the address. */
   addAnchor(href: number, textStart: number): void;
   addArea(href: number): void;
   /** Only for the relations that name pages: canonical, alternate, next, prev. */
   addLink(href: number): void;
   /** A document that is shown inside this one. */
   addFrame(isInline: boolean): void;
-  /** An anchor that the kernel found and left out, as its href may hide what it is: added if it is a page. */
+  /**
+   * An anchor that the kernel found and left out, because its href may hide its scheme. Added if it leads to a page.
+   */
   addDisguised(textStart: number): void;
-  /** The text of the open anchor, if one is open, ends here. */
+  /** Ends the text of the open anchor, if there is one. */
   closeAnchor(at: number): void;
 }
 
@@ -72,13 +74,13 @@ function readRel(bytes: Uint8Array, start: number, end: number): number {
 export function createLinkSpans(kernel: ScanKernel): LinkSpans {
   const folder = createTextFolder();
 
-  /** Of the tag at hand. */
+  /** Of the current tag. */
   function relFlags(): number {
     const start = kernel.state[SPANS + REL];
     return start < 0 ? 0 : readRel(kernel.bytes, start, kernel.state[SPANS + REL + 1]);
   }
 
-  /** Adds the link behind the last one, whose text is that span, if it is a page. */
+  /** Adds the link after the last one, with that span as its text, if it leads to a page. */
   function addIfPage(textStart: number, textEnd: number): boolean {
     const { state } = kernel;
     const i = state[LINK_COUNT];
@@ -138,14 +140,14 @@ export function createLinkSpans(kernel: ScanKernel): LinkSpans {
     addLink(href) {
       const flags = relFlags();
       if ((flags & PAGE_FLAGS) === 0 || (flags & STYLESHEET) !== 0) return;
-      // Both at once stand for a frame; nothing is the next page and the one before.
+      // Both flags together mean a frame, because no link is both next and prev.
       const isBoth = (flags & FRAME_FLAGS.frame) === FRAME_FLAGS.frame;
       add(href, isBoth ? flags & ~LINK_FLAGS.prev : flags, KIND.link, 0, 0);
     },
     addFrame(isInline) {
       const { state } = kernel;
       const flags = isInline ? FRAME_FLAGS.iframe : FRAME_FLAGS.frame;
-      // Without an address of its own it shows nothing, or this page inside itself.
+      // A frame without an address shows nothing, or this page inside itself.
       if (state[SPANS + SRC] >= 0 && state[SPANS + SRC] < state[SPANS + SRC + 1])
         add(SPANS + SRC, flags, KIND.link, 0, 0);
     },
@@ -169,7 +171,7 @@ export function createLinkSpans(kernel: ScanKernel): LinkSpans {
       const start = kernel.textStarts[index];
       const textEnd = kernel.textEnds[index];
       let end = Math.min(textEnd, start + LONGEST_ANCHOR_BYTES);
-      // Not inside a character.
+      // Do not cut inside a character.
       while (end < textEnd && (self.bytes[end] & 0xc0) === 0x80) end--;
       if ((kernel.linkKinds[index] & ~(HREF_IS_PLAIN | IS_PERMALINK)) === KIND.anchor)
         return folder.markup(self.bytes, start, end);

@@ -1,15 +1,15 @@
 /**
- * JSON-LD: tells its script elements from all others, and puts what they hold into one text. Microdata and RDFa are not
- * read: they are spread over the markup, and what they say stands in the page's text as well.
+ * JSON-LD: finds its script elements among all scripts, and joins their content into one text. Microdata and RDFa are
+ * not read: they are spread over the markup, and the page's text has what they say.
  */
 
 import { isSameName } from './attribute-spans.ts';
 import { isSpace } from './fold-text.ts';
 
-/** Of a page's JSON-LD no more than this is kept. */
+/** The most bytes that are kept of a page's JSON-LD. */
 export const MOST_LINKED_DATA_BYTES = 65_536;
 
-/** `<script type=application/ld+json>`: a shorter start tag is none. */
+/** `<script type=application/ld+json>`: a shorter start tag cannot be one. */
 const SHORTEST_TAG = 33;
 
 const TYPE_NAME = Buffer.from('type');
@@ -19,7 +19,7 @@ const SLASH = 0x2f;
 const EQUALS = 0x3d;
 const SEMICOLON = 0x3b;
 
-/** Adds the span of a script's content if it is JSON-LD. The start tag is `tagStart` to `after`. */
+/** Adds the span of a script's content if it is JSON-LD. The start tag is from `tagStart` to `after`. */
 export function noteLinkedData(
   spans: number[],
   bytes: Uint8Array,
@@ -27,7 +27,7 @@ export function noteLinkedData(
   after: number,
   end: number,
 ): void {
-  // Scripts from elsewhere are empty, and most others have a short tag: few are looked at twice.
+  // Scripts with a src are empty, and most others have a short tag, so few need a closer check.
   if (end === after || after - tagStart < SHORTEST_TAG) return;
   if (isLinkedData(bytes, tagStart, after)) spans.push(after, end);
 }
@@ -68,7 +68,9 @@ function isLinkedDataType(bytes: Uint8Array, from: number, to: number): boolean 
   return isSameName(bytes, start, end, LINKED_DATA);
 }
 
-/** The blocks as written, trimmed, one a line; line ends inside a block, which mean nothing in JSON, become spaces. */
+/**
+ * The blocks as written, trimmed, one per line. Line ends inside a block, which mean nothing in JSON, become spaces.
+ */
 export function joinLinkedData(bytes: Uint8Array, spans: readonly number[]): string | null {
   const blocks: string[] = [];
   let room = MOST_LINKED_DATA_BYTES;
@@ -76,11 +78,11 @@ export function joinLinkedData(bytes: Uint8Array, spans: readonly number[]): str
     const start = spans[i];
     const end = start + Math.min(spans[i + 1] - start, room);
     room -= end - start;
-    // What the limit cut off may end inside a character.
+    // The limit may cut inside a character.
     let last = end;
     if (end < spans[i + 1]) while (last > start && (bytes[last] & 0xc0) === 0x80) last--;
     const text = Buffer.from(bytes.buffer, bytes.byteOffset + start, last - start).toString('utf8');
-    // As HTML has it in scripts, and as databases keep it.
+    // NUL as HTML has it in scripts, and as databases keep it.
     const block = text
       .replaceAll('\0', '\ufffd')
       .replace(/\s*[\r\n]\s*/g, ' ')

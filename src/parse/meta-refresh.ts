@@ -1,6 +1,6 @@
 /**
- * The content of <meta http-equiv=refresh> (and of a Refresh header) by the HTML standard, section "shared declarative
- * refresh steps": seconds are cut to a whole number, the URL is as written. Null when it is no refresh.
+ * Reads the content of <meta http-equiv=refresh> (and of a Refresh header) by the HTML standard, section "shared
+ * declarative refresh steps": seconds are cut to a whole number, the URL is as written. Null if it is no refresh.
  */
 
 export interface MetaRefresh {
@@ -25,6 +25,6 @@ export function parseMetaRefresh(content: string): MetaRefresh | null {
     const close = rest.indexOf(quote, 1);
     rest = rest.slice(1, close < 0 ? undefined : close);
   }
-  // What the URL parser would take off anyway.
+  // The URL parser would remove these characters anyway.
   return { seconds, url: rest.replace(/[\t\n\r]/g, '').replace(/^[\0-\x20]+|[\0-\x20]+$/g, '') };
 }

@@ -1,6 +1,6 @@
 /**
- * Content-Type values by the WHATWG MIME Sniffing standard (section 4.4): lower-case essence, parameters in order,
- * the first of a name wins. Null when the value is no MIME type. Also the lists that accept or reject types.
+ * Content-Type values by the WHATWG MIME Sniffing standard (section 4.4): lower-case essence, parameters in order, the
+ * first of a name counts. Null if the value is no MIME type. Also the lists that accept or reject types.
  */
 
 export interface MimeType {
@@ -82,19 +82,19 @@ function matchesPart(text: string, pattern: string): boolean {
 
 const PAGE_TYPES: ReadonlySet<string> = new Set(['text/html', 'application/xhtml+xml', 'text/plain']);
 
-/** Read for its text and links; what is of no type at all is taken for one. */
+/** Types that are read for text and links. An answer without a type counts as one. */
 export function isPageType(essence: string | null): boolean {
   return essence === null || PAGE_TYPES.has(essence);
 }
 
-/** XHTML, and all else that is XML: read as XML where it is well-formed, else as HTML. */
+/** XHTML and all other XML types: read as XML if well-formed, otherwise as HTML. */
 export function isXmlType(essence: string | null): boolean {
   return (
     essence !== null && (essence.endsWith('+xml') || essence === 'text/xml' || essence === 'application/xml')
   );
 }
 
-/** The last value is remembered: a site sends the same one all day. */
+/** The last value is remembered, because a site mostly sends the same one. */
 let lastValue: string | null = null;
 let lastEssence: string | null = null;
 

@@ -1,7 +1,7 @@
 /**
- * The named character references of the HTML standard (section "Named character references"), as data.
- * Each entry is name:hexadecimal code points; `LEGACY_NAMES` are those that count without a semicolon too.
- * Kept as text so that nothing is built before the first uncommon name is met.
+ * The named character references of the HTML standard (section "Named character references"), as data. Each entry is
+ * name:hexadecimal code points. `LEGACY_NAMES` also count without a semicolon. Kept as text, so that nothing is built
+ * before the first uncommon name.
  */
 
 export const NAMED_CHARACTERS = `

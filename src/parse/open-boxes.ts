@@ -1,7 +1,7 @@
 /**
- * Follows the elements that are a part of the page of their own (its main text, what stands around it, what is not
- * shown) and tells the text regions where each begins and ends. One of a kind is open at a time: what is nested in it
- * is part of it. The kernel counts the tags inside and says when one ends.
+ * Follows the elements that are a separate part of the page (main text, what stands around it, what is not shown), and
+ * reports to the text regions where each begins and ends. One of each kind is open at a time; what is nested in it
+ * belongs to it. The kernel counts the tags inside and says when one ends.
  */
 
 import * as at from './kernel-layout.ts';
@@ -11,9 +11,9 @@ import type { TextRegions } from './text-regions.ts';
 
 export interface OpenBoxes {
   reset(): void;
-  /** At the start tag that the kernel stopped at. `isShown`: not inside svg, templates and the like. */
+  /** At the start tag where the kernel stopped. `isShown`: not inside svg, templates and the like. */
   start(id: number, hash: number, isShown: boolean): void;
-  /** At a tag that ends boxes, a bit each. */
+  /** At a tag that ends boxes, one bit each. */
   end(ended: number): void;
   startArticle(): void;
   endArticle(): void;
@@ -21,15 +21,15 @@ export interface OpenBoxes {
   finish(): void;
 }
 
-/** In place of the tag that is open as a box. */
+/** Instead of the tag of an open box. */
 const CLOSED = -1;
 
 export function createOpenBoxes(kernel: ScanKernel, regions: TextRegions): OpenBoxes {
   const partOfNames = createNameReader();
-  /** The tag that is open as that box. */
+  /** The tag that opened that box. */
   const openAs = new Int32Array(at.BOX_COUNT).fill(CLOSED);
 
-  /** Boxes are looked for only where they can matter. */
+  /** Boxes are searched only where they can matter. */
   function seek(): void {
     const isAround =
       openAs[at.MAIN_BOX] === CLOSED &&
@@ -82,7 +82,7 @@ export function createOpenBoxes(kernel: ScanKernel, regions: TextRegions): OpenB
 
   function startMain(id: number, hash: number): void {
     if (openAs[at.MAIN_BOX] !== CLOSED) return;
-    // What holds the main text is no part around it, nor is it hidden; or it was never closed.
+    // A box that holds the main text neither stands around it nor is hidden; or it was never closed.
     cancel(at.LANDMARK_BOX);
     cancel(at.NAMED_BOX);
     cancel(at.HIDDEN_BOX);
@@ -133,7 +133,7 @@ export function createOpenBoxes(kernel: ScanKernel, regions: TextRegions): OpenB
       seek();
     },
     finish() {
-      // Without an end nobody knows what belongs to it.
+      // Without an end, it is not known what belongs to it.
       cancel(at.NAMED_BOX);
       cancel(at.HIDDEN_BOX);
       if (openAs[at.LANDMARK_BOX] !== CLOSED) {

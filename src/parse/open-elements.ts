@@ -1,8 +1,8 @@
 /**
  * Works out which HTML elements are open after a list of tags, by the tree construction rules of the HTML standard
- * (13.2.6.4) as far as they move the stack of open elements. Too slow for every tag and not needed there: it is fed
- * the tags inside templates and the HTML inside svg, and those of the whole page only when a stray end tag stands
- * inside svg, math or select, as on broken pages.
+ * (13.2.6.4), as far as they change the stack of open elements. Too slow for every tag, and not needed for it: it gets
+ * the tags inside templates and the HTML inside svg. It gets those of the whole page only if a stray end tag is inside
+ * svg, math or select, as on broken pages.
  */
 
 import { hashName } from './tag-names.ts';
@@ -56,7 +56,7 @@ const MARKER = 0;
 
 const one = (hash: number): ReadonlySet<number> => new Set([hash]);
 
-/** What is open after the tags that it was told of. */
+/** The open elements after the tags so far. */
 export class OpenElements {
   #stack: number[] = [];
   #active: number[] = [];
@@ -64,7 +64,7 @@ export class OpenElements {
   #isTemplate = false;
   #hasMetTable = false;
 
-  /** Begins anew. In a template, parts of a table need no table. */
+  /** Starts again. In a template, parts of a table need no table. */
   reset(isTemplate: boolean): void {
     this.#stack = [];
     this.#active = [];
@@ -93,7 +93,7 @@ export class OpenElements {
     if (i >= 0) this.#cutTo(i);
   }
 
-  /** The nearest part of a table around the current node, 0 outside tables. */
+  /** The nearest part of a table around the current node; 0 outside tables. */
   #tableContext(): number {
     for (let i = this.#stack.length - 1; i >= 0; i--) {
       if (TABLE_TAGS.has(this.#stack[i])) return this.#stack[i];
@@ -101,7 +101,7 @@ export class OpenElements {
     return 0;
   }
 
-  /** Opens again what was closed across elements (`<p><b></p>`), as text and most start tags do. */
+  /** Opens elements again that were closed across others (`<p><b></p>`), as text and most start tags do. */
   reconstruct(): void {
     for (let i = this.#active.lastIndexOf(MARKER) + 1; i < this.#active.length; i++) {
       if (!this.#stack.includes(this.#active[i])) this.#stack.push(this.#active[i]);
@@ -192,7 +192,7 @@ export class OpenElements {
     this.#stack.push(hash);
   }
 
-  /** The adoption agency, as far as it moves the stack. */
+  /** The adoption agency algorithm, as far as it changes the stack. */
   #adopt(hash: number): void {
     const inList = this.#active.lastIndexOf(hash);
     if (inList <= this.#active.lastIndexOf(MARKER)) {
@@ -205,7 +205,7 @@ export class OpenElements {
       return;
     }
     this.#active.splice(inList, 1);
-    // Blocks inside stay open, with the formatting elements between them; all behind the last block is closed.
+    // Blocks inside stay open, with the formatting elements between them. Everything after the last block is closed.
     const last = this.#stack.findLastIndex((other, i) => i > at && SPECIAL.has(other));
     const kept = this.#stack
       .slice(at + 1, last + 1)
@@ -237,7 +237,7 @@ export class OpenElements {
     }
   }
 
-  /** Down to where the end tag of a block, item, heading or part of a table pops; -1 when it pops nothing. */
+  /** Down to where the end tag of a block, item, heading or part of a table closes elements; -1 if it closes none. */
   #closingIndex(hash: number, isFenced: boolean): number {
     if (TABLE_TAGS.has(hash)) {
       if (!this.hasInTableScope(hash)) return -1;
@@ -259,7 +259,7 @@ export class OpenElements {
     return this.#indexInScope(one(hash), new Set([TABLE])) >= 0;
   }
 
-  /** Takes away an open formatting element, as an `a` inside an `a` does even across svg. */
+  /** Removes an open formatting element, as an `a` inside an `a` does even across svg. */
   forget(hash: number): void {
     const inList = this.#active.lastIndexOf(hash);
     if (inList <= this.#active.lastIndexOf(MARKER)) return;
@@ -268,7 +268,7 @@ export class OpenElements {
     if (at >= 0) this.#stack.splice(at, 1);
   }
 
-  /** Whether a table or a part of one was ever opened: in a template that changes how end tags are read. */
+  /** Whether a table or a part of one was ever opened: in a template this changes how end tags are read. */
   get hasMetTable(): boolean {
     return this.#hasMetTable;
   }

@@ -1,6 +1,6 @@
 /**
- * What a scan of HTML notes of single tags: title, first h1, base, language, metas, links and frames. It is told of the
- * start tags that have an account of their own and of the ends of headings; where reading goes on is not its business.
+ * Collects what single tags say: title, first h1, base, language, metas, links and frames. It gets the start tags with
+ * a meaning of their own and the ends of headings. It does not decide where reading continues.
  */
 import { META_WIDTH } from './attribute-spans.ts';
 import type { HtmlScan } from './html-scan.ts';
@@ -34,7 +34,7 @@ export function createPageNotes(kernel: ScanKernel, links: LinkSpans, boxes: Ope
 
   function addLink(id: number, after: number, isForeign: boolean): void {
     const { state } = kernel;
-    // Links of svg were written with a namespace first, and may still be.
+    // Links of svg were first written with a namespace, and may still be.
     const span = isForeign && state[at.SPANS + at.HREF] < 0 ? at.SPANS + at.XLINK : at.SPANS + at.HREF;
     if (state[span] < 0 || state[at.SPANS + at.DOWNLOAD] >= 0) return;
     if (id === A) links.addAnchor(span, after);

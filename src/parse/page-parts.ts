@@ -1,7 +1,7 @@
 /**
- * Which elements are a part of the page around its main text, or are not shown at all: by their name, by their role,
- * and by the words of their class and id. Words are a guess, so they are few, and a name counts only when all of it is
- * understood: `site-footer` is a footer, `article-footer` and `footernote` are content.
+ * Which elements stand around the main text, or are not shown at all: by their name, by their role, and by the words of
+ * their class and id. Words are a guess, so they are few, and a name counts only if all of it is understood:
+ * `site-footer` is a footer, `article-footer` and `footernote` are content.
  */
 
 import {
@@ -21,23 +21,26 @@ import {
 } from './kernel-layout.ts';
 import { buildSlots, FLAG, hashName, TAG_FLAGS, TAG_HASHES, tagIds } from './tag-names.ts';
 
-/** In place of a box. */
+/** Instead of a box. */
 export const NO_BOX = 255;
 
-/** By tag: the box that it is whatever its attributes say. */
+/** By tag: the box that it is, whatever its attributes say. */
 export const BOX_OF_TAG = new Uint8Array(256).fill(NO_BOX);
 for (const id of tagIds('nav header footer aside search')) BOX_OF_TAG[id] = LANDMARK_BOX;
 // A dialog is not shown until it is opened.
 for (const id of tagIds('noscript dialog')) BOX_OF_TAG[id] = HIDDEN_BOX;
 for (const id of tagIds('main')) BOX_OF_TAG[id] = MAIN_BOX;
 
-/** What begins a line and ends one, as browsers show it. Cells of a table stand side by side. */
+/** Tags that begin and end a line, as browsers show it. Cells of a table stand side by side. */
 const LINES =
   'address article aside blockquote body br caption center dd details dialog dir div dl dt fieldset figcaption figure ' +
   'footer form h1 h2 h3 h4 h5 h6 header hgroup hr legend li listing main menu nav ol option optgroup p plaintext pre ' +
   'search section summary table tbody textarea tfoot thead tr ul xmp';
 
-/** By tag: the boxes that its attributes may make of it. What holds the whole page is none, nor is what has no text. */
+/**
+ * By tag: the boxes that its attributes may make of it. Elements that hold the whole page are none, and neither are
+ * elements without text.
+ */
 export function tagBoxes(): Uint8Array {
   const boxes = new Uint8Array(256).fill(MAY_BE_MARKED);
   for (let id = 0; id < TAG_HASHES.length; id++) {
@@ -52,7 +55,9 @@ export function tagBoxes(): Uint8Array {
   return boxes;
 }
 
-/** How the end of an element is found: tags that are counted inside it, and tags that end it where none is open. */
+/**
+ * How the end of an element is found: tags that are counted inside it, and tags that end it if none of these is open.
+ */
 export interface Ending {
   counted: number[];
   ends: number[];
@@ -66,13 +71,13 @@ const CELL = ending('table', 'td th tr thead tbody tfoot');
 const ROW = ending('table', 'tr thead tbody tfoot');
 const ITEM = ending('ul ol menu', 'li');
 const TERM = ending('dl', 'dt dd');
-/** Ends at whatever is not inside a line, which is too soon rather than too late. */
+/** Ends at everything that is not inside a line: rather too early than too late. */
 const PARAGRAPH: Ending = { counted: [], ends: [] };
 for (let id = 0; id < TAG_HASHES.length; id++) {
   if ((TAG_FLAGS[id] & (FLAG.inline | FLAG.empty)) === 0) PARAGRAPH.ends.push(id);
 }
 
-/** By tag, where the end tag may be left out. */
+/** By tag, if the end tag may be left out. */
 const ENDINGS: Ending[] = [];
 for (const [names, how] of [
   ['td th caption', CELL],
@@ -84,7 +89,7 @@ for (const [names, how] of [
   for (const id of tagIds(names)) ENDINGS[id] = how;
 }
 
-/** All others end where as many of their name were closed as were opened. */
+/** All other elements end when as many of their name were closed as were opened. */
 export function endingOf(id: number): Ending {
   ENDINGS[id] ??= { counted: [id], ends: [] };
   return ENDINGS[id];
@@ -94,11 +99,11 @@ const LANDMARK_ROLES = 'banner complementary contentinfo navigation search'.spli
 
 interface NamedPart {
   words: readonly string[];
-  /** What may stand beside them in a name. */
+  /** Words that may stand beside them in a name. */
   beside: ReadonlySet<string>;
-  /** The word alone says too little. */
+  /** The word alone does not say enough. */
   needsBeside?: true;
-  /** A page has no more of them: where more stand, they belong to the items of a list. */
+  /** A page has at most so many. If there are more, they belong to the items of a list. */
   most: number;
 }
 
@@ -138,10 +143,10 @@ const NAMED_PARTS: NamedPart[] = [
   ),
 ];
 
-/** An element that one of its names calls content is no part around it: `class="main sidebar-right"`. */
+/** If one of its names calls an element content, it does not stand around it: `class="main sidebar-right"`. */
 const CONTENT = new Set('article body content entry layout main page post posts section story'.split(' '));
 
-/** The words that the kernel stops at, by slot: their hashes and what they are. */
+/** The words at which the kernel stops, by slot: their hashes and meanings. */
 export function signTable(): { multiplier: number; hashes: Int32Array; kinds: Uint8Array } {
   const kinds = new Map<string, number>([
     ['', 0],
@@ -159,13 +164,13 @@ export function signTable(): { multiplier: number; hashes: Int32Array; kinds: Ui
   };
 }
 
-/** The words of one name: `siteFooter_2` is `site footer`. */
+/** The words of one name: `siteFooter_2` gives `site footer`. */
 function partsOf(name: string): string[] {
   const spaced = name.replace(/([a-z])([A-Z])/g, '$1 $2').toLowerCase();
   return spaced.split(/[^a-z\x80-\xff]+/).filter((part) => part !== '');
 }
 
-/** The place among `NAMED_PARTS` of what the name says, -1 for nothing of the kind. */
+/** The place in `NAMED_PARTS` for a name; -1 for none. */
 function partOfName(parts: readonly string[]): number {
   return NAMED_PARTS.findIndex(({ words, beside, needsBeside }) => {
     const others = parts.filter((part) => !words.includes(part));
@@ -174,7 +179,7 @@ function partOfName(parts: readonly string[]): number {
   });
 }
 
-/** What names (those of a class and an id, with spaces between) say: a place among `NAMED_PARTS`, or -1. */
+/** The place in `NAMED_PARTS` for several names (those of a class and an id, with spaces between); -1 for none. */
 function partOfNames(names: string): number {
   let found = -1;
   for (const name of names.split(/\s+/)) {
@@ -193,7 +198,7 @@ export function mostOf(part: number): number {
 
 const MOST_KNOWN = 1024;
 
-/** As `partOfNames`, remembering the names: a site has few that matter. */
+/** As `partOfNames`, but remembers the names: a site has few that matter. */
 export function createNameReader(): (names: string) => number {
   const known = new Map<string, number>();
   return (names) => {

@@ -1,9 +1,10 @@
 /**
  * Turns a fetched body into a ParsedPage: title, heading, description, canonical, robots, refresh, structured data,
- * links, main text, word count and simhash. Comes after fetch and before compare. Promises an answer for any bytes and
- * throws for none; the answer and its arrays are used again for the next page, so whoever keeps something copies it.
- * Plain text has text and words and no links, XHTML is read as XML where it is well-formed; other types are read as HTML,
- * as the caller chose to parse them.
+ * links, main text, word count and simhash.
+ *
+ * Promises: a result for any bytes, never an exception. The result and its arrays are reused for the next page, so
+ * whoever keeps a value copies it. Plain text has text and words and no links. XHTML is read as XML if well-formed. All
+ * other types are read as HTML, because the caller chose to parse them. Before it: fetch. After it: compare.
  */
 
 import { isSameName, META_WIDTH } from './attribute-spans.ts';
@@ -29,17 +30,17 @@ const REFRESH = Buffer.from('refresh');
 
 function readPlainText(bytes: Uint8Array, length: number): string {
   const text = Buffer.from(bytes.buffer, bytes.byteOffset, length).toString('utf8');
-  // A byte order mark is no text. NUL is written as HTML has it in plain text, and as databases keep it.
+  // A byte order mark is no text. NUL is written as in HTML, and as databases keep it.
   return (text.startsWith('\ufeff') ? text.slice(1) : text).replaceAll('\0', '\ufffd');
 }
 
-/** The document as HTML; null when it is no XML. */
+/** The document as HTML; null if it is no XML. */
 function readXml(bytes: Uint8Array, length: number): Uint8Array | null {
   const html = xhtmlToHtml(Buffer.from(bytes.buffer, bytes.byteOffset, length).toString('utf8'));
   return html === null ? null : Buffer.from(html);
 }
 
-/** The sign that links a heading to itself is no part of what it says. */
+/** The sign that links a heading to itself does not belong to its text. */
 function withoutPermalink(heading: string): string {
   return heading.replace(/\s*[¶🔗]$/u, '');
 }
@@ -52,7 +53,7 @@ export function createPageParser(textMode: TextMode = 'main'): PageParser {
   const folder = createTextFolder();
   const shape = createTextShaper(kernel);
   const fingerprint = createFingerprinter(kernel);
-  /** A crawl meets few different Content-Type values. */
+  /** A crawl sees few different Content-Type values. */
   const types = new Map<string, MimeType | null>();
   let agentToken = '';
   let agentBytes = Buffer.alloc(0);
@@ -77,7 +78,7 @@ export function createPageParser(textMode: TextMode = 'main'): PageParser {
 
   let storedText: () => Uint8Array = () => page.text;
 
-  /** Of the page that was scanned last. */
+  /** Of the last scanned page. */
   function shapedText(): Uint8Array {
     return shape(page.text, scanner.result.pieces, scanner.result.links);
   }
@@ -129,7 +130,7 @@ export function createPageParser(textMode: TextMode = 'main'): PageParser {
     const refresh = parseMetaRefresh(content);
     const { charset } = scanner.result.links;
     if (refresh === null || refresh.url === null || charset === null) return refresh;
-    // A fragment is no part of the query.
+    // A fragment does not belong to the query.
     const hash = refresh.url.indexOf('#');
     const end = hash < 0 ? refresh.url.length : hash;
     const url = encodeQuery(refresh.url.slice(0, end), charset) + refresh.url.slice(end);

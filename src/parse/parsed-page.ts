@@ -1,4 +1,4 @@
-/** What parsing makes of a body. Valid until the next parse: spans point into reused buffers. */
+/** The result of parsing a body. Valid until the next parse: spans point into reused buffers. */
 import type { ParsedFacts } from '../store/page-facts.ts';
 
 export const LINK_FLAGS = {
@@ -12,8 +12,8 @@ export const LINK_FLAGS = {
 } as const;
 
 /**
- * Frames are links of a kind of their own. All bits of a link's flags are taken, so two are given a meaning together that
- * they cannot have: the next page and the one before.
+ * Frames are links of a separate kind. All bits of a link's flags are in use, so two bits together have a meaning that
+ * they cannot have otherwise: the next page and the one before.
  */
 export const FRAME_FLAGS = {
   frame: LINK_FLAGS.next | LINK_FLAGS.prev,
@@ -22,13 +22,13 @@ export const FRAME_FLAGS = {
 
 export type FrameKind = keyof typeof FRAME_FLAGS;
 
-/** Null for a link that is no frame. */
+/** Null for a link that is not a frame. */
 export function frameKind(flags: number): FrameKind | null {
   if ((flags & FRAME_FLAGS.frame) !== FRAME_FLAGS.frame) return null;
   return (flags & LINK_FLAGS.alternate) === 0 ? 'frame' : 'iframe';
 }
 
-/** What the flags of a link say, in words: those of its rel, or what kind of frame it is. */
+/** The flags of a link as words: those of its rel, or the kind of frame. */
 export function relWords(flags: number): string {
   const frame = frameKind(flags);
   const rest = frame === null ? flags : flags & ~FRAME_FLAGS.iframe;
@@ -39,17 +39,17 @@ export function relWords(flags: number): string {
 /** Links in document order, as arrays of equal length (`count` entries are valid). */
 export interface LinkList {
   count: number;
-  /** In which the queries of these links are sent; null for UTF-8. */
+  /** The charset for the queries of these links; null for UTF-8. */
   charset: string | null;
   /** The UTF-8 bytes that the spans point into. */
   bytes: Uint8Array;
-  /** The raw href, white space trimmed at both ends, fragment excluded; entities not yet decoded. */
+  /** The raw href: white space trimmed at both ends, fragment excluded, references not decoded yet. */
   hrefStart: Int32Array;
   hrefEnd: Int32Array;
   /** A 32-bit hash of those raw bytes, for the href cache (which compares bytes on a hit). */
   hrefHash: Int32Array;
   flags: Uint8Array;
-  /** The href as text: entities decoded, tab and newline removed. Makes a string: for cache misses only. */
+  /** The href as text: references decoded, tab and newline removed. Makes a string: for cache misses only. */
   hrefText(index: number): string;
   /** Anchor text, white space folded; empty for <link> and <area> (area: its alt). Made on demand. */
   anchorText(index: number): string;
@@ -58,11 +58,11 @@ export interface LinkList {
 export interface RobotsDirectives {
   noindex: boolean;
   nofollow: boolean;
-  /** Whatever else is asked (noarchive, max-snippet:20), sorted, with commas between; empty for nothing. */
+  /** All other directives (noarchive, max-snippet:20), sorted, with commas between; empty for none. */
   other: string;
 }
 
-/** Facts that are stored as they are (`isParsed` in store/page-facts.ts), and what the others are made of. */
+/** Facts that are stored as they are (`isParsed` in store/page-facts.ts), and the sources of the others. */
 export interface ParsedPage extends ParsedFacts {
   /** Canonical URL as written (not yet resolved), from <link rel=canonical>. */
   canonical: string | null;
@@ -76,7 +76,10 @@ export interface ParsedPage extends ParsedFacts {
   charset: string;
   /** Main text as UTF-8 bytes (white space folded). */
   text: Uint8Array;
-  /** The same for people to read, and to be stored: in lines, `pre` as it was written, without the signs of permalinks. Made on demand. */
+  /**
+   * The text for people, which is stored: in lines, `pre` as it was written, without the signs of permalinks. Made on
+   * demand.
+   */
   storedText(): Uint8Array;
   wordCount: number;
   /** 64-bit simhash of the main text, as two unsigned 32-bit halves. */

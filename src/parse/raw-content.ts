@@ -1,7 +1,7 @@
 /**
- * Content that is text up to its own end tag: scripts, styles, titles … Where it is in doubt whether an element is raw text
- * at all (inside svg, math and templates of broken pages), its content is read for links, and the page goes on at the
- * end tag that it would have had.
+ * Content that is text up to its own end tag: scripts, styles, titles … Inside svg, math and templates of broken pages
+ * it may be in doubt whether an element is raw text at all. Then its content is also read for links, and the page
+ * continues at the end tag that it would have had.
  */
 import type { HtmlScan } from './html-scan.ts';
 import * as at from './kernel-layout.ts';
@@ -22,7 +22,7 @@ for (const name of RAW_NAMES) RAW_NAME_BYTES[tagId(name)] = Buffer.from(name);
 export function createRawContent(kernel: ScanKernel, result: HtmlScan) {
   let realEnd = 0;
   const self = {
-    /** While the content of a raw element is read in doubt: where its end tag stands; -1 otherwise. */
+    /** While the content of a raw element is read in doubt: the position of its end tag; otherwise -1. */
     resumeAt: -1,
     /** The next end tag is that of the raw element. */
     isClose: false,
@@ -31,7 +31,7 @@ export function createRawContent(kernel: ScanKernel, result: HtmlScan) {
       self.resumeAt = -1;
       self.isClose = false;
     },
-    /** Returns where reading goes on. */
+    /** Returns where reading continues. */
     read(id: number, isHtml: boolean, counts: boolean, isInDoubt: boolean): number {
       const { state, bytes } = kernel;
       const after = state[at.AFTER];
@@ -47,7 +47,7 @@ export function createRawContent(kernel: ScanKernel, result: HtmlScan) {
       }
       self.isClose = isHtml && rawEnd < end;
       if (!isInDoubt) return rawEnd;
-      // It may be no raw text at all: look for links in it, but go on at its end tag if it has one.
+      // It may not be raw text: search it for links, but continue at its end tag if it has one.
       if (rawEnd === end) return after;
       self.resumeAt = rawEnd;
       bytes[rawEnd] = 0;
@@ -55,11 +55,11 @@ export function createRawContent(kernel: ScanKernel, result: HtmlScan) {
       state[at.IS_MUTE] = 1;
       return after;
     },
-    /** Where the end tag of this element stands, from `from` on. */
+    /** The position of this element's end tag, searched from `from` on. */
     endOf(id: number, from: number): number {
       return findRawEnd(kernel.bytes, from, kernel.state[at.END], RAW_NAME_BYTES[id]);
     },
-    /** The page goes on where the raw content that was read in doubt ends. Returns that place. */
+    /** The page continues after the raw content that was read in doubt. Returns that position. */
     resume(): number {
       const from = self.resumeAt;
       kernel.bytes[from] = LT;

@@ -1,7 +1,7 @@
 /**
- * Finds where the content of a raw text element ends (script, style, title, textarea and the like), by the
- * tokenizer states of the HTML standard 13.2.5.2-4. The two finders return the offset of the `<` of the end
- * tag, or `end` when it never comes. The byte at `end` must be 0.
+ * Finds the end of a raw text element (script, style, title, textarea and the like), by the tokenizer states of the
+ * HTML standard 13.2.5.2-4. The two finders return the offset of the `<` of the end tag, or `end` if there is none. The
+ * byte at `end` must be 0.
  */
 
 const LESS_THAN = 0x3c;
@@ -9,7 +9,7 @@ const SLASH = 0x2f;
 const DASH = 0x2d;
 const GREATER_THAN = 0x3e;
 
-/** True when the bytes at `at` are `name` (given in lower case) and then a byte that ends a tag name. */
+/** True if the bytes at `at` are `name` (in lower case), followed by a byte that ends a tag name. */
 function isNameAt(bytes: Uint8Array, at: number, end: number, name: Uint8Array): boolean {
   const after = at + name.length;
   if (after >= end) return false;
@@ -61,7 +61,7 @@ export function findScriptEnd(bytes: Uint8Array, from: number, end: number): num
       } else if (!isEscaped) {
         if (next === 0x21 && bytes[p + 2] === DASH && bytes[p + 3] === DASH) {
           isEscaped = true;
-          // The two dashes may already be those of `-->`.
+          // The two dashes may already belong to `-->`.
           p += 1;
         }
       } else if (!isDoubleEscaped && isNameAt(bytes, p + 1, end, SCRIPT)) {
@@ -77,7 +77,7 @@ export function findScriptEnd(bytes: Uint8Array, from: number, end: number): num
 
 const CDATA_OPEN = Buffer.from('[CDATA[');
 
-/** True when a CDATA section opens at `at`, after its `<!`. */
+/** True if a CDATA section begins at `at`, after its `<!`. */
 export function isCdata(bytes: Uint8Array, at: number): boolean {
   for (let i = 0; i < CDATA_OPEN.length; i++) if (bytes[at + i] !== CDATA_OPEN[i]) return false;
   return true;

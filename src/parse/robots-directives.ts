@@ -1,17 +1,17 @@
 /**
- * What a page asks of robots, in X-Robots-Tag headers and meta robots: noindex, nofollow and none, which are obeyed, and
- * whatever else is said, as one text to be compared. Directives for another agent (`otherbot: noindex`) do not count; those
- * for all and for us add up. Costs nothing on pages that ask for nothing.
+ * What a page asks of robots, in X-Robots-Tag headers and meta robots: noindex, nofollow and none, which are obeyed,
+ * and all other directives as one text for comparison. Directives for another agent (`otherbot: noindex`) do not count;
+ * those for all robots and for us add up. Costs nothing on pages without directives.
  */
 
 import type { RobotsDirectives } from './parsed-page.ts';
 
-/** Directives that take a value after a colon, and so look like an agent's name. */
+/** Directives that have a value after a colon, and so look like an agent's name. */
 const WITH_VALUE = new Set(['unavailable_after', 'max-snippet', 'max-image-preview', 'max-video-preview']);
-/** What is obeyed, and what holds anyway: neither is anything else. */
+/** Directives that are obeyed, and those that are the default: neither belongs to the others. */
 const PLAIN = new Set(['', 'noindex', 'nofollow', 'none', 'all', 'index', 'follow']);
 const EXPIRY = 'unavailable_after';
-/** Longer lists are nobody's directives. */
+/** A longer list is not a real one. */
 const MOST_OTHER_CHARS = 500;
 
 function obey(directive: string, into: RobotsDirectives): void {
@@ -19,16 +19,16 @@ function obey(directive: string, into: RobotsDirectives): void {
   if (directive === 'nofollow' || directive === 'none') into.nofollow = true;
 }
 
-/** From what stood between commas, as a set: order and repeats mean nothing. */
+/** From the parts between commas, as a set: order and repeats mean nothing. */
 function addOthers(parts: readonly string[], into: RobotsDirectives): void {
   const others = into.other === '' ? [] : into.other.split(', ');
   for (const part of parts) {
-    // As HTML has it, and as databases keep it.
+    // NUL as HTML has it, and as databases keep it.
     const text = part
       .replaceAll('\0', '\ufffd')
       .replace(/\s*:\s*/g, ':')
       .trim();
-    // A date has spaces and commas of its own.
+    // A date contains spaces and commas.
     if (text.startsWith(EXPIRY)) others.push(text);
     else if (/^\d/.test(text) && others.at(-1)?.startsWith(EXPIRY)) others.push(`${others.pop()} ${text}`);
     else others.push(...text.split(/\s+/).filter((directive) => !PLAIN.has(directive)));
@@ -52,8 +52,8 @@ export function addRobotsContent(content: string, into: RobotsDirectives): void 
 }
 
 /**
- * Adds the directives of X-Robots-Tag, several headers joined by commas. An agent's name holds for what follows it up
- * to the next name, as where headers were joined cannot be seen any more.
+ * Adds the directives of X-Robots-Tag, several headers joined by commas. An agent's name applies to everything up to
+ * the next name, because the borders of the joined headers cannot be seen any more.
  */
 export function addRobotsHeader(header: string, agentToken: string, into: RobotsDirectives): void {
   const agent = agentToken.toLowerCase();

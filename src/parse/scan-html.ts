@@ -1,9 +1,10 @@
 /**
- * Reads HTML once and notes where things stand: links, title, first h1, metas, base, language, text. Promises the links
- * that a browser without scripts would find, also on broken pages, and makes no string for any of them. Never fails: all
- * bytes are some HTML, given as UTF-8. Results are valid until the next scan.
- * The kernel (scan-kernel.ts) reads the bytes and stops at whatever means more than text, a tag of no account or a plain
- * anchor; what that means is decided here.
+ * Reads HTML once and notes positions: links, title, first h1, metas, base, language, text.
+ *
+ * Promises: the links that a browser without scripts would find, also on broken pages, without making a string for any
+ * of them. Never fails: any UTF-8 bytes are HTML. Results are valid until the next scan. The kernel (scan-kernel.ts)
+ * reads the bytes and stops at everything but text, plain anchors and tags without a meaning here; this file decides
+ * what that means.
  */
 
 import { isHtmlType, META_WIDTH } from './attribute-spans.ts';
@@ -56,7 +57,7 @@ export function createHtmlScanner(kernel: ScanKernel = createScanKernel()): Html
     linkedData: [],
     text: new Uint8Array(0),
   };
-  /** The kernel's state, page and text: taken anew for each page, as they move when a larger page comes. */
+  /** The kernel's state, page and text: fetched again for each page, because they move when a larger page comes. */
   let state = kernel.state;
   let bytes = kernel.bytes;
   let out = kernel.text;
@@ -71,7 +72,7 @@ export function createHtmlScanner(kernel: ScanKernel = createScanKernel()): Html
     links.reset();
     notes.reset();
     raw.reset(length);
-    // A space in front spares the test for "first" when white space is folded.
+    // A space at the front makes the test for "first" needless when white space is folded.
     out[0] = SPACE;
     state[at.SIZE] = 1;
     state[at.LINE_COUNT] = state[at.WHITE_COUNT] = 0;
@@ -79,7 +80,7 @@ export function createHtmlScanner(kernel: ScanKernel = createScanKernel()): Html
     followSpecial();
   }
 
-  /** What the kernel has to know of the special elements that are open. */
+  /** What the kernel must know about the open special elements. */
   function followSpecial(): void {
     const isInside = special.depth > 0;
     state[at.IS_MUTE] = (isInside && special.isMute) || raw.resumeAt >= 0 ? 1 : 0;
@@ -93,7 +94,7 @@ export function createHtmlScanner(kernel: ScanKernel = createScanKernel()): Html
     return id === ANNOTATION_XML && isHtmlType(bytes, state[encoding], state[encoding + 1]);
   }
 
-  /** Acts on a start tag and returns where reading goes on: after the tag, or after its raw content. */
+  /** Handles a start tag and returns where reading continues: after the tag, or after its raw content. */
   function startTag(id: number, hash: number, flags: number): number {
     const after = state[at.AFTER];
     let readAs: number = READ_AS.html;
@@ -131,7 +132,7 @@ export function createHtmlScanner(kernel: ScanKernel = createScanKernel()): Html
     else if (id === ARTICLE) boxes.endArticle();
   }
 
-  /** The tag that the kernel stopped at. Returns where reading goes on. */
+  /** The tag where the kernel stopped. Returns where reading continues. */
   function readTag(): number {
     const id = state[at.TAG_ID];
     const hash = state[at.TAG_HASH];
@@ -146,7 +147,7 @@ export function createHtmlScanner(kernel: ScanKernel = createScanKernel()): Html
     if (isLogging && special.depth === 0 && (flags & FLAG.raw) === 0) special.log(hash, isEnd ? 1 : 0);
     if (state[at.ENDED] !== 0) boxes.end(state[at.ENDED]);
     if (!isEnd) return startTag(id, hash, flags);
-    // Others are told for a box or for the log alone.
+    // Other tags are reported only for a box or for the log.
     if (special.depth > 0 || (flags & (FLAG.act | FLAG.special)) !== 0) endTag(id, hash);
     return after;
   }

@@ -1,6 +1,6 @@
 /**
- * The part of the scanner that is WebAssembly: its code, its memory and the views on it. The sources stand in kernel/;
- * the build compiles them into one file beside the command, which is loaded by the first page that needs it.
+ * The part of the scanner that is WebAssembly: its code, its memory and the views on it. The sources are in kernel/.
+ * The build compiles them into one file beside the command, and the first page that needs it loads it.
  */
 
 import { readFileSync } from 'node:fs';
@@ -10,9 +10,9 @@ import { signTable, tagBoxes } from './page-parts.ts';
 import { buildSlots, TAG_FLAGS, TAG_HASHES, tagId } from './tag-names.ts';
 
 export interface ScanKernel {
-  /** What is read and told, by the indices of kernel-layout.ts. */
+  /** The shared numbers, by the indices of kernel-layout.ts. */
   readonly state: Int32Array;
-  /** The page, the text that is made of it, and its links. Views: made anew when a larger page comes. */
+  /** The page, its text and its links. Views: made again when a larger page comes. */
   bytes: Buffer;
   text: Uint8Array;
   hrefStarts: Int32Array;
@@ -23,17 +23,20 @@ export interface ScanKernel {
   textBefore: Int32Array;
   linkFlags: Uint8Array;
   linkKinds: Uint8Array;
-  /** By tag: the open boxes that it means something to. */
+  /** By tag: the open boxes for which it has a meaning. */
   watched: Uint8Array;
-  /** Takes a page in, its bytes and a 0 behind them, and answers how many it took: all, but for pages beyond 256 MiB. */
+  /**
+   * Copies a page into the memory, with a 0 after it, and returns how many bytes it took: all, except for pages beyond
+   * 256 MiB.
+   */
   take(bytes: Uint8Array, length: number): number;
   read(from: number): number;
   addLink(hrefStart: number, hrefEnd: number, flags: number, kind: number): number;
-  /** By address: the text may stand anywhere in the memory. */
+  /** By address: the text may be anywhere in the memory. */
   countWords(address: number, length: number): number;
-  /** White space that a reference stands for: kept as it is if it stands in a `pre`. */
+  /** White space given by a reference: kept as it is inside a `pre`. */
   keepReference(size: number, code: number, isNew: number): void;
-  /** Room for a text that is given its shape, see kernel/shape.ts. */
+  /** Memory for a shaped text, see kernel/shape.ts. */
   shaped: Uint8Array;
   beginShape(address: number): void;
   nextDoubtful(from: number, to: number, at: number): number;
@@ -41,7 +44,7 @@ export interface ScanKernel {
   endShape(): number;
 }
 
-/** As much of WebAssembly as is used here: its types come with those of a browser only. */
+/** The part of WebAssembly that is used here. TypeScript has its types only for browsers. */
 declare const WebAssembly: {
   Module: new (code: Uint8Array) => object;
   Instance: new (module: object) => { exports: unknown };
@@ -60,7 +63,7 @@ interface KernelExports {
 }
 
 const PAGE = 65_536;
-/** Of a larger page the rest is not read: with all that is made of it, it would not fit into the kernel's 4 GiB. */
+/** The rest of a larger page is not read: with everything made from it, it would not fit into the kernel's 4 GiB. */
 const LARGEST_PAGE = 2 ** 28;
 const FIRST_CAPACITY = 1 << 18;
 /** The shortest tag that is a link: `<a href>`. */
@@ -73,7 +76,8 @@ const SHORTEST_WHITE = 2;
 let compiled: object | null = null;
 
 function compile(): object {
-  // Built, this file is part of one that stands beside the kernel; in the sources the kernel is where the build put it.
+  // After the build, this file is a part of one that is beside the kernel. In the sources, the kernel is where the
+  // build put it.
   const isSource = import.meta.url.endsWith('/src/parse/scan-kernel.ts');
   const file = isSource ? '../../dist/kernel.wasm' : './kernel.wasm';
   compiled ??= new WebAssembly.Module(readFileSync(new URL(file, import.meta.url)));
@@ -144,7 +148,7 @@ export function createScanKernel(): ScanKernel {
   let capacity = 0;
   fillTables(memory.buffer);
 
-  /** Lays out the memory for pages of up to that many bytes, for good. What is not touched takes no room. */
+  /** Lays out the memory for pages of up to that many bytes, permanently. Untouched memory takes no space. */
   function reserve(most: number): void {
     const links = Math.ceil(most / SHORTEST_LINK) + 1;
     let end = at.FREE;
@@ -154,7 +158,7 @@ export function createScanKernel(): ScanKernel {
       return start;
     };
     const bytes = room(most + at.SLACK);
-    // Two-character references grow by a fifth at most; everything else shrinks or stays.
+    // References of two characters grow by a fifth at most. Everything else shrinks or stays.
     const textRoom = most + (most >> 2) + at.SLACK;
     const text = room(textRoom);
     const shaped = room(textRoom);

@@ -1,9 +1,9 @@
 /**
  * One pass over a text (UTF-8, white space folded): counts its words and makes a 64-bit simhash of its pairs of
  * neighbouring words, so that texts that differ in a few words differ in a few bits. Case and punctuation do not count.
- * A word is a run between spaces with a letter or digit in it; each ideograph and kana is a word of its own.
- * Bits are counted in vertical counters (one plane a power of two, eight features at a time) instead of 64 numbers. The
- * pass itself stands in kernel/words.ts.
+ * A word is a run between spaces with a letter or digit in it; each ideograph and kana is a word of its own. Bits are
+ * counted in vertical counters (one plane per power of two, eight features at a time) instead of 64 numbers. The pass
+ * itself is in kernel/words.ts.
  */
 
 import { SIMHASH_HIGH, SIMHASH_LOW } from './kernel-layout.ts';
@@ -17,7 +17,7 @@ export interface TextFingerprint {
 
 export type Fingerprinter = (text: Uint8Array) => TextFingerprint;
 
-/** A text that the kernel made itself is read where it stands, any other is copied. */
+/** A text that the kernel made is read in place. Any other text is copied. */
 export function createFingerprinter(kernel: ScanKernel = createScanKernel()): Fingerprinter {
   return (text) => {
     const isInside = text.buffer === kernel.text.buffer;

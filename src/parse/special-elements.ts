@@ -1,17 +1,18 @@
 /**
- * The stack of elements inside which HTML is read by other rules: svg, math, template and select, with what is
- * open inside svg and math. Empty on most pages, and then never called.
- * A stray end tag inside them is decided by the elements open around them, worked out from a log of the tags before;
- * as hardly any page needs the log, it is kept only in a second reading, which `needsLog` asks for. Where even this
- * does not tell (parts of tables across svg or templates), it raises `isInDoubt`: from there on the scanner counts
- * every link it sees, so that none is ever missed.
+ * The stack of elements inside which HTML is read by other rules: svg, math, template and select, with what is open
+ * inside svg and math. It is empty on most pages, and then never called.
+ *
+ * The open elements around it decide about a stray end tag; they are worked out from a log of the tags before. Hardly
+ * any page needs the log, so it is kept only in a second reading, which `needsLog` asks for. If even this does not
+ * decide (parts of tables across svg or templates), `isInDoubt` is set: from there on the scanner counts every link, so
+ * that none is ever missed.
  */
 
 import { OpenElements } from './open-elements.ts';
 import { createTagLog } from './tag-log.ts';
 import { FLAG, hashName, TAG_FLAGS, tagId } from './tag-names.ts';
 
-/** How a start tag is to be read. */
+/** How a start tag must be read. */
 export const READ_AS = { html: 0, foreign: 1, nothing: 2 } as const;
 
 /** `point` and `mathTextPoint`: elements of svg and math whose content is HTML. */
@@ -46,11 +47,11 @@ export class SpecialElements {
   depth = 0;
   templates = 0;
   isInDoubt = false;
-  /** Decisions were made without a log that was needed: to be read again with one. */
+  /** A decision needed the log: read the page again with one. */
   needsLog = false;
   readonly #hashes: number[] = [];
   readonly #kinds: number[] = [];
-  /** What is open inside the point or template at that depth. */
+  /** The open elements inside the point or template at that depth. */
   readonly #contents: OpenElements[] = [];
   readonly #root = createTagLog();
   #hasLog = false;
@@ -72,7 +73,7 @@ export class SpecialElements {
     return this.#top() === KIND.svg || this.#top() === KIND.math;
   }
 
-  /** True when text here is no part of the page's text. */
+  /** True if text here does not belong to the page's text. */
   get isMute(): boolean {
     return this.depth > 0 && (this.templates > 0 || this.#kinds[0] !== KIND.math);
   }
@@ -99,7 +100,7 @@ export class SpecialElements {
     return this.depth === 0 ? KIND.none : this.#kinds[this.depth - 1];
   }
 
-  /** What is open around the entry at `depth`: in the next point or template below it, or on the page. */
+  /** The open elements around the entry at `depth`: in the next point or template below it, or on the page. */
   #around(depth: number): OpenElements {
     let i = depth - 1;
     while (i >= 0 && (this.#kinds[i] < KIND.point || this.#kinds[i] === KIND.select)) i--;
@@ -124,7 +125,7 @@ export class SpecialElements {
     this.#cutTo(i);
   }
 
-  /** A part of a table that reaches beyond the point (or, once in a table, the templates) around it may close that. */
+  /** A part of a table that reaches beyond the point (or, inside a table, beyond the templates) may close the point. */
   #doubtTable(id: number, depth: number): void {
     if (TABLE_PART[id] === 0 || depth === 0 || !this.#rootElements().isInTable) return;
     const isSimple = this.#kinds[depth - 1] === KIND.template && this.templates === 1;

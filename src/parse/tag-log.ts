@@ -1,6 +1,6 @@
 import { OpenElements } from './open-elements.ts';
 
-/** The tags of a page outside special elements, and what is open after them when somebody asks. */
+/** The tags of a page outside special elements, and the open elements after them, on demand. */
 export function createTagLog() {
   let hashes = new Int32Array(4096);
   let ends = new Uint8Array(4096);

@@ -1,14 +1,14 @@
 /**
- * The element names that the scanner tells apart, as small integers behind a collision-free table.
- * A name is hashed while its bytes are read (case folded), so that no string is made for a tag.
- * An unknown name has id 0: it breaks words and is otherwise passed over.
+ * The element names that the scanner knows, as small integers behind a collision-free table. A name is hashed while its
+ * bytes are read (case folded), so no string is made for a tag. An unknown name has id 0: it separates words and is
+ * otherwise ignored.
  */
 
 import { ACTS, HAS_ATTRIBUTES, IS_BEFORE_FRAMESET, IS_INLINE, IS_RAW, IS_SPECIAL } from './kernel-layout.ts';
 
-/** What the scanner has to do at a tag of that name, as bits of `TAG_FLAGS`. */
+/** What the scanner must do at a tag with that name, as bits of `TAG_FLAGS`. */
 export const FLAG = {
-  /** Does not break a word: `<b>H</b>ello` is one word. */
+  /** Does not separate words: `<b>H</b>ello` is one word. */
   inline: IS_INLINE,
   /** Has attributes worth reading. */
   attributes: HAS_ATTRIBUTES,
@@ -71,14 +71,14 @@ export function hashName(name: string): number {
 export const TAG_HASHES = Int32Array.from(NAMES, hashName);
 export const TAG_FLAGS = Uint8Array.from(FLAGS);
 
-/** A table of `2 ** (32 - shift)` slots, each hash in one of its own, at `hash * multiplier >>> shift`. */
+/** A table of `2 ** (32 - shift)` slots. Each hash has its own slot, at `hash * multiplier >>> shift`. */
 export interface SlotTable {
   multiplier: number;
-  /** Index of the hash that stands there; 0 where none does. */
+  /** Index of the hash in that slot; 0 for none. */
   slots: Uint8Array;
 }
 
-/** Tries odd multipliers until every hash but the first, which stands for none, has its own slot. */
+/** Tries odd multipliers until every hash has its own slot, except the first, which means none. */
 export function buildSlots(hashes: Int32Array, shift: number): SlotTable {
   for (let multiplier = 0x9e3779b1; ; multiplier += 2) {
     const slots = new Uint8Array(2 ** (32 - shift));

@@ -1,9 +1,9 @@
 /**
- * Remembers in which part of the page each piece of text stands, so that the main text can be chosen when the whole
- * page has been read: the text of <main> (or role=main), else of the only <article>, else all but what stands around it
- * (navigation, headers, footers, asides: by element, role, or the words of a class or id); never what is hidden.
- * Words and hiding are no proof: a box of theirs that holds most of the text is text all the same. Never leaves a page
- * with text without text: what is chosen falls back to a wider choice.
+ * Remembers in which part of the page each piece of text is, so that the main text can be chosen at the end of the
+ * page: the text of <main> (or role=main), otherwise of the only <article>, otherwise everything but navigation,
+ * headers, footers and asides (by element, role, or the words of a class or id); never hidden text. A word or an
+ * attribute is no proof: such a box that holds most of the text is text all the same. Never leaves a page with text
+ * without text: the choice becomes wider until it has some.
  */
 
 import { HIDDEN_BOX, LANDMARK_BOX, MAIN_BOX, NAMED_BOX } from './kernel-layout.ts';
@@ -11,7 +11,7 @@ import { mostOf } from './page-parts.ts';
 
 export type TextMode = 'main' | 'all';
 
-/** Bits of a region: one a box, and one for articles. */
+/** Bits of a region: one per box, and one for articles. */
 const MAIN = 1 << MAIN_BOX;
 const LANDMARK = 1 << LANDMARK_BOX;
 const NAMED = 1 << NAMED_BOX;
@@ -20,12 +20,12 @@ const ARTICLE = 16;
 
 const SPACE = 0x20;
 
-/** What a link takes of a box: the rest is prose. Lists of links are no content, however long. */
+/** The bytes of a box that each link takes. The rest is prose. A list of links is no content, however long. */
 const LINK_BYTES = 40;
 /** Less prose than this is never most of a page. */
 const LITTLE_PROSE = 200;
 
-/** A run of the page's text that was chosen: where it stood, and where it stands now. */
+/** A run of the page's text that was chosen: its old and its new position. */
 export interface TextPiece {
   from: number;
   to: number;
@@ -33,24 +33,24 @@ export interface TextPiece {
 }
 
 export interface TextRegions {
-  /** Of what was chosen last, in order. */
+  /** Of the last choice, in order. */
   readonly pieces: readonly TextPiece[];
   reset(): void;
-  /** `part` is what a named box is called by its names, -1 for others; `links` counts those before. */
+  /** `part` is the part that the names of a named box say, -1 for others. `links` counts the links before. */
   open(box: number, at: number, links: number, part: number): void;
   close(box: number, at: number, links: number): void;
-  /** As `close`, of a box whose end is not known. */
+  /** As `close`, for a box whose end is not known. */
   closeUnended(box: number, at: number, links: number): void;
-  /** The open box is none after all. */
+  /** The open box is no box after all. */
   cancel(box: number): void;
   enterArticle(at: number): void;
   leaveArticle(at: number): void;
   isInArticle(): boolean;
-  /** The text chosen out of `out[1..end)`, moved together in place. */
+  /** The text that is chosen from `out[1..end)`, moved together in place. */
   choose(out: Uint8Array, end: number, mode: TextMode): Uint8Array;
 }
 
-/** A box that may turn out to be none. */
+/** A box that may turn out to be no box. */
 interface Doubted {
   bit: number;
   from: number;
@@ -110,7 +110,7 @@ export function createTextRegions(): TextRegions {
     if (part >= 0 || prose > LITTLE_PROSE) doubted.push({ bit: 1 << box, from, to, prose, part });
   }
 
-  /** Moves the pieces whose bits satisfy the masks to the front; returns the end of the text. */
+  /** Moves the pieces whose bits fit the masks to the front. Returns the end of the text. */
   function gather(out: Uint8Array, end: number, must: number, mustNot: number): number {
     let o = 1;
     pieces.length = 0;
@@ -120,7 +120,7 @@ export function createTextRegions(): TextRegions {
       const stop = i + 1 < count ? at[i + 1] : end;
       if (start >= stop) continue;
       if ((pieceBits & must) !== must || (pieceBits & mustNot) !== 0) {
-        // It may have taken the white space behind it.
+        // It may have taken the white space after it.
         if (out[stop - 1] === SPACE && out[o - 1] !== SPACE) out[o++] = SPACE;
         continue;
       }
@@ -141,13 +141,13 @@ export function createTextRegions(): TextRegions {
       if ((pieceBits & must) !== must || (pieceBits & mustNot) !== 0) continue;
       const start = i < 0 ? 1 : at[i];
       const length = (i + 1 < count ? at[i + 1] : end) - start;
-      // A lone separator is no text.
+      // A separator alone is no text.
       if (length !== 1 || out[start] !== SPACE) size += length;
     }
     return size;
   }
 
-  /** Gives up the boxes that are not what they seem, where that much is left of the page without them. */
+  /** Gives up the boxes that are not what they seem, if so much of the page is left without them. */
   function settleDoubts(left: number): void {
     const most = 2 * left + LITTLE_PROSE;
     const counts: number[] = [];

@@ -1,4 +1,6 @@
-/** Where the kernel stops in the middle of text: at a character reference, and at a `<` that begins no tag. */
+/**
+ * Handles the places where the kernel stops in the middle of text: a character reference, and a `<` that begins no tag.
+ */
 import { type Reference, readReference, writeUtf8 } from './character-references.ts';
 import { isSpace, isWideSpace } from './fold-text.ts';
 import * as at from './kernel-layout.ts';
@@ -15,7 +17,7 @@ const AMPERSAND = 0x26;
 export function createTextStops(kernel: ScanKernel, special: SpecialElements) {
   const reference: Reference = { next: 0, first: 0, second: 0 };
 
-  /** At a `&` of the text. Returns where reading goes on. */
+  /** At a `&` of the text. Returns where reading continues. */
   function readReferenceAt(p: number): number {
     const { state, bytes, text: out } = kernel;
     let size = state[at.SIZE];
@@ -35,7 +37,7 @@ export function createTextStops(kernel: ScanKernel, special: SpecialElements) {
     return reference.next;
   }
 
-  /** What is neither tag nor comment: doctype, CDATA, a lone `<`. Returns where reading goes on. */
+  /** Neither tag nor comment: doctype, CDATA, a lone `<`. Returns where reading continues. */
   function readOddity(tagStart: number): number {
     const { state, bytes, text: out } = kernel;
     const end = state[at.END];

@@ -1,9 +1,9 @@
 /**
- * Writes a well-formed XHTML document as the HTML that means the same, so that the scanner of HTML reads it: empty
- * elements get their end tag, CDATA becomes text, prefixes are resolved by their namespaces, entities of the document
- * are put in. Gives null for what is not well-formed (Namespaces in XML included): that is HTML with another name.
+ * Writes a well-formed XHTML document as HTML with the same meaning, for the scanner of HTML: empty elements get an end
+ * tag, CDATA becomes text, prefixes are resolved by their namespaces, and entities of the document are replaced. Null
+ * for a document that is not well-formed (Namespaces in XML included): that is read as HTML.
  *
- * It makes strings, since hardly any page needs it. External entities and DTDs are never asked for.
+ * Makes strings, because hardly any page needs it. Never requests external entities or DTDs.
  */
 
 const XHTML = 'http://www.w3.org/1999/xhtml';
@@ -30,7 +30,7 @@ const DOCTYPE = new RegExp(
   'uy',
 );
 const DOCTYPE_END = new RegExp(`${S}*>`, 'uy');
-/** What the end of the internal subset may hide in. */
+/** Parts in which the end of the internal subset may be hidden. */
 const SUBSET_PART = /"[^"]*"|'[^']*'|<!--|\]/g;
 const ENTITY = new RegExp(`<!ENTITY${S}+(${NAME})${S}+(?:"([^"]*)"|'([^']*)')${S}*>`, 'gu');
 const REFERENCE = new RegExp(`&(?:#(\\d{1,7})|#x([0-9a-fA-F]{1,6})|(${NAME}));|&`, 'gu');
@@ -44,35 +44,35 @@ function nameSet(names: string): ReadonlySet<string> {
 }
 
 const EMPTY = nameSet('area base br col embed frame hr img input link meta param source track wbr');
-/** In HTML these hold text, or read their content by rules of their own; in XML they are elements like others. */
+/** In HTML these hold text, or have special rules for their content. In XML they are ordinary elements. */
 const PLAIN = nameSet('textarea xmp noembed noframes plaintext');
 const RENAMED = nameSet('select svg math');
-/** Their own text is all that counts of them. */
+/** Only their own text counts. */
 const TEXT_ONLY = nameSet('title script style');
 
 const NO_PREFIXES: string[] = [];
-/** Elements inside each other: more are a trap. */
+/** The deepest nesting of elements; more is a trap. */
 const DEEPEST = 512;
 const MOST_EXPANDED = 1 << 20;
 
 interface Open {
-  /** As it was written, for its end tag. */
+  /** As written, for its end tag. */
   name: string;
-  /** Of the HTML element that stands for it; null for none. */
+  /** The HTML element that it becomes; null for none. */
   html: string | null;
   /** The prefixes that it binds; '' is the default. */
   prefixes: readonly string[];
   isTextOnly: boolean;
 }
 
-/** Thrown inside, and never further than here. */
+/** Thrown and caught inside this file only. */
 class NotWellFormed extends Error {}
 
 function refuse(): never {
   throw new NotWellFormed();
 }
 
-/** Null when the document is not well-formed. */
+/** Null if the document is not well-formed. */
 export function xhtmlToHtml(text: string): string | null {
   try {
     return new Writer(text).write();

@@ -74,7 +74,7 @@ describe('the stored options of a run', () => {
     const run = runWith({ robots, bodies, resolve });
     await expect(configOfRun(run, { env: {}, here: { robots: false } })).rejects.toMatchObject({
       code: 'operator-options-missing',
-      message: expect.stringMatching(/^Run 7 was begun with --resolve, --bodies;/),
+      message: expect.stringMatching(/^Run 7 was started with --resolve, --bodies\./),
       hint: expect.stringContaining('--resolve "example.com=10.0.0.1" --bodies "files:/etc"'),
     });
     const here = { robots: false, bodies: 'files:mine', resolve: ['example.com=127.0.0.1'] };

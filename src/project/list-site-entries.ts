@@ -1,9 +1,9 @@
 /** What the sitemaps of a site name, as rows, some at a time. */
 import type { Config } from '../config/load-config.ts';
 import type { ListedEntry } from '../sitemap/entry-words.ts';
-import { listSitemap, type SitemapListener } from '../sitemap/lookup/list-sitemap.ts';
+import { listSitemap, type SitemapListener } from '../sitemap/list/list-sitemap.ts';
 
-export type { SitemapListener } from '../sitemap/lookup/list-sitemap.ts';
+export type { SitemapListener } from '../sitemap/list/list-sitemap.ts';
 export type SitemapReport = Parameters<SitemapListener['onSitemap']>[0];
 export type StoredListing = Parameters<SitemapListener['onStored']>[0];
 

@@ -5,7 +5,7 @@ import { openStore } from '../store/open-store.ts';
 import type { Store } from '../store/store-port.ts';
 
 /** Where it is written: an open store, or an address and how many seconds a database that is away is waited for. */
-export type StorePlace = Store | Pick<Config, 'storeAddress' | 'storePatience'>;
+export type StorePlace = Store | (Pick<Config, 'storeAddress'> & Partial<Pick<Config, 'storePatience'>>);
 
 /** What no call could answer for, such as a commit by the timer, is thrown at the end. */
 export async function withStore<T>(
@@ -19,7 +19,7 @@ export async function withStore<T>(
     address: place.storeAddress,
     clock,
     onFailure: (error) => void failures.push(error),
-    patienceMs: place.storePatience * 1000,
+    patienceMs: place.storePatience === undefined ? undefined : place.storePatience * 1000,
   });
   let answer: T;
   try {

@@ -1,31 +1,32 @@
 /**
- * The body of an answer, in pieces: as they come, and after its content encoding was undone. What came and was not read
- * yet waits here, half a megabyte, then the sender does; but not for a reader that stands still (it may wait for what this very
- * request keeps it from): then everything is taken in. Encodings are undone as it is read, so that a bomb is unpacked no further
- * than that.
- * Before: the fetcher, which hands pieces over. After: whoever reads the sitemap.
+ * The body of an answer in pieces, as they arrive and after decoding. Before it: the fetcher. After it: the reader of
+ * the sitemap.
+ *
+ * Unread pieces wait here, up to half a megabyte; then the sender has to wait. But if the reader stands still (it may
+ * wait for something that this request blocks), everything is taken in. Encodings are decoded as the body is read, so a
+ * zip bomb is unpacked no further than that.
  */
 import type { Clock } from '../primitives/clock.ts';
 import { createGzipUnpacker } from './unpack-gzip.ts';
 
-/** One of these unpacks to a thousand times as much at most, where it is gzip. */
+/** With gzip, such a piece becomes at most a thousand times as large. */
 const PACKED_BYTES = 8 * 1024;
-/** Of brotli, a few bytes may be gigabytes of zeros: so many pieces wait to be read, then unpacking does. */
+/** With brotli, a few bytes may be gigabytes of zeros: unpacking pauses while so many pieces wait. */
 const MOST_UNPACKED = 4;
-/** With more than the first the sender is held up, until no more than the second is left. */
+/** Above the first number the sender has to wait, until no more than the second is left. */
 const MOST_WAITING = 512 * 1024;
 const FEW_WAITING = 128 * 1024;
 /** A reader that takes nothing for so long waits for something else. */
 const STANDSTILL_MS = 1000;
 
 export interface PieceQueue {
-  /** Resolves when the first piece is here, or it is known that none comes. */
+  /** Resolves when the first piece is here, or when it is known that none comes. */
   readonly begun: Promise<void>;
   readonly isEmpty: boolean;
-  /** Takes a copy; false when nobody wants more, a promise where it is early to send more. */
+  /** Takes a copy. Returns false if no more is wanted, or a promise if the sender has to wait. */
   push(bytes: Uint8Array): boolean | Promise<void>;
   end(): void;
-  /** Once; leaving it early wants no more. */
+  /** Call it once. Leaving the loop early ends the body. */
   read(contentEncoding: string | null): AsyncGenerator<Uint8Array, void>;
 }
 
@@ -85,14 +86,14 @@ export function createPieceQueue(after: Clock['after']): PieceQueue {
     read(contentEncoding) {
       const coding = contentEncoding?.trim().toLowerCase() ?? '';
       if (coding === 'br') return unpacked(wirePieces(), 'br');
-      // Some servers name gzip and send it plain.
+      // Some servers name gzip and send plain bytes.
       const isPacked = /^(?:x-)?gzip$/.test(coding) && waiting[0]?.[0] === 0x1f;
       return isPacked ? unpacked(wirePieces(), 'gzip') : wirePieces();
     },
   };
 }
 
-/** Keeps the sender waiting, as long as somebody reads. */
+/** Makes the sender wait while somebody reads. */
 function createSenderHold(after: Clock['after']) {
   let held: { promise: Promise<void>; release: () => void } | null = null;
   let cancel: () => void = () => {};
@@ -135,7 +136,7 @@ function createSenderHold(after: Clock['after']) {
   };
 }
 
-/** What breaks off, or is not packed at all, gives what could be unpacked. */
+/** A body that is cut, or not packed at all, gives what could be unpacked. */
 async function* unpacked(
   pieces: AsyncGenerator<Uint8Array, void>,
   coding: 'gzip' | 'br',

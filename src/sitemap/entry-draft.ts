@@ -1,6 +1,6 @@
 /**
- * The entry of a sitemap while it is read: takes its fields as they come and makes the entry of them. What was read before is
- * not read again: many entries have the same date and priority. However much an entry says of itself, what is kept of it is bounded.
+ * The entry of a sitemap while it is read: collects its fields and makes the entry. Repeated values are parsed once,
+ * because many entries have the same date and priority. What is kept of an entry is bounded, however much it says.
  */
 import { parseLastmod } from './parse-lastmod.ts';
 import type { PlainEntry } from './plain-entries.ts';
@@ -14,20 +14,20 @@ import {
 } from './sitemap-outcome.ts';
 import type { TagName } from './tag-name.ts';
 
-/** Images, videos and languages of one entry; a sitemap may have 1,000 images an entry. */
+/** Images, videos and languages of one entry. A sitemap may have 1,000 images per entry. */
 const MOST_OF_EACH = 1000;
-/** Of everything an entry says beside the four fields of the protocol. */
+/** Of everything in an entry besides the four fields of the protocol. */
 const MOST_LETTERS_BESIDE = 256 * 1024;
-/** Few different ones are used: each is read once. */
+/** Few different ones are used; each is parsed once. */
 const MOST_PRIORITIES = 64;
 const MOST_TIMES = 1024;
-/** A date is shorter: what else stands in its place is not kept to be known again. */
+/** A date is shorter. Other texts in its place are not remembered. */
 const DATE_LETTERS = 64;
 const NOTHING: readonly never[] = [];
 
 const frequencies: ReadonlySet<string> = new Set(CHANGE_FREQUENCIES);
 
-/** The entry that is being read; one serves for all. */
+/** The current entry; one object serves for all. */
 export class EntryDraft {
   loc = '';
   permalink = '';
@@ -40,7 +40,7 @@ export class EntryDraft {
   private news: SitemapNews | null = null;
   private alternates: Alternate[] | null = null;
   private lettersBeside = 0;
-  /** What was read before: many entries have the same. */
+  /** Parsed values: many entries have the same. */
   private readonly priorities = new Map<string, number | null>();
   private readonly times = new Map<string, number | null>();
   private readonly dates = new Map<string, string>();
@@ -78,7 +78,7 @@ export class EntryDraft {
     }
   }
 
-  /** The texts are parts of a long one: those that are kept are copied, so that it can go. */
+  /** The texts are parts of a long one. Those that are kept are copied, so that the long one can be freed. */
   fill({ lastmod, changefreq, priority }: PlainEntry): void {
     if (lastmod !== undefined) this.lastmod = this.dates.get(lastmod) ?? this.copyDate(lastmod);
     if (changefreq !== undefined) this.add('changefreq', changefreq);

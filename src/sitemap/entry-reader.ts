@@ -1,9 +1,10 @@
 /**
- * Makes entries of the tags and texts of a sitemap, an index of sitemaps, an RSS or an Atom feed.
+ * Makes entries from the tags and texts of a sitemap, an index of sitemaps, an RSS or an Atom feed. Before it: the
+ * scanner.
  *
- * It goes by the local names of elements: namespaces are wrong or missing on too many sites to go by them. An element
- * with a prefix counts as part of the protocol only where the root element has that prefix or binds it to the protocol. It keeps one entry
- * and a count of open elements, never a stack, so that a document cannot make it grow. Before: the scanner.
+ * Uses the local names of elements, because namespaces are wrong or missing on too many sites. An element with a prefix
+ * belongs to the protocol only if the root element has that prefix or binds it to the protocol. Keeps one entry and a
+ * count of open elements, never a stack, so that no document can make it grow.
  */
 import { createResolver } from '../url/resolve.ts';
 import { EntryDraft } from './entry-draft.ts';
@@ -14,7 +15,7 @@ import type { XmlHandler } from './xml-scanner.ts';
 import { attributeOf, ownText, RepeatedText, textBetween } from './xml-text.ts';
 
 const DEEPEST = 256;
-/** No text that is read is longer: the rest of it is left out. An address of that length is none. */
+/** The rest of a longer text is left out. A URL of that length is none. */
 const MOST_LETTERS = 64 * 1024;
 const COLON = 0x3a;
 
@@ -35,7 +36,7 @@ const FIELDS: Record<SitemapKind, ReadonlySet<TagName>> = {
   text: new Set(),
 };
 
-/** What a page begins with whose author left the beginning out. */
+/** The first elements of a page whose author left out the beginning. */
 const HTML_NAMES: ReadonlySet<string> = new Set(
   'html head title meta link script style body div p h1 center table font a'.split(' '),
 );
@@ -50,7 +51,9 @@ const OWN_NAMESPACES: Partial<Record<SitemapKind, RegExp>> = {
 type Parts = ReadonlyMap<TagName, ReadonlySet<TagName>>;
 const NO_TEXTS: ReadonlySet<TagName> = new Set();
 const NO_PARTS: Parts = new Map();
-/** Elements inside an entry whose own elements are not the entry's: by kind, and which of their texts are read. */
+/**
+ * Elements inside an entry whose own elements do not belong to the entry: by kind, and which of their texts are read.
+ */
 const PARTS: Partial<Record<SitemapKind, Parts>> = {
   urlset: new Map([
     ['image', new Set<TagName>(['loc'])],
@@ -70,12 +73,12 @@ const PARTS: Partial<Record<SitemapKind, Parts>> = {
 };
 
 export interface EntryReaderOptions {
-  /** Where the document was fetched: relative addresses are read from here. */
+  /** Where the document was fetched: the base of relative URLs. */
   url: string;
   onEntry: (entry: SitemapEntry, kind: SitemapKind) => void;
 }
 
-/** Where the first tag of a document stands; its local name is behind the prefix. */
+/** The position of a document's first tag; its local name follows the prefix. */
 interface RootTag {
   nameStart: number;
   nameEnd: number;
@@ -89,7 +92,7 @@ export class EntryReader implements XmlHandler {
   entries = 0;
   dropped = 0;
   isDone = false;
-  /** The end of the root element was seen. */
+  /** The end of the root element was read. */
   isWhole = false;
   private readonly options: EntryReaderOptions;
   private readonly resolve = createResolver();
@@ -97,9 +100,9 @@ export class EntryReader implements XmlHandler {
   private fields: ReadonlySet<TagName> = NO_TEXTS;
   private parts: Parts = NO_PARTS;
   private entryName: TagName | null = null;
-  /** Prefixes, with their colon, that stand for the protocol's own namespace. */
+  /** Prefixes, with their colon, that mean the protocol's own namespace. */
   private ownPrefixes: string[] = [];
-  /** What the addresses of an Atom feed, and of the entry, are relative to. */
+  /** The base of the URLs in an Atom feed and in its entry. */
   private feedBase = '';
   private entryBase = '';
   private depth = 0;
@@ -122,12 +125,12 @@ export class EntryReader implements XmlHandler {
     return this.field !== null || this.wantsBareText;
   }
 
-  /** Text right inside an entry that has no loc: some sites leave that element out. */
+  /** Text directly inside an entry without loc: some sites leave that element out. */
   private get wantsBareText(): boolean {
     return this.entryDepth !== 0 && this.depth === this.entryDepth && this.entry.loc === '';
   }
 
-  /** An entry may begin here, right inside the root element. */
+  /** An entry may begin here, directly inside the root element. */
   get canTake(): boolean {
     return this.kind === 'urlset' && this.depth === 1 && this.entryDepth === 0;
   }
@@ -206,7 +209,7 @@ export class EntryReader implements XmlHandler {
 
   private openEntry(): void {
     if (this.entryDepth !== 0) {
-      // Where the end of one with an address was forgotten, this one is beside it and not inside.
+      // If the end tag of an entry with a URL is missing, this entry is beside it and not inside.
       if (this.entry.loc !== '') this.depth = this.entryDepth;
       this.endEntry();
     }
@@ -225,7 +228,7 @@ export class EntryReader implements XmlHandler {
     } else if (name === 'link' && this.kind !== 'rss') {
       this.readLink(bytes, nameEnd, tagEnd);
     } else if (this.fields.has(name) && (isOwn || name === 'date')) {
-      // Names of RSS and Atom in another namespace (media:link) are none of the entry's, but for Dublin Core's date.
+      // Names of RSS and Atom in another namespace (media:link) do not belong to the entry, except Dublin Core's date.
       if (name === 'guid' && attributeOf(bytes, nameEnd, tagEnd, 'isPermaLink') === 'false') return;
       this.openField(name);
     }
@@ -233,7 +236,7 @@ export class EntryReader implements XmlHandler {
 
   private openField(name: TagName): void {
     this.endField();
-    // Two addresses in one entry are two entries whose tags were forgotten.
+    // Two URLs in one entry are two entries with missing tags.
     if (name === 'loc' && this.part === null && this.entry.loc !== '') {
       const depth = this.entryDepth;
       this.endEntry();
@@ -275,7 +278,7 @@ export class EntryReader implements XmlHandler {
       if (!this.isOwnPrefix(bytes, nameStart, localStart)) return;
       if (this.field !== null && this.nested > 0) this.nested--;
       else {
-        // What was left open inside is over with it: a slip that every entry has must not add up.
+        // Elements that were left open end with the entry: a mistake in every entry must not add up.
         this.depth = this.entryDepth - 1;
         this.endEntry();
       }
@@ -294,7 +297,7 @@ export class EntryReader implements XmlHandler {
         ? textBetween(bytes, start, end, !isCdata, this.onBadBytes)
         : repeated.between(bytes, start, end, this.onBadBytes);
     if (text === '') return;
-    // Each text is bounded, and there may be a million in one field, with something between them.
+    // Each text is bounded, but one field may have a million of them, with something between.
     if (!isBare) {
       if (this.value.length < MOST_LETTERS) this.value += text;
     } else if (this.entry.bare.length < MOST_LETTERS) this.entry.bare += text;
@@ -313,7 +316,7 @@ export class EntryReader implements XmlHandler {
     this.problem ??= { trouble: 'charset', detail: 'bytes that are no UTF-8, read as ISO-8859-1' };
   };
 
-  /** The document is over. A field whose end tag was begun is whole, one that ended in its text is not. */
+  /** The document has ended. A field whose end tag had begun is complete; a field that ended in its text is not. */
   end(unfinished: string): void {
     if (this.isDone) return;
     if (!unfinished.startsWith('</')) this.field = null;
@@ -350,7 +353,7 @@ export class EntryReader implements XmlHandler {
     draft.clear();
   }
 
-  /** The protocol wants whole addresses; one from the root of the site is understood, a bare word is none. */
+  /** The protocol requires absolute URLs. A path from the root of the site is accepted, a bare word is not. */
   private address(text: string): string | null {
     if (!text.startsWith('http') && !/^(?:https?:|\/)/i.test(text)) return null;
     return this.resolve(text, this.options.url)?.href ?? null;
@@ -367,7 +370,7 @@ export class EntryReader implements XmlHandler {
   }
 }
 
-/** Where the name goes on behind its prefix. */
+/** Where the name continues after its prefix. */
 function localNameIn(bytes: Buffer, start: number, end: number): number {
   for (let i = start; i < end; i++) if (bytes[i] === COLON) return i + 1;
   return start;

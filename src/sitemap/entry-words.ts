@@ -1,7 +1,7 @@
 /**
- * What a sitemap says of a page in its own words, for keeping and for telling again as it was read: the date as written,
- * and as JSON whatever no column has: the address where the page's identity is another, the kind of sitemap unless it is a
- * urlset, images, videos, news, alternates. Nearly all entries have nothing of that kind.
+ * What a sitemap says of a page in its own words, to store it and to show it again: the date as written, and as JSON
+ * everything without a column: the URL if the page's identity differs, the kind of sitemap unless it is a urlset,
+ * images, videos, news, alternates. Nearly all entries have nothing of that kind.
  */
 
 import { parseLastmod } from './parse-lastmod.ts';
@@ -9,7 +9,7 @@ import { CHANGE_FREQUENCIES, type SitemapEntry, type SitemapKind } from './sitem
 
 export interface EntryWords {
   lastmodText: string | null;
-  /** Null: nobody kept it. */
+  /** Null: it was not kept. */
   details: string | null;
 }
 
@@ -57,7 +57,7 @@ export function wordsOf(entry: SitemapEntry, kind: SitemapKind, identity: string
   return { lastmodText, details: JSON.stringify(details) };
 }
 
-/** A page that is named twice has the newer of its dates, in its own words. */
+/** A page that is named twice gets the newer of its dates, as written. */
 export function keepNewerDate(
   kept: { lastmod: number | null; lastmodText: string | null },
   { lastmod, lastmodAt }: SitemapEntry,
@@ -70,7 +70,7 @@ export function keepNewerDate(
 export function listedEntry(row: KeptEntry): ListedEntry {
   const { details, sitemap, priority, changefreq } = row;
   const known: Details = details === null || details === PLAIN ? NO_DETAILS : JSON.parse(details);
-  // One that was kept by an older version has its day, or its moment in UTC.
+  // A date that an older version stored is shown as its day, or its moment in UTC.
   const lastmod = row.lastmod_text ?? (details === null ? shownDate(row.lastmod) : null);
   const frequency = changefreq === null ? undefined : CHANGE_FREQUENCIES.find((one) => one === changefreq);
   const none = details === null ? null : NONE;

@@ -1,11 +1,12 @@
 /**
- * Finds the sitemaps of a site and gives their entries: the address that was given, else by the Sitemap lines of
- * robots.txt, else by the usual paths, else by the link of a page. Indexes are followed to the sitemaps they name.
+ * Finds the sitemaps of a site and gives their entries: at the given URL, otherwise by the Sitemap lines of robots.txt,
+ * otherwise at the usual paths, otherwise by the link of a page. Indexes are followed to the sitemaps that they name.
+ * Before it: the caller's `web`, which holds the hosts and their clocks and sends all requests. After it: the judging
+ * of entries.
  *
- * It promises that robots.txt is obeyed for every request; that an index which names itself, goes ever deeper or ever
- * wider, comes to an end; and that an entry of another host counts only where that host's robots.txt names the sitemap (or the
- * index it came from). Everything that went wrong is told, nothing is thrown. It sends nothing itself: `web` is the
- * caller's, who holds the hosts and their clocks.
+ * Promises: every request obeys robots.txt. An index that names itself, or grows ever deeper or wider, comes to an end.
+ * An entry of another host counts only if that host's robots.txt names the sitemap, or the index that led to it. Every
+ * problem is reported, nothing is thrown.
  */
 import type { RobotsRules } from '../politeness/robots-txt.ts';
 import {
@@ -19,23 +20,23 @@ import { isGzip, readSitemap } from './read-sitemap.ts';
 import { HEAD_BYTES, sitemapLinks } from './sitemap-links.ts';
 import type { SitemapEntry, SitemapKind, SitemapOutcome } from './sitemap-outcome.ts';
 
-/** A fetched answer, redirects followed. */
+/** A fetched answer, after redirects. */
 export interface WebAnswer {
-  /** Where it came from in the end. */
+  /** The final URL. */
   url: string;
   contentType: string | null;
   link: string | null;
-  /** To be read once, to its end or as far as it is wanted. */
+  /** Read it once, to its end or as far as wanted. */
   pieces: AsyncIterable<Uint8Array>;
-  /** What ended the body early, when all there is was read; null when it was whole. */
+  /** What ended the body early, after everything available was read; null if it was complete. */
   cutBy(): Promise<WebRefusal | null>;
 }
 
-/** What may be asked of the web, politely. */
+/** The polite requests that are possible. */
 export interface SitemapWeb {
-  /** What the robots.txt of the URL's origin says, or why nothing of that origin may be asked. */
+  /** The rules of the robots.txt of the URL's origin, or why no request to that origin is allowed. */
   robots(url: string): Promise<RobotsRules | WebRefusal>;
-  /** GET, or why there is nothing. How it was found says how soon it is asked, and how patiently. */
+  /** GET, or why there is no answer. How the URL was found decides how soon and how patiently it is requested. */
   get(url: string, foundBy: FoundBy): Promise<WebAnswer | WebRefusal>;
 }
 
@@ -43,64 +44,69 @@ export interface WebRefusal {
   refused: string;
   /** Another time there may be an answer. */
   mayPass?: boolean;
-  /** Something is there, which could not be had. */
+  /** Something is there, but could not be read. */
   isThere?: boolean;
 }
 
-/** What kept a sitemap from being read whole: it may pass, or it may last. */
+/** Why a sitemap could not be read completely: the reason may pass, or it may last. */
 export type Trouble = 'passing' | 'lasting';
 
-/** path: it was there before, or is where they often are. */
+/** path: it was there before, or is a usual place. */
 export type FoundBy = 'given' | 'robots' | 'path' | 'link' | 'index';
 
-/** What became of one sitemap. */
+/** The result for one sitemap. */
 export interface SitemapReport {
   url: string;
   foundBy: FoundBy;
   kind: SitemapKind | null;
   entries: number;
-  /** Entries of other hosts that do not vouch for it. */
+  /** Entries of other hosts whose robots.txt does not name the sitemap. */
   foreign: number;
-  /** Null when all is well. */
+  /** Null if there is no problem. */
   problem: string | null;
-  /** There may be more in it than was read. Null when it was read whole, or is none. */
+  /** It may contain more than was read. Null if it was read completely, or is no sitemap. */
   trouble: Trouble | null;
-  /** Nobody said that it is one, and it is none. */
+  /** It was a guess, and it is no sitemap. */
   isMiss: boolean;
-  /** It answered with something else: a page. */
+  /** The answer was something else: a page. */
   isPage: boolean;
 }
 
 export interface FoundEntry {
   entry: SitemapEntry;
-  /** Where its sitemap was fetched. */
+  /** The URL of its sitemap. */
   sitemap: string;
   kind: SitemapKind;
 }
 
 export interface FindOptions {
   web: SitemapWeb;
-  /** Sitemaps that were read before, all of which are where robots.txt names none; `paths` follow where none can be. */
+  /**
+   * Sitemaps that were read before. They are used if robots.txt names none; `paths` follow if none of them can be read.
+   */
   known?: readonly string[];
-  /** Paths that are tried where robots.txt names no sitemap. */
+  /** Paths that are tried if robots.txt names no sitemap. */
   paths: readonly string[];
   maxBytes: number;
   onSitemap: (report: SitemapReport) => void;
-  /** The sitemaps that the site's page names, of whoever reads that page anyway; else, or when that is null, it is asked for. */
+  /**
+   * The sitemaps that the site's page names, from a caller that reads the page anyway. If absent or null, the page is
+   * requested.
+   */
   pageLinks?: () => Promise<readonly string[] | null>;
-  /** The start is a page: whether its site is to be searched. Else it is. */
+  /** If the start is a page: whether its site is searched (default: yes). */
   isSiteWanted?: () => Promise<boolean>;
-  /** Whether another search of the same site has read this one, and it is a sitemap: then it is not read again. */
+  /** Whether another search of the same site has read this sitemap: then it is not read again. */
   wasRead?: (url: string) => Promise<boolean>;
-  /** Nothing else than the start is looked at, whatever it is called. */
+  /** Only the start is read, whatever its name is. */
   isGiven?: boolean;
-  /** Hears of each sitemap before it is asked for. */
+  /** Called before each request for a sitemap. */
   onAsk?: (asked: AskedSitemap) => void;
-  /** Of a start that is given: hears of the sitemaps it names, where it is a page. */
+  /** For a given start that is a page: called with the sitemaps that it names. */
   onLinks?: (links: readonly string[]) => void;
 }
 
-/** Number `nth` of `of` that are named by what was read so far. */
+/** Number `nth` of the `of` sitemaps that are known so far. */
 export interface AskedSitemap {
   url: string;
   foundBy: FoundBy;
@@ -108,13 +114,13 @@ export interface AskedSitemap {
   of: number;
 }
 
-/** Indexes inside an index inside an index: more are a trap. */
+/** How deep indexes may contain indexes; more is a trap. */
 const DEEPEST_INDEX = 4;
-/** As many as one index may have, and as many as are asked for in all. */
+/** The most sitemaps of one index, and the most requests in all. */
 const MOST_SITEMAPS = 50_000;
-/** A packed body is read a little at a time, so that few entries are in hand at once. */
+/** A packed body is read in small pieces, so that few entries are in memory at once. */
 const PACKED_PIECE_BYTES = 8 * 1024;
-/** With so many in hand, reading waits until they are taken: eight kilobytes may have a hundred thousand. */
+/** Reading pauses while so many entries wait: eight kilobytes may contain a hundred thousand. */
 const MOST_IN_HAND = 4096;
 const REPEATED = 'named before: an index that leads back to it, or a repetition';
 
@@ -124,12 +130,12 @@ interface Named {
   depth: number;
   /** The indexes that led here. */
   from: readonly string[];
-  /** Nobody says that it is one: it is where they often are, or a page that may name some. */
+  /** A guess: a usual place, or a page that may name some. */
   isTried: boolean;
 }
 
 /**
- * By its name: `/sitemap_index.xml`, `/news.rss`, `/urls.txt.gz`. What is in it decides in the end. The word alone says
+ * By its name: `/sitemap_index.xml`, `/news.rss`, `/urls.txt.gz`. The content decides in the end. The word alone means
  * nothing: `/sitemap.html` and `/about-sitemaps` are pages.
  */
 export function looksLikeSitemap(url: string): boolean {
@@ -137,12 +143,14 @@ export function looksLikeSitemap(url: string): boolean {
   return /\.(?:xml|rss|atom|rdf|txt)(?:\.gz)?$|\.gz$/i.test(pathname) && pathname !== '/robots.txt';
 }
 
-/** Of an answer to somebody who wanted a page: it may be a sitemap or a feed. */
+/** For the answer to a request for a page: it may be a sitemap or a feed. */
 export function isSitemapType(essence: string): boolean {
   return /^(?:text|application)\/(?:(?:rss|atom|rdf)\+)?xml$|^application\/(?:x-)?gzip$/.test(essence);
 }
 
-/** `start` is a home page, any other page, or a sitemap. Entries come as they are read, some at a time, never none. */
+/**
+ * `start` is a home page, any other page, or a sitemap. Entries come as they are read, in groups that are never empty.
+ */
 export async function* findEntries(start: string, options: FindOptions): AsyncGenerator<FoundEntry[], void> {
   const walk = new SitemapWalk(options);
   const { web } = options;
@@ -153,10 +161,10 @@ export async function* findEntries(start: string, options: FindOptions): AsyncGe
   }
   const home = new URL('/', start).href;
   let links: string[] = [];
-  // Whoever gives the links of pages reads the start himself.
+  // A caller that gives the links of pages reads the start itself.
   if (options.pageLinks === undefined && start !== home) {
     links = yield* walk.readPage(start, 'given');
-    // In the place of a sitemap that cannot be had, no other is meant.
+    // If a given sitemap cannot be read, no other takes its place.
     if (walk.hits > 0 || (looksLikeSitemap(start) && !walk.wasPage)) return;
     if ((await options.isSiteWanted?.()) === false) return;
   }
@@ -187,18 +195,18 @@ export async function* findEntries(start: string, options: FindOptions): AsyncGe
   yield* walk.read(links, 'link');
 }
 
-/** Null: no address that can be asked. */
+/** Null: not a URL that can be requested. */
 type Resolved = string | null;
 
 class SitemapWalk {
   /** Sitemaps that could be read. */
   hits = 0;
-  /** The last one that was read is no sitemap but a page. */
+  /** The last one is no sitemap but a page. */
   wasPage = false;
   readonly #options: FindOptions;
   readonly #foreign: ForeignCheck;
   readonly #seen = new Set<string>();
-  /** Of those that somebody named. */
+  /** Requests for sitemaps that were named. */
   #asked = 0;
 
   constructor(options: FindOptions) {
@@ -220,7 +228,10 @@ class SitemapWalk {
     this.tell({ ...named, problem: refused, trouble }, named.isTried && !mayPass && !isThere);
   }
 
-  /** Each of them, and what indexes among them name, an index's own before the next one. `index`: what named them. */
+  /**
+   * Reads each of them, and those that indexes among them name, an index's own before the next one. `index`: what named
+   * them.
+   */
   async *read(
     urls: readonly Resolved[],
     foundBy: FoundBy,
@@ -264,7 +275,7 @@ class SitemapWalk {
     return true;
   }
 
-  /** The page may be a sitemap itself; else what it names is answered. `isTried`: nobody says that it is one. */
+  /** The page may be a sitemap itself; otherwise the sitemaps that it names are returned. `isTried`: it is a guess. */
   async *readPage(
     page: string,
     foundBy: 'given' | 'link',
@@ -328,7 +339,7 @@ class SitemapWalk {
       return this.#countedOf(taken, sites, names, foreign);
     };
     for await (const piece of inSmallPieces(answer.pieces)) {
-      // A page is read on for what its head names, however soon it is known to be no sitemap; and no further.
+      // Of a page, the head is read for the sitemaps that it names, and no more.
       const isTapped = tap?.(piece) === true;
       let isPushed = !wantsMore;
       const pushed: Promise<boolean> = wantsMore
@@ -358,14 +369,14 @@ class SitemapWalk {
     this.#tellOutcome(named, outcome, { foreign, cut }, children);
   }
 
-  /** Those of the sitemap's own site, and of hosts that vouch for it. */
+  /** Entries of the sitemap's own site, and of hosts that name the sitemap. */
   async #countedOf(
     batch: FoundEntry[],
     sites: ReadonlySet<string>,
     names: readonly string[],
     foreign: Map<ForeignReason, number>,
   ): Promise<FoundEntry[]> {
-    // Most are of the very origin of their sitemap.
+    // Most have exactly the origin of their sitemap.
     const origin = names[1].slice(0, names[1].indexOf('/', names[1].indexOf('//') + 2) + 1);
     const isOwn = ({ entry }: FoundEntry) => entry.url.startsWith(origin) || sites.has(siteOf(entry.url));
     if (batch.every(isOwn)) return batch;
@@ -387,7 +398,7 @@ class SitemapWalk {
     children: string[],
   ): void {
     const { kind, entries } = outcome;
-    // Why it broke off says more than that it did.
+    // Why it was cut says more than that it was.
     const problem = cut === null ? outcome.problem : null;
     this.wasPage = kind === null && (problem?.trouble === 'html' || problem?.trouble === 'not-sitemap');
     if (kind !== null) this.hits++;
@@ -421,7 +432,7 @@ class SitemapWalk {
   }
 }
 
-/** As they come, but for packed ones. */
+/** Packed pieces are split; others are passed on as they come. */
 async function* inSmallPieces(pieces: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array, void> {
   let isPacked: boolean | null = null;
   for await (const piece of pieces) {

@@ -1,11 +1,11 @@
 /**
- * Whether another host vouches for a sitemap: its robots.txt names it (sitemaps.org, "cross submits"). A sitemap that
- * names many hosts cannot make us ask them all: past a number of them none counts.
+ * Whether another host confirms a sitemap: its robots.txt names it (sitemaps.org, "cross submits"). A sitemap that
+ * names many hosts cannot cause requests to all of them: beyond a number, none counts.
  */
 import type { RobotsRules } from '../politeness/robots-txt.ts';
 
 const MOST_FOREIGN_ORIGINS = 32;
-/** One that does not answer takes many seconds, and where one is dead there are more. */
+/** A host that does not answer takes many seconds, and dead hosts often come in groups. */
 const AT_ONCE = 8;
 
 /** The host of an absolute URL without a leading www., which is the same site (docs/decisions/0011). */
@@ -39,7 +39,7 @@ export interface ForeignCheck {
 export function createForeignCheck(
   robotsOf: (url: string) => Promise<RobotsRules | { refused: string }>,
 ): ForeignCheck {
-  /** Null: its robots.txt could not be had. */
+  /** Null: its robots.txt could not be read. */
   const named = new Map<string, ReadonlySet<string> | null>();
   return {
     async ask(urls) {
@@ -56,7 +56,7 @@ export function createForeignCheck(
           if (!('refused' in robots)) named.set(origin, new Set(namedBy(robots, origin)));
         }
       };
-      // Nobody asks any more when one has failed.
+      // If one has failed, no more are requested.
       for (const end of await Promise.allSettled(Array.from({ length: AT_ONCE }, work)))
         if (end.status === 'rejected') throw end.reason;
     },

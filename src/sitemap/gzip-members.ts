@@ -1,7 +1,7 @@
 /**
- * A stream that unpacks gzip, member by member (RFC 1952), and passes over what lies behind the last member and is no gzip.
- * zlib's own stream calls such bytes an error and throws away what it had unpacked beside them. Checksum and size of each
- * member are checked. A stream that breaks off fails once everything that could be unpacked was given.
+ * A stream that unpacks gzip, member by member (RFC 1952), and ignores bytes after the last member that are no gzip.
+ * zlib's own stream calls such bytes an error and loses what it had unpacked. Checksum and size of each member are
+ * checked. A stream that is cut fails after everything that could be unpacked was passed on.
  */
 import { Transform, type TransformCallback } from 'node:stream';
 import * as zlib from 'node:zlib';
@@ -9,18 +9,18 @@ import { beginsGzip, gzipHeaderEnd } from '../primitives/gzip-header.ts';
 
 const TRAILER_BYTES = 8;
 const MAGIC_BYTES = 3;
-/** A longer header holds names and comments that nobody needs. */
+/** A longer header contains names and comments that nobody needs. */
 const MOST_HEADER_BYTES = 128 * 1024;
 const NOTHING = Buffer.alloc(0);
 
 export class GzipMembers extends Transform {
   private readonly chunkSize: number;
   private inflate: zlib.InflateRaw | null = null;
-  /** Bytes handed to the member's engine. */
+  /** Bytes passed to the member's engine. */
   private fed = 0;
   private checksum = 0;
   private size = 0;
-  /** The beginning of a header or trailer, whose end has not come. */
+  /** The beginning of a header or trailer whose end is missing. */
   private part: Buffer = NOTHING;
   private expects: 'member' | 'data' | 'trailer' | 'nothing' = 'member';
   private members = 0;
@@ -53,7 +53,7 @@ export class GzipMembers extends Transform {
     super._destroy(error, done);
   }
 
-  /** Calls back once all is given that could be unpacked so far. */
+  /** Calls back when everything unpacked so far was passed on. */
   flush(done: () => void): void {
     if (this.inflate === null) done();
     else this.inflate.flush(zlib.constants.Z_SYNC_FLUSH, done);
@@ -124,7 +124,7 @@ export class GzipMembers extends Transform {
         done();
         return;
       }
-      // It takes no more: the member is over, as soon as all of it is given.
+      // It takes no more: the member ends when all of it was passed on.
       const goOn = () => {
         inflate.destroy();
         this.inflate = null;

@@ -1,11 +1,11 @@
-/** A sitemap that is plain text: one address a line. Lines that are none are passed over; without any it is no sitemap. */
+/** A sitemap in plain text: one URL per line. Other lines are ignored; a text without any URL is no sitemap. */
 import { createResolver, MAX_URL_LENGTH } from '../url/resolve.ts';
 import type { SitemapEntry, SitemapProblem } from './sitemap-outcome.ts';
 import { textBetween } from './xml-text.ts';
 
 const LINE_FEED = 0x0a;
 const CARRIAGE_RETURN = 0x0d;
-/** So many lines without an address are some other text, however long it goes on. */
+/** A text with so many lines without a URL is something else, however long it is. */
 const MOST_STRANGE_LINES = 1000;
 const NONE = Buffer.alloc(0);
 
@@ -17,7 +17,7 @@ export class LineReader {
   readonly #onEntry: (entry: SitemapEntry, kind: 'text') => void;
   readonly #resolve = createResolver();
   #held: Buffer = NONE;
-  /** The rest of a line that is too long is passed over. */
+  /** The rest of a line that is too long is ignored. */
   #isOverlong = false;
   #first: string | null = null;
 

@@ -1,7 +1,7 @@
 /**
  * Reads the time of a lastmod: every form of the W3C note on dates (year, month, day, minutes, seconds, fractions, with
- * a zone), the slips that sites make with it (a blank for the T, a zone without its colon, no zone: UTC), and the dates
- * of RSS (RFC 822). Null for what is no date; a day that the month does not have is none.
+ * a zone), common mistakes (a space for the T, a zone without its colon, no zone: UTC), and the dates of RSS (RFC 822).
+ * Null for anything else, also for a day that the month does not have.
  */
 
 const MINUTE_MS = 60_000;
@@ -25,7 +25,10 @@ export function parseLastmod(text: string): number | null {
   return dayMs + timeMs + Math.floor(Number(`0.${fraction}`) * 1000) - zoneMs(zone);
 }
 
-/** `2024-05-06`, `2024-05-06T07:08:09Z` and `…+02:00`, as nearly all are, without a pattern; undefined for the others. */
+/**
+ * `2024-05-06`, `2024-05-06T07:08:09Z` and `…+02:00`, the forms of nearly all dates, without a regular expression;
+ * undefined for others.
+ */
 function plainTime(text: string): number | null | undefined {
   const { length } = text;
   if (length !== 10 && length !== 20 && length !== 25) return undefined;
@@ -57,7 +60,7 @@ function digits(text: string, from: number, to: number): number {
 }
 
 function dayOf(year: number, month: number, date: number): number | null {
-  // No page is that old, and Date.UTC would take the year 31 for 1931.
+  // No page is that old, and Date.UTC would read the year 31 as 1931.
   if (year < 100 || month < 1 || month > 12 || date < 1) return null;
   const isLeap = year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0);
   if (date > (month === 2 && isLeap ? 29 : MONTH_DAYS[month - 1])) return null;
@@ -73,7 +76,7 @@ function zoneMs(zone: string | undefined): number {
 function rfc822Time(text: string): number | null {
   const parts = RFC_822.exec(text);
   if (parts === null) return null;
-  // Without a zone the runtime would take that of this machine.
+  // Without a zone the runtime would use that of this machine.
   const moment = Date.parse(parts[1] === undefined ? `${text} UTC` : text);
   return Number.isNaN(moment) ? null : moment;
 }

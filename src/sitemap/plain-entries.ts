@@ -1,11 +1,11 @@
 /**
  * Entries as nearly every urlset writes them: loc, lastmod, changefreq and priority, in this order, each at most once,
- * without attributes, references or letters beyond ASCII. One pattern takes such an entry whole, and V8 runs it at full
- * speed from the second entry on. What is written in any other way it leaves to the scanner, from the same place.
+ * without attributes, references or characters beyond ASCII. One regular expression reads such an entry, and V8 runs it
+ * at full speed from the second entry on. Any other entry is left to the scanner, from the same place.
  */
 
 const SPACE = '[\\t\\n\\r ]*';
-/** What stands for itself: no white space, no `&`, no `<`. */
+/** Plain characters: no white space, no `&`, no `<`. */
 const VALUE = "([!-%'-;=-~]+)";
 const field = (name: string) => `<${name}>${SPACE}${VALUE}${SPACE}</${name}>${SPACE}`;
 
@@ -16,7 +16,7 @@ const ENTRY = new RegExp(
 );
 
 export interface PlainEntry {
-  /** Where the address stands, and where the entry ends. */
+  /** The position of the URL, and the end of the entry. */
   locStart: number;
   locEnd: number;
   end: number;
@@ -25,7 +25,7 @@ export interface PlainEntry {
   priority: string | undefined;
 }
 
-/** The entry that begins here; null where there is none, or none that is plain, or not all of it. */
+/** The entry that begins here; null if there is none, if it is not plain, or if it is not complete. */
 export function readPlainEntry(text: string, at: number): PlainEntry | null {
   ENTRY.lastIndex = at;
   const match = ENTRY.exec(text);

@@ -1,10 +1,10 @@
 /**
- * Reads one sitemap as its bytes come, whatever it is: urlset, index, text, RSS or Atom; packed by gzip or not, which
- * its first bytes say and not its name; in any encoding. Entries are handed on one by one.
+ * Reads one sitemap from its bytes, whatever it is: urlset, index, text, RSS or Atom; packed by gzip or not, which its
+ * first bytes decide and not its name; in any encoding. Passes on entries one by one. Before it: a fetched body, or a
+ * part of one. After it: whoever decides which entries count.
  *
- * It promises an outcome for any bytes, never an exception, and memory that does not depend on their number: it
- * holds one entry and one unfinished tag. It reads nothing but the bytes it is given: no entity, include or
- * stylesheet is ever fetched. Before: a fetched body, or a part of one. After: whoever decides which entries count.
+ * Promises an outcome for any bytes, never an exception, and memory that does not depend on their number: it holds one
+ * entry and one unfinished tag. Never fetches anything: no entity, include or stylesheet.
  */
 import { EntryReader } from './entry-reader.ts';
 import { LineReader } from './line-reader.ts';
@@ -14,19 +14,19 @@ import { createUtf8Intake } from './utf8-intake.ts';
 import { XmlScanner } from './xml-scanner.ts';
 
 export interface SitemapReaderOptions {
-  /** Where it was fetched. */
+  /** The URL that it was fetched from. */
   url: string;
   /** Content-Type as sent; only its charset counts. */
   contentType: string | null;
   /** The most bytes that are read, after unpacking. */
   maxBytes: number;
   onEntry: (entry: SitemapEntry, kind: SitemapKind) => void;
-  /** Asked while a packed piece is read, which may have a thousand times its bytes: a promise is waited for before it goes on. */
+  /** Called while a packed piece is read, which may become a thousand times as large: a promise pauses the reading. */
   hold?: () => Promise<void> | null;
 }
 
 export interface SitemapReader {
-  /** False when nothing more is to be read. The bytes may be used again once it resolves. */
+  /** False if no more is to be read. The bytes may be reused when it resolves. */
   push(bytes: Uint8Array): Promise<boolean>;
   end(): Promise<SitemapOutcome>;
 }
@@ -64,7 +64,7 @@ export function readSitemap(options: SitemapReaderOptions): SitemapReader {
     if (document.isDone) isEnough = true;
   });
 
-  /** Takes what is unpacked; answers whether more is wanted. */
+  /** Takes unpacked bytes; returns whether more is wanted. */
   function take(piece: Buffer): boolean {
     if (isEnough) return false;
     const room = maxBytes - bytesRead;
@@ -112,7 +112,7 @@ export function readSitemap(options: SitemapReaderOptions): SitemapReader {
   };
 }
 
-/** What cut it short says more than that it is cut; what was odd about its encoding comes last. */
+/** Why it was cut says more than that it is cut. A problem of its encoding comes last. */
 function outcomeOf(
   document: Document | null,
   problem: SitemapProblem | null,
@@ -129,7 +129,7 @@ function outcomeOf(
   return { kind, problem: first ?? charset, entries, dropped, bytes };
 }
 
-/** By the first thing in it that is no white space; null while there is nothing else. */
+/** By its first character that is no white space; null while there is none. */
 function openDocument(bytes: Buffer, options: SitemapReaderOptions): Document | null {
   const start = bytes.findIndex((byte) => byte > 0x20 || byte === 0);
   if (start === -1) return null;

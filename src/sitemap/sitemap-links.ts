@@ -1,6 +1,6 @@
 /** The sitemaps that a page names: `<link rel="sitemap">`, and the same in its Link header. As written, in order. */
 
-/** Links stand in the head of a page; what comes later is not looked at. */
+/** Links are in the head of a page; what follows is not read. */
 export const HEAD_BYTES = 256 * 1024;
 const NO_MARKUP = /<!--[\s\S]*?(?:-->|$)|<(script|style)\b[\s\S]*?(?:<\/\1|$)/gi;
 const LINK_TAG = /<link\b((?:[^>"']|"[^"]*"|'[^']*')*)>/gi;

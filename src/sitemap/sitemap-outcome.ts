@@ -1,4 +1,7 @@
-/** What reading a sitemap gives: entries while it is read, and at the end an outcome. What a site sends is never an error. */
+/**
+ * The result of reading a sitemap: entries while it is read, and an outcome at the end. What a site sends is never an
+ * error.
+ */
 
 export const CHANGE_FREQUENCIES = [
   'always',
@@ -40,10 +43,10 @@ export interface SitemapEntry {
   url: string;
   /** As written; null when absent or empty. */
   lastmod: string | null;
-  /** The same as wall time; null where it is no date. */
+  /** The same as wall time; null if it is no date. */
   lastmodAt: number | null;
   changefreq: ChangeFrequency | null;
-  /** From 0 to 1; null when absent or no number. */
+  /** From 0 to 1; null if absent or not a number. */
   priority: number | null;
   images: readonly string[];
   videos: readonly SitemapVideo[];
@@ -51,7 +54,7 @@ export interface SitemapEntry {
   alternates: readonly Alternate[];
 }
 
-/** What was wrong with it. With a kind beside it, the entries before the trouble were given and count. */
+/** The problem. With a kind beside it, the entries before the problem were passed on and count. */
 export type SitemapTrouble =
   | 'empty'
   | 'html'
@@ -74,9 +77,9 @@ export interface SitemapOutcome {
   /** Null: it is no sitemap, and the problem says what it is instead. */
   kind: SitemapKind | null;
   problem: SitemapProblem | null;
-  /** Entries given; those of an index name sitemaps. */
+  /** Number of entries; those of an index name sitemaps. */
   entries: number;
-  /** Entries without an address that can be read. */
+  /** Entries without a readable URL. */
   dropped: number;
   /** Bytes after unpacking. */
   bytes: number;

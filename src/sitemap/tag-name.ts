@@ -1,4 +1,4 @@
-/** The names of elements that sitemaps and feeds have, found in the bytes of a tag without making a text of it. */
+/** The element names of sitemaps and feeds, found in the bytes of a tag without making a string. */
 
 const NAMES = [
   'urlset',
@@ -39,7 +39,7 @@ const NAMES = [
 
 export type TagName = (typeof NAMES)[number];
 
-/** Letters count in either case: the bit that tells them apart is set. */
+/** Case does not count: this bit is set in all letters. */
 const FOLD = 0x20;
 const SLOTS = 128;
 
@@ -64,7 +64,7 @@ function slotOf(bytes: Uint8Array, start: number, end: number): number {
   return ((end - start) * 37 + (bytes[start] | FOLD) * 5 + (bytes[end - 1] | FOLD)) % SLOTS;
 }
 
-/** Of a local name, without its prefix; null for one that says nothing to us. */
+/** For a local name, without its prefix; null for an unknown one. */
 export function tagNameOf(bytes: Uint8Array, start: number, end: number): TagName | null {
   const candidates = slots[slotOf(bytes, start, end)];
   for (let i = 0; i < candidates.length; i++) {

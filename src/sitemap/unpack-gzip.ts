@@ -1,8 +1,8 @@
 /**
- * Unpacks gzip (or what a server packed by brotli) as it comes and hands on what is unpacked so far, a piece at a time, so that neither the packed nor the
- * unpacked whole is ever in memory. Who takes the pieces may have enough at any moment: a bomb is then unpacked no
- * further. A stream that breaks off has given everything that could be unpacked before it says so; bytes behind the end that are
- * no gzip are passed over.
+ * Unpacks gzip (or brotli) as it arrives and passes on what is unpacked, one piece at a time, so that neither the
+ * packed nor the unpacked whole is ever in memory. The receiver may end it at any moment: a zip bomb is then unpacked
+ * no further. A stream that is cut passes on everything that could be unpacked before it reports the problem. Bytes
+ * after the end that are no gzip are ignored.
  */
 import { constants, createBrotliDecompress } from 'node:zlib';
 import { GzipMembers } from './gzip-members.ts';
@@ -11,11 +11,11 @@ const PIECE_BYTES = 64 * 1024;
 
 export interface GzipUnpacker {
   push(packed: Uint8Array): Promise<void>;
-  /** Null when the stream was whole, else what was wrong with it. */
+  /** Null if the stream was complete, otherwise the problem. */
   end(): Promise<string | null>;
 }
 
-/** `onPiece` answers whether it wants more, or with a promise when it wants more only then. */
+/** `onPiece` returns whether it wants more, or a promise that resolves when it does. */
 export function createGzipUnpacker(
   onPiece: (piece: Buffer) => boolean | Promise<void>,
   coding: 'gzip' | 'br' = 'gzip',
@@ -27,7 +27,7 @@ export function createGzipUnpacker(
   let isEnded = false;
   let settle: (() => void) | null = null;
 
-  /** Waits until the stream has done what it was asked, has failed, or is not wanted any more. */
+  /** Waits until the stream has done its work, has failed, or is not wanted any more. */
   function until(ask: (done: () => void) => void): Promise<void> {
     if (isOver) return Promise.resolve();
     return new Promise((resolve) => {
@@ -63,7 +63,7 @@ export function createGzipUnpacker(
     async end() {
       if (isEnded) return failure;
       isEnded = true;
-      // What the stream still has must be out before it finds that its end is missing.
+      // The stream must pass on the rest before it notices that its end is missing.
       await until((done) => {
         if (gunzip instanceof GzipMembers) gunzip.flush(done);
         else gunzip.flush(constants.BROTLI_OPERATION_FLUSH, done);

@@ -1,8 +1,8 @@
 /**
- * Gives a document's bytes as UTF-8 without a byte order mark, as they come. The encoding is that of the byte order
- * mark, else UTF-16 where the first two bytes can be nothing else, else that of the Content-Type, else of the XML
- * declaration, else UTF-8. A declaration that the bytes contradict (UTF-16, in a declaration that could be read) is
- * passed over and told.
+ * Gives a document's bytes as UTF-8 without a byte order mark. The encoding is that of the byte order mark; otherwise
+ * UTF-16 if the first two bytes can be nothing else; otherwise that of the Content-Type; otherwise of the XML
+ * declaration; otherwise UTF-8. A declaration that the bytes contradict (UTF-16, in a declaration that could be read)
+ * is ignored and reported.
  */
 
 import { TextDecoder } from 'node:util';
@@ -12,7 +12,7 @@ const HEAD_BYTES = 1024;
 const UTF_8 = 'utf-8';
 
 export interface Utf8Intake {
-  /** What the declaration said that cannot be; null while there is nothing to say. */
+  /** The impossible declaration; null while there is none. */
   readonly contradiction: string | null;
   push(piece: Buffer): void;
   end(): void;
@@ -50,7 +50,7 @@ export function createUtf8Intake(contentType: string | null, onBytes: (bytes: Bu
         take(piece);
         return;
       }
-      // A copy: the piece's bytes may be used again.
+      // A copy, because the piece's bytes may be reused.
       head.push(Buffer.from(piece));
       headBytes += piece.length;
       if (headBytes >= HEAD_BYTES) open();
@@ -65,7 +65,7 @@ export function createUtf8Intake(contentType: string | null, onBytes: (bytes: Bu
 
 interface Decision {
   encoding: string;
-  /** Length of the byte order mark, which the decoder of UTF-16 takes off by itself. */
+  /** Length of the byte order mark, which the decoder of UTF-16 removes by itself. */
   markBytes: number;
   problem: string | null;
 }
@@ -91,7 +91,7 @@ function decide(first: Buffer, contentType: string | null): Decision {
   for (const label of [sent, declared]) {
     if (label === undefined) continue;
     const encoding = encodingOf(label);
-    // Read byte by byte as far as here, it cannot be an encoding of two bytes a letter.
+    // It was read byte by byte up to here, so it cannot be an encoding of two bytes per character.
     if (encoding !== null && !encoding.startsWith('utf-16')) return is(encoding, 0, problem);
     problem ??= `the encoding "${label}" that it names is not the one it has, read as UTF-8`;
   }

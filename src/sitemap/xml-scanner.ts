@@ -1,26 +1,29 @@
 /**
- * Cuts an XML document into tags and texts, as its bytes come, in UTF-8.
+ * Cuts an XML document in UTF-8 into tags and texts, as its bytes arrive.
  *
- * It promises bounded memory for any bytes: what is held between two pieces is one unfinished tag or wanted text, at
- * most 64 KiB; comments, instructions, the document type and unwanted texts are passed over without being kept. It
- * takes what is not well-formed as far as it makes sense, and knows no entities, no nesting and no namespaces: those
- * are its handler's matter. Why it is our own: docs/decisions/0025-sitemaps.md.
+ * Promises bounded memory for any bytes: between two pieces it holds one unfinished tag or wanted text, at most 64 KiB.
+ * Comments, instructions, the document type and unwanted texts are skipped without being kept. It accepts documents
+ * that are not well-formed as far as they make sense. Never handles entities, nesting and namespaces: its handler does.
+ * Why it is our own: docs/decisions/0025-sitemaps.md.
  */
 
 export interface XmlHandler {
-  /** Whether the next text will be read; others are passed over. */
+  /** Whether the next text will be read; other texts are skipped. */
   readonly wantsText: boolean;
-  /** A start tag: its name, and behind that its attributes. */
+  /** A start tag: its name, and after it its attributes. */
   open(bytes: Buffer, nameStart: number, nameEnd: number, tagEnd: number): void;
   close(bytes: Buffer, nameStart: number, nameEnd: number): void;
   text(bytes: Buffer, start: number, end: number, isCdata: boolean): void;
   /** `<!DOCTYPE name`. */
   documentType(name: string): void;
-  /** Nothing more is to be read. */
+  /** No more is to be read. */
   readonly isDone: boolean;
-  /** Between two elements that it may be able to read at a glance. */
+  /** Between two elements that it may be able to read directly. */
   readonly canTake: boolean;
-  /** Reads what it can from `at` on, of which `latin1` is the text, a letter a byte; answers where the rest begins. */
+  /**
+   * Reads what it can from `at` on; `latin1` is the same as text, one character per byte. Returns where the rest
+   * begins.
+   */
   take(bytes: Buffer, latin1: string, at: number): number;
 }
 
@@ -32,7 +35,7 @@ const CDATA = Buffer.from('<![CDATA[');
 
 type Mode = 'content' | 'comment' | 'instruction' | 'type' | 'cdata';
 
-/** A place in the bytes from which on nothing can be said before more come. */
+/** A position from which nothing can be decided before more bytes come. */
 const MORE = -1;
 
 export class XmlScanner {
@@ -44,19 +47,19 @@ export class XmlScanner {
   private quote = 0;
   private isInSubset = false;
   private isInTypeComment = false;
-  /** A wanted text became too long to be one: the rest of it is passed over. */
+  /** A wanted text became too long: the rest of it is skipped. */
   private isOverlong = false;
 
   constructor(handler: XmlHandler) {
     this.handler = handler;
   }
 
-  /** Markup that was begun when the document ended, as `</lo`. */
+  /** Markup that had begun when the document ended, such as `</lo`. */
   get unfinished(): string {
     return this.mode === 'content' ? this.room.toString('latin1', 0, Math.min(16, this.heldBytes)) : '';
   }
 
-  /** The bytes may be used again afterwards. */
+  /** The bytes may be reused afterwards. */
   push(piece: Buffer): 'ok' | 'overlong-tag' {
     const bytes = this.join(piece);
     const handler = this.handler;
@@ -83,7 +86,7 @@ export class XmlScanner {
     return 'ok';
   }
 
-  /** What is held and the new piece, in one room that is used again and again. */
+  /** The held bytes and the new piece, in one buffer that is reused. */
   private join(piece: Buffer): Buffer {
     const length = this.heldBytes + piece.length;
     if (this.room.length < length) {
@@ -105,7 +108,7 @@ export class XmlScanner {
     // A letter is one at a glance.
     while (bytes[nameEnd] > GREATER || isNamePart(bytes[nameEnd])) nameEnd++;
     if (nameEnd >= bytes.length) return MORE;
-    // A `<` that begins no tag, as in `a < b`, is passed over.
+    // A `<` that begins no tag, as in `a < b`, is skipped.
     if (nameEnd === nameStart) return at + 1;
     const end = bytes[nameEnd] === GREATER ? nameEnd : tagEnd(bytes, nameEnd);
     if (end === MORE) return MORE;
@@ -134,7 +137,7 @@ export class XmlScanner {
     let end = at;
     const near = Math.min(bytes.length, at + NEAR_BYTES);
     while (end < near && bytes[end] !== LESS) end++;
-    // Most texts are white space and end soon; for the others a search of the runtime's own pays.
+    // Most texts are short white space. For the others, a search of the runtime is faster.
     if (end === near && end < bytes.length) {
       end = bytes.indexOf(LESS, end);
       if (end === -1) end = bytes.length;
@@ -153,7 +156,7 @@ export class XmlScanner {
       this.mode = 'instruction';
       return at + 2;
     }
-    // `<!-` and `<!D` cannot be told apart before they are there.
+    // `<!-` and `<!D` differ only when both bytes are here.
     if (bytes.length - at < CDATA.length) return MORE;
     if (bytes[at + 2] === HYPHEN && bytes[at + 3] === HYPHEN) {
       this.mode = 'comment';
@@ -193,7 +196,7 @@ export class XmlScanner {
     return found + 3;
   }
 
-  /** Passed over as a whole: what it declares is never looked at. */
+  /** Skipped as a whole: its declarations are never read. */
   private documentType(bytes: Buffer, at: number): number {
     for (let i = at; i < bytes.length; i++) {
       const byte = bytes[i];
@@ -220,18 +223,18 @@ export class XmlScanner {
   }
 }
 
-/** Everything but the last bytes, which may be the beginning of the mark. */
+/** Skips everything but the last bytes, which may be the beginning of the mark. */
 function passOver(bytes: Buffer, at: number, kept: number): number {
   const next = bytes.length - kept;
   return next > at ? next : MORE;
 }
 
-/** Also false behind the last byte. */
+/** Also false after the last byte. */
 function isNamePart(byte: number): boolean {
   return byte > GREATER || (byte > 0x20 && byte !== GREATER && byte !== SLASH && byte !== LESS);
 }
 
-/** The place of the tag's `>`, those inside quotes left out. */
+/** The position of the tag's `>`, without those inside quotes. */
 function tagEnd(bytes: Buffer, from: number): number {
   let quote = 0;
   for (let i = from; i < bytes.length; i++) {

@@ -1,7 +1,7 @@
 /**
- * Text of an XML document, out of UTF-8 bytes. Knows the five entities that XML has by itself and character references;
- * no entity that a document declares is ever put in place: it stays as it is written, so that neither a file nor a
- * million copies of a word can come out of it.
+ * Text of an XML document, from UTF-8 bytes. Knows the five entities that XML defines, and character references. Never
+ * replaces an entity that a document declares: it stays as written, so that neither a file nor a million copies of a
+ * word can come from it.
  */
 import { isUtf8 } from 'node:buffer';
 
@@ -10,15 +10,17 @@ const OTHER_REFERENCE = /&(?!amp;)/;
 const ENTITIES: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'" };
 const UNPLAIN = /[&\x80-\xff]/;
 const NOT_ASCII = /[\x80-\xff]/;
-/** Without the search for the encoding that toString makes. */
+/** Without the encoding lookup of toString. */
 type Latin1 = Buffer & { latin1Slice(start: number, end: number): string };
 
-/** Text of plain bytes, as a string of its own and no part of a longer one. */
+/** Text of plain bytes, as a string of its own and not a part of a longer one. */
 export function ownText(bytes: Buffer, start: number, end: number): string {
   return (bytes as Latin1).latin1Slice(start, end);
 }
 
-/** Text between two places, white space at both ends left out. `onBadBytes` hears of what is no UTF-8. */
+/**
+ * Text between two positions, white space at both ends left out. `onBadBytes` is called for bytes that are no UTF-8.
+ */
 export function textBetween(
   bytes: Buffer,
   from: number,
@@ -32,7 +34,7 @@ export function textBetween(
   while (end > start && bytes[end - 1] <= 0x20) end--;
   if (start === end) return '';
   let text = ownText(bytes, start, end);
-  // Almost every text is plain: one look tells, in code that is fast from the first call on.
+  // Almost every text is plain: one test decides, in code that is fast from the first call on.
   if (!UNPLAIN.test(text)) return text;
   if (NOT_ASCII.test(text)) {
     const isWellFormed = isUtf8(bytes.subarray(start, end));
@@ -43,7 +45,7 @@ export function textBetween(
   return text.trim();
 }
 
-/** Addresses have hardly any other reference than `&amp;`. */
+/** URLs have hardly any reference but `&amp;`. */
 function resolveReferences(text: string): string {
   return OTHER_REFERENCE.test(text)
     ? text.replace(REFERENCE, resolveReference)
@@ -58,7 +60,7 @@ function resolveReference(whole: string, hex?: string, decimal?: string, name?: 
     : String.fromCodePoint(code);
 }
 
-/** The value of an attribute in the bytes of a start tag, behind its name; null when it is not there. */
+/** The value of an attribute in the bytes of a start tag, after its name; null if it is missing. */
 export function attributeOf(bytes: Buffer, from: number, to: number, name: string): string | null {
   for (let i = from; i < to; ) {
     while (i < to && (bytes[i] <= 0x20 || bytes[i] === 0x2f)) i++;
@@ -91,7 +93,7 @@ function isNamed(bytes: Buffer, start: number, end: number, name: string): boole
 
 const MOST_REPEATED_BYTES = 32;
 
-/** A text that is the same again and again, as `weekly` is in a sitemap: made once while it stays the same. */
+/** A text that is often repeated, such as `weekly` in a sitemap: made once while it stays the same. */
 export class RepeatedText {
   private readonly bytes = Buffer.alloc(MOST_REPEATED_BYTES);
   private length = -1;

@@ -8,7 +8,14 @@ import type { Cut, Key } from './list-cursor.ts';
 import type { LinkTargetsOf, ListDatabase } from './list-database.ts';
 import type { LinkListFilter, ListedLink, SortOrder } from './list-queries.ts';
 import { oneOf, statesOf } from './page-conditions.ts';
-import { condition, createTableTrack, emptyTrack, inOrderOf } from './table-track.ts';
+import {
+  condition,
+  createTableTrack,
+  emptyTrack,
+  inOrderOf,
+  onward,
+  type TableTrack,
+} from './table-track.ts';
 import type { Seen, Track } from './walk-list.ts';
 
 interface Target {
@@ -119,6 +126,33 @@ async function ofProject(db: ListDatabase, keys: readonly Key[], projectId: numb
   return new Set(rows.map(({ id }) => id));
 }
 
+/** The pages that the reverse links name; each is asked whether it still has the link. */
+function createSourceTrack(
+  db: ListDatabase,
+  sources: readonly number[],
+  { within, joins, fits, order }: Pick<TableTrack, 'within' | 'joins' | 'fits' | 'order'>,
+): Track {
+  return {
+    keyLength: 1,
+    async step(from, direction, size) {
+      const { sign, sorted } = onward(order, from, direction);
+      const edge = Number(from?.key[0]);
+      const isBeyond = (id: number) =>
+        from === null || (id === edge ? sign.endsWith('=') : sign[0] === '>' ? id > edge : id < edge);
+      const ids = sources.filter(isBeyond);
+      const some = (sorted === 'ASC' ? ids : ids.reverse()).slice(0, size);
+      const wanted = oneOf('page_id', some);
+      const ofSources = createTableTrack(db, {
+        ...{ table: 'link_set', alias: 'l', key: ['page_id'], order: 'asc', joins },
+        ...{ within: [...within, wanted], fits },
+      });
+      const seen = await ofSources.step(null, 'forward', some.length);
+      const fitting = new Set(seen.filter((row) => row.fits).map(({ key }) => key[0]));
+      return some.map((id) => ({ key: [id], fits: fitting.has(id) }));
+    },
+  };
+}
+
 /** Every set is looked at for one target. */
 async function createInwardTrack(
   db: ListDatabase,
@@ -132,10 +166,14 @@ async function createInwardTrack(
   const within = filter.fromId === undefined ? [] : [condition('page_id = ?', filter.fromId)];
   const joins = projectId === null ? '' : `JOIN url u ON u.id = l.page_id ${db.dialect.sameHost('u', 'l')}`;
   if (projectId !== null) fits.push(condition('u.project_id = ?', projectId));
-  const sets = createTableTrack(db, {
-    ...{ table: 'link_set', alias: 'l', key: ['page_id'], order },
-    ...{ within, joins, fits },
-  });
+  const sources = await db.sourcesOf(toId);
+  const sets =
+    sources === null
+      ? createTableTrack(db, {
+          ...{ table: 'link_set', alias: 'l', key: ['page_id'], order },
+          ...{ within, joins, fits },
+        })
+      : createSourceTrack(db, sources, { within, joins, fits, order });
   return {
     keyLength: 2,
     async step(from, direction, size) {

@@ -14,6 +14,8 @@ export interface ListDatabase {
     to: { has(id: number): boolean },
     isInward: boolean,
   ): Promise<LinkBetween[]>;
+  /** The pages that may link to this one, in order, none missing; null where only the link sets themselves know. */
+  sourcesOf(pageId: number): Promise<readonly number[] | null>;
   /** From the set of this page on, or up to and with it backwards. */
   linkSets(from: number, isForward: boolean, count: number): Promise<LinkTargetsOf[]>;
 }

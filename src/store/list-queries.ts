@@ -188,3 +188,8 @@ export const LIST_SORTS: Record<ListName, Record<string, Sort>> = {
   runs: { run: { index: 'the primary key of run', order: 'desc' } },
   requests: { id: { index: 'the primary key of request', order: 'desc' } },
 };
+
+/** The columns of `fetched` that pages can be sorted by once `sumi index sorts` has made their indexes. */
+export const SORTS_OF_FETCHED = Object.entries(LIST_SORTS.pages)
+  .filter(([, sort]) => sort.isOptional)
+  .map(([column, { index }]) => ({ column, index }));

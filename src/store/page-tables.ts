@@ -9,6 +9,7 @@ export const PAGE_TABLES = [
   'sitemap_entry',
   'revisit',
   'orphan',
+  'reverse_link_set',
 ] as const;
 
 /** How many rows of history were cleared. */

@@ -8,6 +8,7 @@
  */
 import type { PageStateCode } from '../frontier/page-state.ts';
 import type { KnownPage, Revision } from './frontier-port.ts';
+import type { IndexBuilt, IndexKind } from './index-state.ts';
 import type { Forgotten } from './page-tables.ts';
 import type { ReaderLook } from './reader-look.ts';
 import type { KeptPlan, RevisitBatch } from './revisit-batch.ts';
@@ -49,6 +50,11 @@ export interface ProjectPort {
    * request log keeps a mark a host, so that an audit knows what it cannot judge any more.
    */
   forget(project: string | null, before: number): Promise<Forgotten>;
+  /**
+   * Builds an index of the project, or brings it up to date; one that was left half built is built anew. Null, and
+   * nothing is built, while a run of the project is under way, or where there is no such project.
+   */
+  buildIndex(project: string, kind: IndexKind): Promise<IndexBuilt | null>;
   /** Up to where this reader has read the project's changes. Nothing is kept of an unknown project. */
   saveLook(project: string, reader: string, look: ReaderLook): Promise<void>;
 }

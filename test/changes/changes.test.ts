@@ -221,8 +221,8 @@ describe('sumi changes', () => {
       2,
       '--out cannot be changes.docx; expected a file that ends in .txt',
     ],
-    [['changes', '/b'], 2, 'The URL "/b" names no host'],
-    [['why', '/b'], 2, 'The URL "/b" names no host'],
+    [['changes', '/b'], 2, 'The URL "/b" has no host name'],
+    [['why', '/b'], 2, 'The URL "/b" has no host name'],
     [['changes', 'http://nowhere.example/'], 1, 'is not known'],
     [['compare', '1', '99'], 2, 'There is no run 99'],
     [['compare', '2', '2'], 2, 'run 2 is given twice'],
@@ -350,7 +350,7 @@ describe('sumi pages', () => {
     const { code, stderr } = await run(command, flag, value);
     expect(code).toBe(2);
     expect(stderr).toContain(`${flag} cannot be ${value}; expected `);
-    const [, help] = /`sumi (.*)` says what/.exec(stderr)!;
+    const [, help] = /Run `sumi (.*)` for the meaning/.exec(stderr)!;
     expect((await run(...help.split(' '))).stdout).toMatch(new RegExp(`^ {2}${flag} `, 'm'));
   });
 });

@@ -100,7 +100,7 @@ describe('sumi copy', () => {
     );
     const refused = await run('copy', '--from', 'first.db', '--to', 'other.db', '--project', 'whole');
     expect(refused.code).toBe(2);
-    expect(refused.stderr).toContain('The project "whole" exists already in other.db');
+    expect(refused.stderr).toContain('The project "whole" already exists in other.db');
     expect(refused.stderr).toContain('--as');
     const renamed = await run(
       'copy',

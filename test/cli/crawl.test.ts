@@ -73,7 +73,7 @@ describe('sumi crawl', () => {
     const { code, stderr, stdout } = await run('crawl', 'http://127.0.0.1:9/', ...flags);
     expect(code).toBe(1);
     expect(stderr).toContain('code: no-answer');
-    expect(stderr).toMatch(/`sumi why http:\/\/127\.0\.0\.1:9\/ --db other\.db` shows what was tried/);
+    expect(stderr).toMatch(/`sumi why http:\/\/127\.0\.0\.1:9\/ --db other\.db` lists the requests/);
     expect(lines(stdout).at(-1)).toMatchObject({ type: 'summary', status: 'failed' });
   });
 

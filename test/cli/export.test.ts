@@ -162,7 +162,7 @@ describe('sumi export', () => {
     for (const format of ['dot', 'html']) {
       const refused = await run('export', '--format', format, '--db', 'two.db');
       expect(refused).toMatchObject({ code: 2, stdout: '' });
-      expect(refused.stderr).toContain('two.db holds several projects: "other", "first"');
+      expect(refused.stderr).toContain('two.db has several projects: "other", "first"');
       expect(refused.stderr).toContain('--project.\n      code: several-projects');
     }
     const named = await run('export', '--format', 'dot', '--db', 'two.db', '--project', 'first');

@@ -130,7 +130,7 @@ describe('--format', () => {
   it('of a crawl is refused before anything is asked or written', async () => {
     const asked = web.log.length;
     const { code, stderr } = await run('crawl', web.origin, '--format', 'csv', '--db', 'none.db');
-    expect([code, stderr]).toEqual([2, expect.stringContaining('sumi crawl does not take it')]);
+    expect([code, stderr]).toEqual([2, expect.stringContaining('sumi crawl does not accept it')]);
     expect([web.log.length, existsSync(folder.file('none.db'))]).toEqual([asked, false]);
   });
 });

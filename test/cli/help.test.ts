@@ -16,6 +16,7 @@ const COMMANDS = [
   'links',
   'export',
   'reclassify',
+  'index',
   'sitemap',
   'hosts',
   'runs',

@@ -40,7 +40,7 @@ describe('a terrain file that breaks one rule of section 2.2 is refused with lin
     [
       'domain',
       `${QUALITY}[[stub]]\ndomain = "not a domain"\n`,
-      ['line 5: stub.domain', 'Give the bare name'],
+      ['line 5: stub.domain', 'Use the name alone'],
     ],
     ['a wildcard in the middle', `${QUALITY}[[stub]]\ndomain = "a.*.org"\n`, ['line 5', 'star']],
     ['no seeds', '[[quality]]\ndomain = "example.com"\n', ['line 1: quality.seeds', 'at least one']],
@@ -69,7 +69,7 @@ describe('a terrain file that breaks one rule of section 2.2 is refused with lin
 describe('a terrain file that cannot be read is refused', () => {
   it('for a mistake of syntax, with line and column', async () => {
     write('[crawler]\nmax-depth = \n');
-    await expectRefusal(['terrain.toml'], 'config-syntax', 'line 2', 'text needs quotes');
+    await expectRefusal(['terrain.toml'], 'config-syntax', 'line 2', 'Text needs quotes');
   });
 
   it('when it is not there, under either name of the command', async () => {

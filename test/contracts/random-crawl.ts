@@ -3,6 +3,7 @@ import { VISIT_OUTCOMES } from '../../src/change/visit-record.ts';
 import type { Claim } from '../../src/frontier/candidate.ts';
 import { PAGE_STATES } from '../../src/frontier/page-state.ts';
 import type { HostLease } from '../../src/store/host-port.ts';
+import type { RunEnd } from '../../src/store/run-port.ts';
 import type { Settlement } from '../../src/store/settlement.ts';
 import type { RunStore } from '../../src/store/store-port.ts';
 import { seededRandom } from '../seeded-random.ts';
@@ -73,22 +74,33 @@ function randomSettlement(random: Random, claim: Claim, now: number, known: numb
   };
 }
 
-/** A run of the project: some new URLs, and a visit of the pages that wait on each host, with one row of the log each. */
+export interface RandomCrawl {
+  project: string;
+  seed: number;
+  /** How many new ones are offered. */
+  urls: number;
+  end?: RunEnd;
+  fresh?: boolean;
+  /** Pages of before that may be linked to, too. */
+  known?: readonly number[];
+}
+
+/** A run of the project: some new URLs, and a visit of the pages that wait on each host, with one row of the log each. Answers the pages it knows. */
 export async function crawlAtRandom(
   harness: ReadHarness,
-  { project, seed, urls }: { project: string; seed: number; urls: number },
-): Promise<void> {
+  { project, seed, urls, end = 'completed', fresh = false, known: before = [] }: RandomCrawl,
+): Promise<number[]> {
   const { clock } = harness;
   const random = seededRandom(seed).next;
   const opened = await harness.openStore();
   const store = await opened.begin({
-    ...{ owner: 'me', configHash: 'h', config: '{}', fresh: false, metadata: null },
+    ...{ owner: 'me', configHash: 'h', config: '{}', fresh, metadata: null },
     ...{ project, now: clock.now() },
   });
   const ids = await store.frontier.offer(
     Array.from({ length: urls }, (_, i) => randomCandidate(random, seed * 10_000 + i)),
   );
-  const known = [...new Set(ids)];
+  const known = [...new Set([...before, ...ids])];
   await store.frontier.reconsider((row) =>
     row.state === PAGE_STATES.Processed && random() < 0.5
       ? { state: PAGE_STATES.Queued, priority: row.depth, reason: null }
@@ -100,9 +112,10 @@ export async function crawlAtRandom(
     await visitAll(store, lease, { random, known, harness });
     await store.frontier.release(lease);
   }
-  await store.run.finish('completed', clock.now(), null);
+  await store.run.finish(end, clock.now(), null);
   await opened.close();
   clock.advance(60_000);
+  return known;
 }
 
 async function visitAll(

@@ -16,6 +16,8 @@ import type { Row } from './store/harness.ts';
 /** Views are compared by what any client reads through them. */
 export interface ViewHarness extends ReadHarness {
   rows(sql: string): Promise<Row[]>;
+  /** Changes the database behind the back of the store. */
+  write(sql: string): Promise<void>;
   readonly address: string;
 }
 
@@ -40,6 +42,14 @@ export async function startSqliteReading(): Promise<ViewHarness> {
         db.close();
       }
     },
+    async write(sql) {
+      const db = new Sqlite(path);
+      try {
+        db.exec(sql);
+      } finally {
+        db.close();
+      }
+    },
     cleanUp: async () => rmSync(folder, { recursive: true }),
   };
 }
@@ -58,6 +68,14 @@ export async function startPostgresReading(): Promise<ViewHarness> {
       const client = connect(address, { max: 1, applicationName: 'test' });
       try {
         return [...(await client.unsafe(sql))] as Row[];
+      } finally {
+        await disconnect(client);
+      }
+    },
+    async write(sql) {
+      const client = connect(address, { max: 1, applicationName: 'test' });
+      try {
+        await client.unsafe(sql);
       } finally {
         await disconnect(client);
       }

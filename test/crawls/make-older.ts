@@ -12,6 +12,7 @@ const BROUGHT: readonly [version: number, sql: string][] = [
      ALTER TABLE run DROP COLUMN left_out; ALTER TABLE discovery DROP COLUMN guessed; DROP TABLE reader_look;
      ALTER TABLE host DROP COLUMN head_checks`,
   ],
+  [12, 'DROP TABLE reverse_link_set; DROP TABLE index_state; DROP INDEX robots_txt_host'],
 ];
 
 export function makeOlder(db: Database, version: 7 | 8 | 9 | 10): void {

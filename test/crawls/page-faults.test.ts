@@ -98,7 +98,7 @@ for (const [name, place] of Object.entries(STORES)) {
         code: 'internal-failures',
         exitCode: 1,
         message: expect.stringMatching(
-          /^20 pages of this run ended in a defect of sumi itself; the first was \S+\/odd\/\d+, with the reason "internal: text\?\.replace is not a function"\.$/,
+          /^20 pages of this run failed because of a defect of sumi; the first was \S+\/odd\/\d+, with the reason "internal: text\?\.replace is not a function"\.$/,
         ),
       });
       expect(await at.rows('SELECT status FROM runs')).toEqual([{ status: 'interrupted' }]);

@@ -139,7 +139,7 @@ describe('two runs on one project at once', () => {
     const options: CrawlOptions = { mode: 'incremental', spotCheck: 0, perHost: 1, concurrency: 1 };
     const begun = await bench.begin(file, web.url('/'), options);
     await expect(bench.begin(file, web.url('/'), { ...options, mode: 'full' })).rejects.toMatchObject({
-      code: 'db-locked',
+      code: 'db-open-here',
     });
     const summary = await begun.finished;
     expect(summary).toMatchObject({ status: 'completed', mode: 'incremental' });

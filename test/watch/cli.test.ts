@@ -77,7 +77,7 @@ describe('sumi watch', () => {
     // The last that was opened is the web.
     await closing.pop()!();
     const { code, stderr } = await run('watch', '--once', '--breaker-failures', '1', '--breaker-probes', '0');
-    expect(stderr).toContain(`No page that was due gave any HTTP answer; the first, ${web.url('/')}`);
+    expect(stderr).toContain(`No page that was due gave an HTTP answer; the first, ${web.url('/')}`);
     expect(code).toBe(1);
   });
 
@@ -224,7 +224,7 @@ describe('sumi watch', () => {
     await stays.said('next tick');
     const second = await run('watch', '--once');
     expect(second.code).toBe(2);
-    expect(second.stderr).toContain('is being watched already');
+    expect(second.stderr).toContain('is already being watched');
     stays.child.kill('SIGINT');
     expect((await stays.finished).code).toBe(0);
     expect((await run('watch', '--once')).code).toBe(0);

@@ -1,15 +1,14 @@
 /**
- * Specification 003's own numbers: the moving average of changes a day, the priority score, and the bands of its
- * appendix B. Formulae as written there; where its code would lose a visit's time before reading it, what it means. One
- * addition: no change counts as more than 24 a day.
+ * The numbers of the rules `score` and `bands`: the moving average of changes a day, the priority score, and the fixed
+ * intervals. No change counts as more than 24 a day.
  */
 import { MOST_CHANGES_A_DAY } from '../visit-record.ts';
 
 const NEW_WEIGHT = 0.3;
 
-/** 003 phase 4: moves only when a change is seen, towards one change in the days since the last visit. */
+/** The average moves only when a change is seen, towards one change in the days since the last visit. */
 export function changeFrequencyAfter(frequency: number, isChanged: boolean, elapsedDays: number): number {
-  // Times are kept in seconds: two visits may have the same.
+  // Times are kept in seconds, so two visits may have the same.
   if (!isChanged || !(elapsedDays >= 0)) return frequency;
   const seen = Math.min(1 / elapsedDays, MOST_CHANGES_A_DAY);
   return NEW_WEIGHT * seen + (1 - NEW_WEIGHT) * Math.min(frequency, MOST_CHANGES_A_DAY);
@@ -17,10 +16,10 @@ export function changeFrequencyAfter(frequency: number, isChanged: boolean, elap
 
 /** What a day of waiting adds to the score. */
 export const SCORE_A_DAY = 0.4;
-/** Never visited, or named by a sitemap as newer than the last visit: before everything else. */
+/** Never visited, or named by a sitemap as newer than the last visit: before all other pages. */
 const FIRST_BONUS = 100;
 
-/** The part of 003's score that does not move with the time. */
+/** The part of the score that does not change with time. */
 export function standingScore(frequency: number, depth: number, isFirst: boolean): number {
   return changesPart(frequency) + depthPart(depth) + (isFirst ? FIRST_BONUS : 0);
 }
@@ -28,7 +27,7 @@ export function standingScore(frequency: number, depth: number, isFirst: boolean
 const changesPart = (frequency: number) => frequency * 10 * 0.4;
 const depthPart = (depth: number) => (1 / (depth + 1)) * 0.2;
 
-/** What 003's score is the sum of. */
+/** The parts of the score. */
 export interface ScoreParts {
   changes: number;
   waiting: number;
@@ -37,7 +36,7 @@ export interface ScoreParts {
   first: number;
 }
 
-/** 003's priority score; days since the last visit, 0 for a page never visited. */
+/** The priority score; days since the last visit, 0 for a page that was never visited. */
 export function scoreParts(frequency: number, depth: number, days: number, isFirst: boolean): ScoreParts {
   return {
     changes: changesPart(frequency),
@@ -51,7 +50,7 @@ export function sumOfParts({ changes, waiting, depth, first }: ScoreParts): numb
   return changes + waiting + depth + first;
 }
 
-/** Appendix B in days. Where it names a span, the page's own rhythm within the span. */
+/** The interval in days. If a band is a span, the page's own rhythm within the span. */
 export function bandInterval(frequency: number): number {
   if (frequency < 0.1) return frequency > 0 ? 7 : 30;
   if (frequency < 0.5) return Math.min(Math.max(1 / frequency, 2), 7);
@@ -60,7 +59,7 @@ export function bandInterval(frequency: number): number {
   return 1 / 24;
 }
 
-/** What it calls such a page. */
+/** The name of the band. */
 export function bandName(frequency: number): string {
   if (frequency < 0.1) return frequency > 0 ? 'rarely changes' : 'static';
   if (frequency < 0.5) return 'occasionally changes';

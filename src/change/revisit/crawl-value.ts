@@ -1,33 +1,36 @@
 /**
- * What a visit now is worth, in weighted days of freshness: the crawl value. It rises with the time since the last
- * visit; visiting whatever has the highest value spends a budget best, and "visit when the value reaches the price"
- * is the same schedule page by page. Averaged over the posterior of the rate, so that what is uncertain gets explored.
- * A small term for age keeps pages that change too often to be worth it from being forgotten altogether.
- * Pure numbers: times are days, nothing is remembered.
+ * The crawl value: what a visit now is worth, in weighted days of freshness. It rises with the time since the last
+ * visit. A budget is spent best on the pages with the highest value; "visit when the value reaches the price" gives the
+ * same schedule page by page. It is averaged over the posterior of the rate, so that uncertain pages are explored. A
+ * small term for age prevents that pages which change too often are forgotten. Pure numbers: times are days, nothing is
+ * remembered.
  */
 import type { GammaRate } from './gamma-posterior.ts';
 
-/** One page as the value sees it. Where signals are trusted, the rate is that of changes no signal tells of. */
+/** One page as the value sees it. If signals are trusted, the rate is that of changes without a signal. */
 export interface PageOutlook extends GammaRate {
   weight: number;
   /** Signals since the last visit. */
   signals: number;
-  /** Signals a day; 0 where there are none or they are not trusted. */
+  /** Signals a day; 0 if there are none or they are not trusted. */
   signalRate: number;
   /** The chance that a signal is false. */
   falseShare: number;
 }
 
-/** The worth of a day of age against a day of staleness: costs 0.4 % of freshness at most, and a third of the age. */
+/**
+ * The worth of a day of age compared with a day of staleness: costs at most 0.4 % of freshness, and saves a third of
+ * the age.
+ */
 const AGE_SHARE = 0.02;
-/** Signals counted ahead: the terms beyond fall off faster than a learned trust is exact. */
+/** Signals that are counted ahead: the further terms are smaller than the error of the learned trust. */
 const SIGNAL_TERMS = 3;
 
 /** The value of a visit `elapsed` days after the last one. */
 export function crawlValue(page: PageOutlook, elapsed: number): number {
   const { shape, days } = page;
   const stretch = Math.log1p(elapsed / days);
-  // At 1 and 2 the closed form has removable poles: a step aside costs nothing that could be seen.
+  // At 1 and 2 the closed form has removable poles. A step aside makes no visible difference.
   const once = awayFromZero(1 - shape);
   const twice = awayFromZero(1 + once);
   const same = Math.exp(-shape * stretch);
@@ -39,8 +42,8 @@ export function crawlValue(page: PageOutlook, elapsed: number): number {
 }
 
 /**
- * The expected days between two visits at this price. Where signals come, each draws the visit nearer: none by the
- * first interval, at most one by the second, and two are enough at the third.
+ * The expected days between two visits at this price. Each signal brings the visit nearer: no signal by the first
+ * interval, at most one by the second, and two are enough at the third.
  */
 export function meanCycle(page: PageOutlook, price: number, least: number, most: number): number {
   const silent = intervalAt(page, price, least, most);
@@ -63,7 +66,7 @@ export function intervalAt(page: PageOutlook, price: number, least: number, most
   let lowError = logError(page, low, price);
   if (lowError >= 0) return least;
   for (let round = 0; round < 40 && high - low > 1e-3; round++) {
-    // Every third step halves: a straight line through a far end may creep.
+    // Every third step halves, because a straight line through a far end may converge slowly.
     const cut = round % 3 === 2 ? 0.5 : lowError / (lowError - highError);
     const at = low + (high - low) * Math.min(Math.max(cut, 0.01), 0.99);
     const error = logError(page, at, price);
@@ -78,7 +81,7 @@ function logError(page: PageOutlook, logElapsed: number, price: number): number 
   return Math.log(Math.max(crawlValue(page, Math.exp(logElapsed)), 1e-300) / price);
 }
 
-/** Freshness lost since the last visit, where a part of the changes is told of by signals of which some are false. */
+/** Freshness lost since the last visit, if signals announce a part of the changes and some signals are false. */
 function signalledValue(page: PageOutlook, elapsed: number): number {
   const { signals, signalRate, falseShare } = page;
   const silentRate = Math.max(unsignalledRate(page, elapsed), 1e-7);

@@ -1,7 +1,7 @@
 /**
- * The plan of revisits: facts about pages, a queue for each host, and the rule that was chosen. Every event costs the
- * logarithm of the number of pages; work over all pages is spread over the calls of `next`, a bounded share each.
- * Time and chance come from the caller: the same calls give the same pages.
+ * The plan of revisits: facts about pages, a queue for each host, and the selected rule. Every event costs the
+ * logarithm of the number of pages. Work over all pages is spread over the calls of `next`, a bounded share each. Time
+ * and chance come from the caller: the same calls give the same pages.
  */
 import { sumOfParts } from './change-frequency.ts';
 import { chanceSame } from './gamma-posterior.ts';
@@ -21,36 +21,42 @@ import { createBandsRule, type PriceOptions, type VisitRule } from './visit-rule
 
 export interface RevisitPlanOptions {
   kind: RevisitKind;
-  /** Visits that are expected to be made a day: what a visit must be worth follows from it. */
+  /** The expected number of visits a day, which decides what a visit must be worth. */
   visitsPerDay: number;
   /** From 0 up to 1. */
   random(): number;
-  /** No page is visited again sooner than this many days; a quarter of an hour unless said. */
+  /** No page is visited again sooner than after so many days (default: a quarter of an hour). */
   leastIntervalDays?: number;
-  /** Every page is due after this many days; a year unless said. */
+  /** Every page is due after so many days (default: a year). */
   mostIntervalDays?: number;
-  /** A failed visit is tried again after this many days, twice as many each time; six hours unless said. */
+  /** A failed visit is tried again after so many days, then twice as many each time (default: six hours). */
   retryDays?: number;
   saved?: SavedPlan;
 }
 
-/** Candidates looked at for each page asked for: keys are as old as the last price, values are of now. */
+/** Candidates per requested page: keys are as old as the last price, values are of now. */
 const POOL = 2;
-/** A round over all pages takes a day, or longer: so many pages at most for each page asked for and each call. */
+/** A round over all pages takes a day, or longer: at most so many pages for each requested page and each call. */
 const TENDED_PER_VISIT = 4;
 const TENDED_PER_CALL = 64;
-/** Pages passed over because they were visited a moment ago, for each page asked for: beyond, fewer are given. */
+/**
+ * Pages that are skipped because they were visited a moment ago, for each requested page. Beyond that, fewer are
+ * returned.
+ */
 const EARLY_PER_VISIT = 4;
 const RETRY_DAYS = 1 / 4;
 export const FIRST_RETRY_MS = RETRY_DAYS * DAY_MS;
-/** A page that is gone is asked again after so many days, twice as many each time. */
+/** A page that is gone is requested again after so many days, then twice as many each time. */
 const RETURN_DAYS = 1;
-/** A page that is visited in vain again and again is tried once in so many days at least. */
+/** A page that is visited in vain again and again is tried at least once in so many days. */
 const LONGEST_RETRY_DAYS = 30;
-/** Of the pages asked for, those that are gone while others wait; and pages looked at a call to find them. */
+/**
+ * The share of pages that are gone among the requested pages while others wait, and the number of pages that a call
+ * searches for them.
+ */
 const RESTING_SHARE = 0.1;
 const LOOKED_AT_PER_CALL = 100_000;
-/** Keys of pages never visited: before all days, the heavier the earlier. */
+/** Keys of pages that were never visited: before all days, the heavier the earlier. */
 const NEVER_VISITED = -1e15;
 
 const RULES: Record<RevisitKind, (facts: PageFacts, options: PriceOptions) => VisitRule> = {
@@ -63,7 +69,9 @@ export function createRevisitPlan(options: RevisitPlanOptions): RevisitPlan {
   return new QueuedPlan(options);
 }
 
-/** When a page with these flags, tried then, is tried again (milliseconds); NaN: its last visit did not fail. */
+/**
+ * When a page with these flags, tried at that time, is tried again (milliseconds). NaN: its last visit did not fail.
+ */
 export function retryAt(flags: number, triedAt: number, retryDays = RETRY_DAYS): number {
   const failures = vainVisitsIn(flags);
   return failures === 0 ? Number.NaN : triedAt + pauseDays(failures, retryDays) * DAY_MS;
@@ -73,13 +81,13 @@ function pauseDays(vainVisits: number, firstDays: number): number {
   return Math.min(firstDays * 2 ** (Math.max(vainVisits, 1) - 1), LONGEST_RETRY_DAYS);
 }
 
-/** A page that may not be visited yet, out of its queue for the length of one call. */
+/** A page that may not be visited yet, out of its queue during one call. */
 interface Early {
   page: number;
   key: number;
 }
 
-/** What is put aside while candidates are gathered: hosts whose budget is spent, pages whose time has not come. */
+/** What is put aside while candidates are gathered: hosts without budget, pages whose time has not come. */
 interface Aside {
   held: number[];
   early: Early[];
@@ -99,13 +107,13 @@ class QueuedPlan implements RevisitPlan {
   readonly #leastInterval: number;
   readonly #retryDays: number;
   #visitsPerDay: number;
-  /** The rolling round over all pages: where it is, pages owed to it, and when it was last paid. */
+  /** The rolling round over all pages: its position, the pages that it still must process, and when it last ran. */
   #cursor = 0;
   #owed = 0;
   #tendedAt = Number.NaN;
-  /** Pages that rest are in no queue: few come back, and looking through them takes no memory. */
+  /** Resting pages are in no queue: few come back, and a search through them needs no memory. */
   restingCount = 0;
-  /** Where the next look for them begins; -1: anywhere, so that each new plan begins elsewhere. */
+  /** Where the next search for them begins. -1: at a random place, so that each new plan begins elsewhere. */
   #restingCursor = -1;
   /** Those of them that the caller has. */
   readonly #lent = new Set<number>();
@@ -201,7 +209,7 @@ class QueuedPlan implements RevisitPlan {
       this.recall(page, this.#facts.trustsSignals(page));
       return;
     }
-    // A page that is being visited is queued by what the visit finds; one whose visit failed waits as it did.
+    // A page that is being visited is queued by the result of the visit. A page whose visit failed waits as before.
     if (!isOut && !this.#isWaiting(page, day)) this.#enqueue(page, day);
   }
 
@@ -232,7 +240,7 @@ class QueuedPlan implements RevisitPlan {
       chosen.push(page);
       return true;
     };
-    // Chance makes whole visits of a share that is less than one.
+    // Chance rounds a share of less than one visit to whole visits.
     if (this.restingCount > 0) this.#wake(day, Math.floor(budget * RESTING_SHARE + this.#random()), take);
     while (chosen.length < budget) {
       const pool = this.#gather(day, freshSince, budget - chosen.length, leftOf, { held, early });
@@ -254,7 +262,7 @@ class QueuedPlan implements RevisitPlan {
     const facts = this.#facts;
     if (!this.#queues.has(page) || !this.#isWaiting(page, now / DAY_MS)) return false;
     const tried = this.#dayOf(page) - pauseDays(facts.vainVisits(page), this.#retryDays);
-    // Days are sums of parts of days.
+    // Days are sums of fractions, so they are compared with a tolerance.
     if (tried * DAY_MS < since - 1) return false;
     facts.forgive(page);
     this.#enqueue(page, facts.lastVisit[page]);
@@ -289,7 +297,7 @@ class QueuedPlan implements RevisitPlan {
   }
 
   savePages(pages: ArrayLike<number>): Required<PageStates> {
-    // A page that is being visited has no day: it gets one anew.
+    // A page that is being visited has no day; it gets a new one.
     const nextVisit = Float64Array.from(pages, (page) =>
       this.#facts.isVisited(page) && this.#queues.has(page) ? this.#dayOf(page) * DAY_MS : Number.NaN,
     );
@@ -307,8 +315,8 @@ class QueuedPlan implements RevisitPlan {
   }
 
   /**
-   * Takes the earliest pages out of the queues of hosts with a budget left, a few more than are wanted, best first.
-   * Pages that may not be visited yet go to `early`, hosts whose budget is spent are held.
+   * Takes the earliest pages out of the queues of hosts with a budget left, a few more than wanted, best first. Pages
+   * that may not be visited yet go to `early`; hosts without budget are held.
    */
   #gather(
     day: number,
@@ -346,11 +354,11 @@ class QueuedPlan implements RevisitPlan {
       }
     }
     for (const host of roundHeld) this.#queues.letGo(host);
-    // Stable: pages of equal worth stay in the order of their days.
+    // A stable sort: pages of equal worth stay in the order of their days.
     return worth === undefined ? pool : pool.sort((one, other) => other.worth - one.worth);
   }
 
-  /** Gives away pages that are gone and whose time has come, from where the last look ended. */
+  /** Returns pages that are gone and whose time has come, continuing where the last search ended. */
   #wake(day: number, most: number, take: (page: number, host: number) => boolean): void {
     const { count, host, lastVisit } = this.#facts;
     let [taken, at] = [0, this.#restingCursor];
@@ -400,12 +408,12 @@ class QueuedPlan implements RevisitPlan {
     return this.#queues.keyOf(page, this.#facts.host[page]);
   }
 
-  /** Never visited, or gone and spoken for. */
+  /** Never visited, or gone and recalled. */
   #isFirst(page: number): boolean {
     return !this.#facts.isVisited(page) || this.#facts.is(page, PAGE_FLAGS.recalled);
   }
 
-  /** The day of the next visit: now for a page that has never been visited, and for one that is being visited. */
+  /** The day of the next visit: now for a page that was never visited, and for one that is being visited. */
   #expected(page: number, day: number): number {
     if (!this.#queues.has(page)) return day;
     if (this.#isWaiting(page, day)) return this.#dayOf(page);
@@ -417,7 +425,7 @@ class QueuedPlan implements RevisitPlan {
     return this.#facts.vainVisits(page) > 0 && this.#dayOf(page) > day;
   }
 
-  /** Learns and re-keys: the share of a day's round that has come due since the last call, within bounds. */
+  /** Learns and computes keys again, for the share of a day's round that is due since the last call, within limits. */
   #tend(day: number, budget: number): void {
     const { tending } = this.#rule;
     if (tending === undefined) return;

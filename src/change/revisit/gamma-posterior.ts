@@ -1,22 +1,22 @@
 /**
- * What is known of a page's change rate, as a Gamma distribution of two numbers: shape and days. Its mean is
- * shape / days, in changes a day. Each visit moves it; a prior is fitted over the pages of a host.
- * Unchanged visits and dated changes are exact; a change at an unknown moment leaves no Gamma behind, and the one with
- * the same mean and variance takes its place. Nothing here knows pages, hosts or the time.
+ * What is known of a page's change rate, as a Gamma distribution of two numbers: shape and days. Its mean is shape /
+ * days, in changes a day. Each visit updates it; a prior is fitted over the pages of a host. Unchanged visits and dated
+ * changes are exact. After a change at an unknown moment the result is no Gamma, and the Gamma with the same mean and
+ * variance takes its place. Knows no pages, hosts or time.
  */
 
 export interface GammaRate {
   shape: number;
-  /** Days of watching that the shape stands for. */
+  /** Days of observation that the shape stands for. */
   days: number;
 }
 
-/** Both numbers stay above this: increments over a prior may turn out larger than a new prior. */
+/** Both numbers stay above this: increments over a prior may be larger than a new prior. */
 export const LEAST_RATE_NUMBER = 0.02;
 
 /**
- * After a visit that found a change somewhere in the `elapsed` days since the last one.
- * `logFalse` is the logarithm of the chance that all signals of that time were false; 0 without signals.
+ * After a visit that found a change somewhere in the `elapsed` days since the last one. `logFalse` is the logarithm of
+ * the chance that all signals of that time were false; 0 without signals.
  */
 export function afterChange(rate: GammaRate, elapsed: number, logFalse = 0): GammaRate {
   const { shape, days } = rate;

@@ -1,41 +1,45 @@
 /**
- * One queue of pages for each host, earliest first, and the hosts in order of their earliest page: what politeness
- * needs to take the best page of the hosts that may be visited now. Every step costs the logarithm of a queue's length.
- * Heaps in typed arrays: 16 bytes a page and some slack, however pages spread over hosts. A page is in one queue at
- * most and always under its current key: nothing dies lazily. It never looks at the time.
+ * One queue of pages for each host, earliest first, and the hosts in order of their earliest page: so a plan can take
+ * the best page of the hosts that may be visited now. Every step costs the logarithm of a queue's length. Heaps in
+ * typed arrays: 16 bytes per page and some slack, however pages are spread over hosts. A page is in at most one queue,
+ * always under its current key. Never looks at the time.
  */
 import { grown, roomFor } from './column.ts';
 
-/** Queues up to this long lie in one block, moved as they grow; longer ones in blocks of this size. */
+/**
+ * Queues up to this length are in one block, which moves as they grow. Longer queues consist of blocks of this size.
+ */
 const BLOCK = 1024;
 const BLOCK_BITS = 10;
 const LEAST_ROOM = 4;
-/** Children a node: fewer levels, and siblings lie in one line of the cache. */
+/** Children per node: fewer levels, and siblings share a cache line. */
 const ARITY = 4;
 const HELD = 0xffff_ffff;
 
 export class HostQueues {
-  /** Per page: its place in its host's queue plus one, 0 where it is in none. */
+  /** Per page: its place in its host's queue plus one; 0 if it is in none. */
   #places = new Uint32Array(0);
-  /** Blocks one after the other; what moved away leaves a hole until all are packed anew. Keys beside the pages:
-   * siblings are then compared within a line or two of the cache. */
+  /**
+   * The blocks, one after the other. A block that moves leaves a hole until all are packed. Keys are beside the pages,
+   * so siblings are compared within one or two cache lines.
+   */
   #arena = new Uint32Array(0);
   #arenaKeys = new Float64Array(0);
   #arenaEnd = 0;
   #holes = 0;
-  /** Per host: the first block, pages in the queue, room in the first block, place in the heap of hosts plus one. */
+  /** Per host: the first block, pages in the queue, size of the first block, place in the heap of hosts plus one. */
   #starts = new Uint32Array(0);
   #sizes = new Uint32Array(0);
   #rooms = new Uint16Array(0);
   #hostPlaces = new Uint32Array(0);
-  /** The key of the host's earliest page, so that hosts are compared without looking into their queues. */
+  /** The key of the host's earliest page, so that hosts are compared without reading their queues. */
   #hostKeys = new Float64Array(0);
   #hostHeap = new Uint32Array(0);
   #hostCount = 0;
-  /** All blocks of those hosts that need more than one. */
+  /** All blocks of hosts that need more than one. */
   readonly #blocks = new Map<number, number[]>();
 
-  /** Makes room for pages and hosts below these numbers. */
+  /** Allocates space for pages and hosts below these numbers. */
   reserve(pages: number, hosts: number): void {
     this.#places = grown(this.#places, roomFor(pages, this.#places.length));
     const hostRoom = roomFor(hosts, this.#starts.length);
@@ -57,7 +61,7 @@ export class HostQueues {
     return this.#arenaKeys[this.#at(host, this.#blocksOf(host, place + 1), place)];
   }
 
-  /** Puts the page into its host's queue, or moves it there. */
+  /** Adds the page to its host's queue, or moves it there. */
   set(page: number, host: number, key: number): void {
     const place = this.#places[page];
     if (place === 0) {
@@ -90,17 +94,17 @@ export class HostQueues {
     this.#placeHost(host);
   }
 
-  /** The host whose earliest page is the earliest of all that are not held, or -1. */
+  /** The host with the earliest page of all hosts that are not held, or -1. */
   firstHost(): number {
     return this.#hostCount === 0 ? -1 : this.#hostHeap[0];
   }
 
-  /** The host's earliest page. Only of a host that has one. */
+  /** The host's earliest page. Only for a host that has one. */
   firstPage(host: number): number {
     return this.#arena[this.#starts[host]];
   }
 
-  /** Passes the host over until it is let go. */
+  /** Skips the host until it is released. */
   hold(host: number): void {
     if (this.#hostPlaces[host] === HELD) return;
     this.#dropHost(host);
@@ -113,14 +117,14 @@ export class HostQueues {
     this.#placeHost(host);
   }
 
-  /** Where the n-th page of a host's heap lies in the arena. */
+  /** The position of the n-th page of a host's heap in the arena. */
   #at(host: number, blocks: number[] | undefined, index: number): number {
     return blocks === undefined
       ? this.#starts[host] + index
       : blocks[index >>> BLOCK_BITS] + (index & (BLOCK - 1));
   }
 
-  /** The host's blocks if it needs more than one for that many pages; makes room for them. */
+  /** The host's blocks if it needs more than one for so many pages; allocates them. */
   #blocksOf(host: number, pages: number): number[] | undefined {
     const room = this.#rooms[host];
     if (pages <= room) return undefined;
@@ -158,7 +162,7 @@ export class HostQueues {
     return start;
   }
 
-  /** All blocks without the holes between them, and an eighth to grow besides what is asked for. */
+  /** Packs all blocks without holes, with an eighth more space than requested. */
   #pack(asked: number): void {
     const held = this.#arenaEnd - this.#holes + asked;
     const pages = new Uint32Array(held + (held >>> 3));
@@ -225,7 +229,7 @@ export class HostQueues {
     this.#places[page] = index + 1;
   }
 
-  /** Brings the host to where its earliest page belongs among the hosts. */
+  /** Moves the host to its place among the hosts, by its earliest page. */
   #placeHost(host: number): void {
     const place = this.#hostPlaces[host];
     if (place === HELD) return;

@@ -1,7 +1,7 @@
 /**
- * What is known of every page and host, in typed arrays: the evidence on change rates, 003's change frequency, signals
- * and the trust in them. The same facts serve every rule, so that changing the rule loses nothing.
- * 34 bytes a page, 40 a host. Times inside are days since 1970. It orders nothing and decides nothing.
+ * What is known of every page and host, in typed arrays: the evidence on change rates, the average of changes a day,
+ * signals and the trust in them. All rules use the same facts, so a change of the rule loses nothing. 34 bytes per
+ * page, 40 per host. Times inside are days since 1970. It orders nothing and decides nothing.
  */
 import { MOST_CHANGES_A_DAY } from '../visit-record.ts';
 import { changeFrequencyAfter } from './change-frequency.ts';
@@ -13,38 +13,38 @@ import type { Finding, HostStates, PageStates } from './revisit-plan.ts';
 export const DAY_MS = 86_400_000;
 
 export const PAGE_FLAGS = {
-  /** It was gone when it was last heard of. */
+  /** It was gone at the last news. */
   gone: 1,
-  /** Gone because nothing leads to it: that it answers is no news then. Says nothing without `gone`. */
+  /** Gone because nothing leads to it: then an answer is no news. Meaningless without `gone`. */
   orphan: 2,
-  /** Its evidence is of the changes that no signal told of. */
+  /** Its evidence is of the changes that no signal announced. */
   unsignalled: 4,
-  /** Gone, and something new speaks for it. */
+  /** Gone, but something new speaks for it. */
   recalled: 128,
 } as const;
 
-/** The bits between them count how often in a row it was visited in vain: the visit failed, or it was gone. */
+/** The bits between them count the visits in vain in a row: the visit failed, or the page was gone. */
 const VAIN_SHIFT = 3;
 const MOST_VAIN = 15;
 
-/** Of a page's flags, as a store keeps them. */
+/** From a page's flags, as a store keeps them. */
 export const vainVisitsIn = (flags: number) => (flags >> VAIN_SHIFT) & MOST_VAIN;
 
 const GONE: ReadonlySet<Finding> = new Set<Finding>(['gone', 'removed', 'orphaned']);
 
-/** Where nothing is known at all: a change in ten days, give or take a lot. */
+/** If nothing is known at all: a change in ten days, with a large variance. */
 const FIRST_PRIOR: GammaRate = { shape: 0.6, days: 6 };
 const FIRST_FALSE = 0.6;
 const FIRST_TESTED = 2;
 /** Signals that are false more often than this are noise. */
 const TRUSTED_BELOW = 0.7;
-/** Trust is learned from about this many signals: a site may change its ways. */
+/** Trust is learned from about so many signals, because a site may change its behaviour. */
 const TRUST_MEMORY = 400;
-/** Evidence fades with this many days, for pages change their ways too. */
+/** Evidence fades over so many days, because pages change their behaviour, too. */
 const MEMORY_DAYS = 180;
 /** A Last-Modified this close to the answer is the server's clock, not a date of the page. */
 const LEAST_AGE = 1 / 1440;
-/** A host's prior counts as much as this many pages against what is known of all hosts. */
+/** A host's prior counts as much as so many pages, against what is known of all hosts. */
 const SHRINK_PAGES = 10;
 /** Fewer pages than this say nothing about all others. */
 const LEAST_FITTED = 50;
@@ -72,10 +72,10 @@ export class PageFacts {
   #fitPages = new Float32Array(0);
   #fitRates = new Float32Array(0);
   #fitLogs = new Float32Array(0);
-  /** What hosts without evidence begin with: the last fit over all. */
+  /** The prior of hosts without evidence: the last fit over all pages. */
   #prior: Readonly<GammaRate> = FIRST_PRIOR;
 
-  /** The state of a plan that was saved. */
+  /** The state of a saved plan. */
   restoreHosts(states: HostStates, prior: GammaRate): void {
     this.#prior = prior;
     const count = states.priorShape.length;
@@ -152,7 +152,7 @@ export class PageFacts {
     return (this.flags[page] & flag) !== 0;
   }
 
-  /** Whether it is asked now and then only: gone, and nothing new speaks for it. A start URL never is. */
+  /** Whether the page rests: it is gone, and nothing new speaks for it. A start URL never rests. */
   isResting(page: number): boolean {
     const state = this.flags[page] & (PAGE_FLAGS.gone | PAGE_FLAGS.recalled);
     return state === PAGE_FLAGS.gone && this.depth[page] > 0;
@@ -188,7 +188,7 @@ export class PageFacts {
     return vainVisitsIn(this.flags[page]);
   }
 
-  /** `keepsFrequency`: 003's number is already what it is after the visit. */
+  /** `keepsFrequency`: the average of changes a day already includes the visit. */
   observe(
     page: number,
     finding: Finding,
@@ -206,10 +206,10 @@ export class PageFacts {
     else this.flags[page] &= PAGE_FLAGS.unsignalled;
     const elapsed = day - this.lastVisit[page];
     const age = lastModified === undefined ? Number.NaN : day - lastModified;
-    // Of a start URL, going is a change as any other.
+    // For a start URL, to be gone is a change like any other.
     const isChanged = finding === 'changed' || (isGone && !wasGone);
     const isSeen = isGone ? this.depth[page] === 0 : finding === 'changed' || finding === 'unchanged';
-    // A clock that went back, and two visits in one moment, say nothing of the rate.
+    // A clock that went back, and two visits at one moment, say nothing about the rate.
     if (elapsed > 0 && isSeen) {
       this.#learn(page, isChanged, elapsed, age);
     } else if (!this.isVisited(page) && age > LEAST_AGE) {
@@ -222,12 +222,15 @@ export class PageFacts {
     this.signals[page] = 0;
   }
 
-  /** Visits in vain say nothing of the page. One that was never read is still told from one that nobody ever tried. */
+  /**
+   * Forgets visits in vain, which say nothing about the page. A page that was never read still differs from one that
+   * was never tried.
+   */
   forgive(page: number): void {
     this.#setVain(page, this.isVisited(page) ? 0 : 1);
   }
 
-  /** Whether the date says anything: newer than the last visit, and not of a day to come. */
+  /** Whether the date is news: after the last visit, and not in the future. */
   signal(page: number, lastModified: number, day: number): boolean {
     const last = this.lastVisit[page];
     if (lastModified > day + 1 || !(lastModified > last)) return false;
@@ -238,15 +241,15 @@ export class PageFacts {
     return true;
   }
 
-  /** Whether the sitemap dates of the page's host were found to be right. */
+  /** Whether the sitemap dates of the page's host were right. */
   trustsSignals(page: number): boolean {
     return this.#isTrusted(this.host[page]);
   }
 
   /**
-   * Something speaks for a page that rests: it does so no longer. One that was asked in vain since it went is not believed
-   * as much: it rests as if it had gone when it was last asked, so that no news makes it be asked all the time. `isNews`: it
-   * was not so when the page went; what was so then counts once. An orphan is there, whatever was asked. False: no change.
+   * Something speaks for a resting page, so its rest ends. If it was requested in vain since it went, its rest only
+   * begins again at that request; otherwise news could cause a request each time. `isNews`: this was not so when the
+   * page went; what was already so then counts once. An orphan exists, whatever was requested. False: no change.
    */
   recall(page: number, isNews: boolean): boolean {
     if (!this.isResting(page)) return false;
@@ -257,7 +260,7 @@ export class PageFacts {
     return true;
   }
 
-  /** Counts the page's rate towards the next fit of the priors. */
+  /** Adds the page's rate to the next fit of the priors. */
   sample(page: number, rate: GammaRate, meanLog: number): void {
     const host = this.host[page];
     this.#fitPages[host] += 1;
@@ -270,7 +273,7 @@ export class PageFacts {
     return this.#evidenceCounts(page) && (this.rateShape[page] !== 0 || this.rateDays[page] !== 0);
   }
 
-  /** New priors from the pages sampled, each host's drawn towards that of all. */
+  /** New priors from the sampled pages, each host's moved towards that of all. */
   fitPriors(): void {
     let [pages, rates, logs] = [0, 0, 0];
     for (let host = 0; host < this.hostCount; host++) {
@@ -300,7 +303,7 @@ export class PageFacts {
     for (const sums of [this.#fitPages, this.#fitRates, this.#fitLogs]) sums.fill(0);
   }
 
-  /** A page that is gone stays so when a visit fails, and an orphan when it only answers as it always did. */
+  /** A page that is gone stays so if a visit fails, and an orphan if it only answers as always. */
   #isGoneAfter(page: number, finding: Finding): boolean {
     if (GONE.has(finding)) return true;
     if (!this.isResting(page)) return false;
@@ -311,7 +314,8 @@ export class PageFacts {
     const isOrphan = finding === 'orphaned' || (!GONE.has(finding) && this.is(page, PAGE_FLAGS.orphan));
     const kept = PAGE_FLAGS.unsignalled | (wasGone ? MOST_VAIN << VAIN_SHIFT : 0);
     this.flags[page] = (this.flags[page] & kept) | PAGE_FLAGS.gone | (isOrphan ? PAGE_FLAGS.orphan : 0);
-    // Start URLs stay in the plan, so nothing of theirs is counted; what is gone for good is asked as rarely as can be.
+    // Start URLs stay in the plan, so nothing is counted for them. A page that is gone permanently is requested as
+    // rarely as possible.
     if (this.depth[page] > 0)
       this.#setVain(page, finding === 'removed' ? MOST_VAIN : this.vainVisits(page) + 1);
   }
@@ -345,7 +349,7 @@ export class PageFacts {
     this.rateDays[page] += days;
   }
 
-  /** Where signals are trusted, evidence is of the changes without one: what came before them is of all changes. */
+  /** If signals are trusted, evidence is of the changes without one. Older evidence is of all changes. */
   #evidenceCounts(page: number): boolean {
     return this.is(page, PAGE_FLAGS.unsignalled) || !this.#isTrusted(this.host[page]);
   }
@@ -357,7 +361,7 @@ export class PageFacts {
     this.flags[page] |= PAGE_FLAGS.unsignalled;
   }
 
-  /** A signalled page that had not changed is a false signal, unless it would have been the same anyway. */
+  /** A signalled page that had not changed is a false signal, unless it would have stayed the same anyway. */
   #learnTrust(host: number, isChanged: boolean, same: number): void {
     this.#falseSignals[host] += isChanged ? 0 : 1;
     this.#testedSignals[host] += Math.max(same, 0.05);

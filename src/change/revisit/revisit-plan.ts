@@ -1,22 +1,22 @@
 /**
- * What a plan of revisits promises, whichever rule it follows: it takes what visits and sitemaps found, says which
- * pages to visit next within a budget, and can explain each of them. Pages and hosts are numbers: pages count up from
- * 0 in the order they are loaded, hosts are the caller's and should be small. Times are milliseconds since 1970.
- * It never fetches, never reads a clock and never stores: its state goes in and out in bulk.
+ * What a plan of revisits promises, whichever rule it follows: it takes what visits and sitemaps found, selects the
+ * pages to visit next within a budget, and can explain each selection. Pages and hosts are numbers: pages count from 0
+ * in the order in which they are loaded; hosts are given by the caller and should be small. Times are milliseconds
+ * since 1970. Never fetches, reads a clock or stores: its state goes in and out in bulk.
  */
 import type { VisitOutcome } from '../visit-record.ts';
 import type { ScoreParts } from './change-frequency.ts';
 
 /**
- * What a plan hears of a visit. Of pages that are gone it tells apart those removed for good (410), and orphans, to which
- * nothing leads any more.
+ * The result of a visit for a plan. Of pages that are gone it distinguishes those removed permanently (410), and
+ * orphans, to which nothing leads any more.
  */
 export type Finding = VisitOutcome | 'removed' | 'orphaned';
 
-/** value: by crawl value. score: by specification 003's priority. bands: by the intervals of its appendix B. */
+/** value: by crawl value. score: by a score of change frequency, age and depth. bands: by fixed intervals. */
 export type RevisitKind = 'value' | 'score' | 'bands';
 
-/** Pages by column, in equal order; what a store keeps of a page is one value of each. Columns left out start empty. */
+/** Pages by column, in equal order. A store keeps one value of each column per page. Missing columns start empty. */
 export interface PageStates {
   host: ArrayLike<number>;
   /** Importance against other pages; only the proportions count. */
@@ -24,12 +24,12 @@ export interface PageStates {
   depth: ArrayLike<number>;
   /** NaN: never visited. */
   lastVisit: ArrayLike<number>;
-  /** NaN: to be worked out. */
+  /** NaN: must be computed. */
   nextVisit?: ArrayLike<number>;
   /** What the page's own visits add to its host's prior: changes, and days without one. */
   rateShape?: ArrayLike<number>;
   rateDays?: ArrayLike<number>;
-  /** Specification 003's change_frequency, in changes a day. */
+  /** The average of changes a day. */
   changeFrequency?: ArrayLike<number>;
   /** Sitemap signals since the last visit, and in all. */
   signals?: ArrayLike<number>;
@@ -50,11 +50,14 @@ export interface HostStates {
   signalsSince: ArrayLike<number>;
 }
 
-/** What a plan knows beside its pages. */
+/** What a plan knows besides its pages. */
 export interface SavedPlan {
-  /** The value or score at which a visit is worth its place in the budget, by the rule that it was saved under; null before the first. */
+  /**
+   * The value or score at which a visit is worth its place in the budget, by the rule that saved it; null before the
+   * first price.
+   */
   price: number | null;
-  /** The prior of a host of which nothing is known. */
+  /** The prior of a host without evidence. */
   priorShape: number;
   priorDays: number;
   hosts: HostStates;
@@ -63,50 +66,50 @@ export interface SavedPlan {
 export interface Explanation {
   /** Expected changes a day. */
   ratePerDay: number;
-  /** Days between visits when nothing new is learned; null before the plan has looked at all pages once. */
+  /** Days between visits if nothing new is learned; null before the plan has processed all pages once. */
   intervalDays: number | null;
-  /** null: none is planned, or not yet. */
+  /** Null: none is planned, or not yet. */
   nextVisit: number | null;
-  /** The chance that the page is not what it was at the last visit; null where there was none. */
+  /** The chance that the page differs from its last visit; null if there was none. */
   chanceChanged: number | null;
-  /** Specification 003's priority, under the rule that goes by it. */
+  /** The score, under the rule `score`. */
   score: number | null;
   scoreParts: ScoreParts | null;
-  /** The band of its appendix B in words, under the rule that goes by it. */
+  /** The name of the band, under the rule `bands`. */
   band: string | null;
 }
 
 export interface RevisitPlan {
   readonly kind: RevisitKind;
   readonly pageCount: number;
-  /** Pages that are gone and asked now and then only. */
+  /** Pages that are gone and requested rarely. */
   readonly restingCount: number;
   /** Appends pages and gives the number of the first. */
   load(pages: PageStates): number;
   /** A visit was made. `lastModified` is what the server said, if it did. */
   observe(page: number, finding: Finding, now: number, lastModified?: number): void;
-  /** The same for a visit of the past whose page was loaded with the change frequency that it has since. */
+  /** The same for a visit of the past, if the page was loaded with the change frequency after that visit. */
   replay(page: number, finding: Finding, visitedAt: number, lastModified?: number): void;
   hostOf(page: number): number;
-  /** The last visit that it learned from; NaN: none. */
+  /** The last visit that the plan learned from; NaN: none. */
   lastVisit(page: number): number;
   /** Whether a newer date was signalled since then. */
   isSignalled(page: number): boolean;
-  /** Whether the last visit that it learned from found the page gone. */
+  /** Whether the last visit that the plan learned from found the page gone. */
   isGone(page: number): boolean;
   /**
-   * Something speaks for a page that is gone: it is asked before all others, or where it was asked in vain since it went a
-   * day after that. `isNews`: it was not so when the page went; else it counts once. False where nothing follows from it.
+   * Something speaks for a page that is gone: it is requested before all others; if it was requested in vain since it
+   * went, a day after that request. `isNews`: this was not so when the page went; otherwise it counts once. False if
+   * nothing follows.
    */
   recall(page: number, isNews: boolean): boolean;
-  /** Learns from all pages at once what otherwise takes a day of calls of `next`: for a plan that was just loaded. */
+  /** Learns at once from all pages, which otherwise takes a day of calls of `next`: for a plan that was just loaded. */
   relearn(now: number): void;
-  /** A sitemap or feed shows a date for the page that it did not show before. */
+  /** A sitemap or feed shows a new date for the page. */
   signal(page: number, lastModified: number, now: number): void;
   /**
-   * The pages to visit now, at most `budget`. They are the caller's until `observe` or `release`.
-   * `hostBudget` says how many of a host's pages may be among them, `leastIntervalDays` how long ago a page must have
-   * been visited at least, in place of the plan's own least interval.
+   * The pages to visit now, at most `budget`. They belong to the caller until `observe` or `release`. `hostBudget` is
+   * the most pages of a host among them. `leastIntervalDays` replaces the plan's own least interval.
    */
   next(
     now: number,
@@ -115,14 +118,14 @@ export interface RevisitPlan {
     leastIntervalDays?: number,
   ): number[];
   /**
-   * Its host did not answer since then, and does again: a page that waits for a try of that time waits no longer, for
-   * nothing was learned of it. False where nothing follows from it.
+   * The page's host did not answer since then, and answers again: a page that waits after a failed try of that time
+   * waits no longer, because the try said nothing about it. False if nothing follows.
    */
   forgive(page: number, since: number, now: number): boolean;
-  /** A page of `next` that was not visited after all. */
+  /** Gives back a page of `next` that was not visited. */
   release(page: number): void;
   explain(page: number, now: number): Explanation;
-  /** From here on so many visits a day are expected to be made. */
+  /** Sets the expected number of visits a day. */
   expectVisits(perDay: number): void;
   savePages(pages: ArrayLike<number>): Required<PageStates>;
   savePlan(): SavedPlan;

@@ -1,7 +1,7 @@
 /**
- * Revisits by specification 003's priority. All scores rise alike, so that the order between visits stands still and no
- * day is needed to choose. The price is the score at which pages get their visits: it gives the interval that the
- * budget leaves to a page, worked out once a day on a sample. It explains, and decides nothing.
+ * Revisits by the rule `score`. All scores rise at the same speed, so the order between visits stays, and no day is
+ * needed to choose. The price is the score at which pages get their visits: it gives the interval that the budget
+ * leaves to a page, computed once a day on a sample. The price explains, and decides nothing.
  */
 import { SCORE_A_DAY, scoreParts, standingScore } from './change-frequency.ts';
 import type { PageFacts } from './page-facts.ts';

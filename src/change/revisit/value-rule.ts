@@ -1,7 +1,7 @@
 /**
- * Revisits by crawl value: a page is due when the value of a visit reaches the price, and the price is what makes all
- * pages together ask for the visits that are expected to be made. The price is worked out once a day on a sample, the
- * priors once a round over all pages; both from what is known, never from what was served, which would feed back.
+ * Revisits by crawl value: a page is due when the value of a visit reaches the price. The price is such that all pages
+ * together ask for the expected number of visits. The price is computed once a day on a sample, the priors once per
+ * round over all pages. Both follow from what is known, never from the visits made, which would feed back.
  */
 import { crawlValue, intervalAt, meanCycle, type PageOutlook } from './crawl-value.ts';
 import { meanLogRate } from './gamma-posterior.ts';
@@ -9,12 +9,12 @@ import type { PageFacts } from './page-facts.ts';
 import { type PriceOptions, samplePages, type VisitRule } from './visit-rule.ts';
 
 const FIRST_PRICES = { low: 1e-9, high: 1e6, rounds: 40 };
-/** A price moves at most this far in a day. */
+/** The most that a price moves in a day. */
 const STEP = { factor: 8, rounds: 12 };
 
 export function createValueRule(facts: PageFacts, options: PriceOptions): VisitRule {
   const { leastInterval, mostInterval } = options;
-  // One for all calls: ten million pages a day pass through here.
+  // One object for all calls: ten million pages a day pass through it.
   const outlook: PageOutlook = { shape: 1, days: 1, weight: 1, signals: 0, signalRate: 0, falseShare: 1 };
   let nextPricing = Number.NEGATIVE_INFINITY;
   let isFitted = false;
@@ -65,7 +65,7 @@ export function createValueRule(facts: PageFacts, options: PriceOptions): VisitR
   const rule: VisitRule = {
     price: null,
     spendsAll: true,
-    // Before the first price any order will do: with it, all days are worked out anew.
+    // Before the first price any order works: with the price, all days are computed again.
     due: (page, day) => facts.lastVisit[page] + (interval(page, day) ?? 0),
     worth(page, day) {
       facts.outlook(page, day, outlook);
@@ -76,7 +76,7 @@ export function createValueRule(facts: PageFacts, options: PriceOptions): VisitR
       begin(day) {
         if (day < nextPricing) return false;
         nextPricing = day + 1;
-        // The very first fit does not wait for a whole round: on a large plan that may be days.
+        // The very first fit does not wait for a whole round, which may take days on a large plan.
         if (!isFitted) facts.fitPriors();
         const isFirst = rule.price === null;
         setPrice(day);

@@ -1,53 +1,56 @@
 /**
- * What tells the three kinds of revisit apart: when a page is due, and which of those due is worth more. Days inside.
- * A rule owns no queue: the plan asks it for keys.
+ * The difference between the three rules: when a page is due, and which due page is worth more. Times are days. A rule
+ * owns no queue: the plan asks it for keys.
  */
 import { bandInterval, bandName, type ScoreParts } from './change-frequency.ts';
 import type { PageFacts } from './page-facts.ts';
 
-/** What a price is worked out from. */
+/** The input of a price. */
 export interface PriceOptions {
   visitsPerDay(): number;
-  /** From 0 up to 1: which pages are in the sample. */
+  /** From 0 up to 1: selects the pages of the sample. */
   random(): number;
   leastInterval: number;
   mostInterval: number;
 }
 
 export interface VisitRule {
-  /** The day at which the page should be visited again; the order in which pages are asked for. Only of visited pages. */
+  /** The day when the page should be visited again, which gives the order of pages. Only for visited pages. */
   due(page: number, day: number): number;
-  /** What a visit now is worth: decides among the pages that are due first. Without it the order does. */
+  /** What a visit now is worth: decides among the pages that are due first. Without it the order decides. */
   worth?(page: number, day: number): number;
-  /** Whether a budget that is left over goes to pages before their day. */
+  /** Whether an unused budget goes to pages before their day. */
   readonly spendsAll: boolean;
   /**
-   * What a visit must be worth, in the rule's own measure, so that all pages together ask for the visits that are expected
-   * to be made; null before it was worked out, and where the rule knows no such thing.
+   * What a visit must be worth, in the rule's own unit, so that all pages together ask for the expected number of
+   * visits. Null before it is computed, and for a rule without a price.
    */
   price: number | null;
-  /** Days between visits; null where they follow from a price that is not worked out. */
+  /** Days between visits; null while they depend on a price that is not computed yet. */
   interval(page: number, day: number): number | null;
-  /** The day of the next visit, where `due` is an order and no day. */
+  /** The day of the next visit, if `due` is only an order. */
   expected?(page: number, day: number): number;
-  /** The parts of the score, where the rule goes by it. */
+  /** The parts of the score, for the rule `score`. */
   score?(page: number, day: number): ScoreParts;
-  /** The band of appendix B in words, where the rule goes by it. */
+  /** The name of the band, for the rule `bands`. */
   band?(page: number): string;
-  /** Rules that learn from all pages: what is done with each of them once a day. */
+  /** For rules that learn from all pages: what is done with each of them once a day. */
   readonly tending?: {
-    /** Called before pages are asked for; true when every page's day must be worked out anew. */
+    /** Called before pages are selected. True if every page's day must be computed again. */
     begin(day: number): boolean;
-    /** The page, before its day is worked out anew. */
+    /** The page, before its day is computed again. */
     meet(page: number): void;
-    /** All pages were met. */
+    /** All pages were processed. */
     finishRound(): void;
   };
 }
 
 const SAMPLE = 2000;
 
-/** Pages to work out a price by: all of few, a sample of many, without those that are gone. `share`: how many there are for each. */
+/**
+ * Pages to compute a price from: all of a few, a sample of many, without those that are gone. `share`: how many pages
+ * each stands for.
+ */
 export function samplePages(facts: PageFacts, random: () => number): { pages: number[]; share: number } {
   const size = Math.min(facts.count, SAMPLE);
   const pages: number[] = [];
@@ -58,7 +61,7 @@ export function samplePages(facts: PageFacts, random: () => number): { pages: nu
   return { pages, share: facts.count / size };
 }
 
-/** Appendix B of specification 003: an interval by how often the page changes; a newer sitemap date makes it due. */
+/** The rule `bands`: an interval by how often the page changes. A newer sitemap date makes the page due. */
 export function createBandsRule(facts: PageFacts): VisitRule {
   const interval = (page: number) => bandInterval(facts.frequency[page]);
   return {

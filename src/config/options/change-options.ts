@@ -1,4 +1,4 @@
-/** Options about pages that were visited before: how they are asked again, and what of a server's word is believed. */
+/** Options for pages that were visited before: when they are requested again, and which signs of no change are trusted. */
 
 import type { OptionGroup } from '../option-spec.ts';
 
@@ -8,15 +8,15 @@ export const changeOptions = {
     type: 'enum',
     choices: ['full', 'incremental', 'smart'],
     hashed: false,
-    doc: 'How a later crawl visits known pages. full: download every page again. incremental: download only pages that changed, and request nothing while a page is fresh. smart: look at a random sample first and choose between the two.',
+    doc: 'How a later crawl visits known pages. full: download every page again. incremental: download only pages that changed, and request nothing while a page is fresh. smart: download a random sample first and choose one of the two.',
   },
   'obey-freshness': {
     setBy: 'project',
     type: 'boolean',
     default: true,
     hashed: false,
-    doc: 'In an incremental run, do not request a page while its Cache-Control header (max-age, less its Age) says that it is fresh.',
-    offDoc: 'Request pages even where their Cache-Control header says that they are still fresh.',
+    doc: 'In an incremental run, skip a page while its Cache-Control header (max-age minus Age) says that it is fresh.',
+    offDoc: 'Request pages even if their Cache-Control header says that they are fresh.',
   },
   'max-freshness': {
     setBy: 'project',
@@ -26,7 +26,7 @@ export const changeOptions = {
     max: 87_600,
     placeholder: 'HOURS',
     hashed: false,
-    doc: 'The longest time for which a page counts as fresh, whatever its Cache-Control header says.',
+    doc: 'The longest time that a page counts as fresh, even if its Cache-Control header gives a longer one.',
   },
   'trust-lastmod': {
     setBy: 'project',
@@ -34,7 +34,7 @@ export const changeOptions = {
     choices: ['learned', 'always', 'never'],
     default: 'learned',
     hashed: false,
-    doc: 'Whether an incremental run skips a page whose date in the sitemap is older than its last visit. learned: only on hosts where this proved right (a newer date announced at least 20 changes, and under 2 % came without one).',
+    doc: 'Whether an incremental run skips a page whose date in the sitemap is older than its last visit. learned: only on hosts whose dates proved right (at least 20 changes had a newer date, and less than 2 % of the changes had none).',
   },
   'spot-check': {
     setBy: 'project',
@@ -44,7 +44,7 @@ export const changeOptions = {
     max: 1,
     placeholder: 'SHARE',
     hashed: false,
-    doc: 'The share of pages that are downloaded as a check although the server (“not modified”) or the sitemap’s date says that nothing changed.',
+    doc: 'The share of unchanged pages to download as a check, where the server (“not modified”) or the date in the sitemap says that nothing changed.',
   },
   'distrust-hours': {
     setBy: 'project',
@@ -54,7 +54,7 @@ export const changeOptions = {
     max: 8760,
     placeholder: 'HOURS',
     hashed: false,
-    doc: 'How long pages of a host are downloaded in full after it wrongly answered “not modified”.',
+    doc: 'How long to download all pages of a host in full after it wrongly answered “not modified”.',
   },
   'smart-threshold': {
     setBy: 'project',
@@ -64,7 +64,7 @@ export const changeOptions = {
     max: 0.99,
     placeholder: 'SHARE',
     hashed: false,
-    doc: 'In smart mode: download all pages where more than this share of the sample changed.',
+    doc: 'In smart mode: download all pages if more than this share of the sample changed.',
   },
   'smart-confidence': {
     setBy: 'project',
@@ -74,7 +74,7 @@ export const changeOptions = {
     max: 0.9999,
     placeholder: 'SHARE',
     hashed: false,
-    doc: 'In smart mode: how sure the choice must be, from 0 to 1.',
+    doc: 'In smart mode: the confidence that the choice needs, from 0 to 1.',
   },
   'smart-sample': {
     setBy: 'project',
@@ -95,6 +95,13 @@ export const changeOptions = {
     max: 36_500,
     placeholder: 'DAYS',
     hashed: false,
-    doc: 'At the end of a run, delete the project’s history (visits, changes, log of requests) that is older than so many days. Without it nothing is deleted.',
+    doc: 'At the end of a run, delete the project’s history (visits, changes, log of requests) that is older than this number of days. Without it nothing is deleted.',
+  },
+  'reverse-links': {
+    setBy: 'project',
+    type: 'boolean',
+    default: false,
+    hashed: false,
+    doc: 'At the end of a run, build or update the index of who links to a page (`sumi index reverse-links`).',
   },
 } as const satisfies OptionGroup;

@@ -1,4 +1,4 @@
-/** Options that say what of a page is obeyed and kept. */
+/** Options for pages: which of their marks are obeyed, and what of them is stored. */
 
 import type { OptionGroup } from '../option-spec.ts';
 
@@ -6,12 +6,12 @@ export const pageOptions = {
   'respect-nofollow': {
     setBy: 'project',
     type: 'boolean',
-    doc: 'Do not follow links that are marked nofollow (the link itself or its whole page). The mark is always recorded.',
+    doc: 'Do not follow links marked nofollow (the link itself or its whole page). The mark is always recorded.',
   },
   'respect-noindex': {
     setBy: 'project',
     type: 'boolean',
-    doc: 'Do not keep the text and the body of a page that is marked noindex. The mark is always recorded.',
+    doc: 'Do not store the text and the body of a page marked noindex. The mark is always recorded.',
   },
   'follow-canonical': {
     setBy: 'project',
@@ -25,7 +25,7 @@ export const pageOptions = {
     type: 'enum',
     choices: ['none', 'frameset', 'all'],
     default: 'frameset',
-    doc: 'Which frames are followed as links are: those of a frameset, all (iframes too), or none. All are recorded as links, with frame or iframe as their rel.',
+    doc: 'Which frames to follow like links: those of a frameset, all (also iframes), or none. All are recorded as links with the rel frame or iframe.',
   },
   'meta-refresh': {
     setBy: 'project',
@@ -34,11 +34,11 @@ export const pageOptions = {
     doc: 'Treat <meta http-equiv=refresh> with 0 seconds as a redirect.',
     offDoc: 'Do not treat <meta http-equiv=refresh> as a redirect.',
   },
-  'anchor-text': { setBy: 'project', type: 'boolean', default: false, doc: 'Keep the text of links.' },
+  'anchor-text': { setBy: 'project', type: 'boolean', default: false, doc: 'Store the text of links.' },
   'store-text': {
     setBy: 'project',
     type: 'boolean',
-    doc: 'Keep the main text of pages in the database.',
+    doc: 'Store the main text of pages in the database.',
   },
   bodies: {
     setBy: 'operator',
@@ -47,6 +47,6 @@ export const pageOptions = {
     format: 'bodies-rule',
     expected: 'none, files:DIR or s3://BUCKET/PREFIX',
     placeholder: 'none|files:DIR|s3://BUCKET/PREFIX',
-    doc: 'Where to keep what servers sent (bodies): a folder, or a bucket of an S3-compatible store (endpoint, region and credentials from AWS_… variables). Bodies are compressed, and equal ones are kept once.',
+    doc: 'Where to store response bodies: a folder, or a bucket of an S3-compatible store (endpoint, region and credentials from AWS_… variables). Bodies are compressed, and equal bodies are stored once.',
   },
 } as const satisfies OptionGroup;

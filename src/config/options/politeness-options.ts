@@ -1,4 +1,4 @@
-/** Options that say how gently hosts are asked, and what happens when they ask for more room. */
+/** Options for the pace of requests per host, for robots.txt, and for retries. */
 
 import type { OptionGroup } from '../option-spec.ts';
 
@@ -8,7 +8,7 @@ export const politenessOptions = {
     type: 'seconds',
     min: 0,
     max: 86_400,
-    doc: 'The least time between the starts of two requests to one host. A Crawl-delay in robots.txt can only make it longer.',
+    doc: 'The least time between the starts of two requests to one host. A Crawl-delay in robots.txt can only increase it.',
   },
   concurrency: {
     setBy: 'project',
@@ -24,7 +24,7 @@ export const politenessOptions = {
     min: 1,
     max: 1000,
     placeholder: 'N',
-    doc: 'The most requests at the same time to one host. It is 1 where robots.txt has a Crawl-delay.',
+    doc: 'The most requests at the same time to one host. It is 1 if robots.txt has a Crawl-delay.',
   },
   'max-hosts': {
     setBy: 'operator',
@@ -34,14 +34,14 @@ export const politenessOptions = {
     max: 1_000_000,
     placeholder: 'N',
     hashed: false,
-    doc: 'The most hosts in memory at the same time (some kilobytes each). Of more hosts, those whose turn comes first are kept.',
+    doc: 'The most hosts in memory at the same time (some kilobytes each). The others wait in the store until it is their turn.',
   },
   'adaptive-delay': {
     setBy: 'project',
     type: 'boolean',
     default: true,
-    doc: 'Make the delay longer for a host that answers slowly, and shorter again when it recovers.',
-    offDoc: 'Keep the same delay even where a host answers slowly.',
+    doc: 'Increase the delay for a host that answers slowly, and decrease it when the host recovers.',
+    offDoc: 'Keep the same delay even if a host answers slowly.',
   },
   'max-crawl-delay': {
     setBy: 'project',
@@ -49,7 +49,7 @@ export const politenessOptions = {
     default: 60,
     min: 0,
     max: 86_400,
-    doc: 'The longest delay that is chosen for a slow host. A Crawl-delay in robots.txt is obeyed however long it is.',
+    doc: 'The longest delay for a slow host. A Crawl-delay in robots.txt is obeyed even if it is longer.',
   },
   robots: {
     setBy: 'operator',
@@ -63,7 +63,7 @@ export const politenessOptions = {
     type: 'enum',
     choices: ['disallow', 'allow'],
     default: 'disallow',
-    doc: 'What to do where robots.txt cannot be read (5xx, 429, timeout). disallow: request nothing from the host, as RFC 9309 says. allow: go on as if there were no robots.txt.',
+    doc: 'What to do if robots.txt cannot be read (5xx, 429, timeout). disallow: request nothing from the host, as the robots.txt standard says. allow: crawl as if there were no robots.txt.',
   },
   'robots-retries': {
     setBy: 'project',
@@ -72,7 +72,7 @@ export const politenessOptions = {
     min: 0,
     max: 100,
     placeholder: 'N',
-    doc: 'How often to request an unreachable robots.txt again before the host is given up for this run.',
+    doc: 'How often to retry an unreachable robots.txt before the run skips the host.',
   },
   'robots-ttl': {
     setBy: 'project',
@@ -80,7 +80,7 @@ export const politenessOptions = {
     default: 86_400,
     min: 0,
     max: 2_592_000,
-    doc: 'How long a robots.txt is used before it is requested again.',
+    doc: 'How long to use a robots.txt before it is requested again.',
   },
   'on-429': {
     setBy: 'project',
@@ -103,7 +103,7 @@ export const politenessOptions = {
     min: 1,
     max: 1000,
     placeholder: 'N',
-    doc: 'After so many failed connections in a row, a host gets only a single test request at a time.',
+    doc: 'The number of failed connections in a row after which a host gets only single test requests.',
   },
   'breaker-probes': {
     setBy: 'project',
@@ -112,7 +112,7 @@ export const politenessOptions = {
     min: 0,
     max: 100,
     placeholder: 'N',
-    doc: 'How many test requests such a host gets, with growing pauses, before it is given up for this run.',
+    doc: 'How many test requests such a host gets, with growing pauses, before the run skips it.',
   },
   retries: {
     setBy: 'project',

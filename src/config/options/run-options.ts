@@ -1,4 +1,4 @@
-/** Options about the run as a whole: where it is kept and what is printed. None of them changes what is crawled. */
+/** Options for the run as a whole: where it is stored and what is printed. None of them changes what is crawled. */
 
 import type { OptionGroup } from '../option-spec.ts';
 import { PROFILE_NAMES } from '../program.ts';
@@ -43,7 +43,7 @@ export const runOptions = {
     placeholder: 'URL',
     hashed: false,
     secret: true,
-    doc: 'A PostgreSQL database to use in place of --db, which many machines can share.',
+    doc: 'A PostgreSQL database to use instead of --db. Many machines can share it.',
   },
   project: {
     setBy: 'command',
@@ -54,14 +54,14 @@ export const runOptions = {
     expected: 'a name',
     placeholder: 'NAME',
     hashed: false,
-    doc: 'The project: pages and history under one name in the database. Without it a crawl takes the start hosts as the name, with their ports where these are not 80 or 443.',
+    doc: 'The project: pages and history under one name in the database. Without it the name is made of the start hosts, with ports other than 80 and 443.',
   },
   isolated: {
     setBy: 'command',
     type: 'boolean',
     default: false,
     hashed: false,
-    doc: 'Make a new project for this run only. It shares nothing with other runs, except the pauses between requests to a host.',
+    doc: 'Make a new project for this run only. It shares nothing with other runs except the delay between requests to a host.',
   },
   meta: {
     setBy: 'command',
@@ -72,14 +72,14 @@ export const runOptions = {
     expected: 'NAME=VALUE',
     placeholder: 'NAME=VALUE',
     hashed: false,
-    doc: 'A note to keep with the run, shown by `sumi runs` and `sumi report`. Repeat it for more notes.',
+    doc: 'A note to store with the run, shown by `sumi runs` and `sumi report`. Repeat it for more notes.',
   },
   fresh: {
     setBy: 'command',
     type: 'boolean',
     default: false,
     hashed: false,
-    doc: 'Start from nothing: end an unfinished run and delete the pages of the project.',
+    doc: 'Start again: end an unfinished run and delete the pages of the project.',
   },
   json: {
     setBy: 'command',
@@ -94,7 +94,7 @@ export const runOptions = {
     choices: ['table', 'json', 'jsonl', 'csv'],
     default: 'table',
     hashed: false,
-    doc: 'How to print lists.',
+    doc: 'The format of printed lists.',
   },
   quiet: {
     setBy: 'command',
@@ -112,6 +112,6 @@ export const runOptions = {
     max: 9,
     short: 'v',
     hashed: false,
-    doc: 'Print more. Repeat it for still more.',
+    doc: 'Print more. Repeat it for even more.',
   },
 } as const satisfies OptionGroup;

@@ -13,7 +13,7 @@ export const scopeOptions = {
     expected: 'http or https URLs separated by spaces',
     placeholder: 'URL',
     hashed: false,
-    doc: 'More start URLs, besides those given as arguments. Meant for the TOML file.',
+    doc: 'Start URLs in addition to those given as arguments. Useful in the TOML file.',
   },
   urls: {
     setBy: 'command',
@@ -38,7 +38,7 @@ export const scopeOptions = {
     expected:
       'host, subdomains, domain, any, or hosts such as example.com, *.example.com and example.com:8080',
     placeholder: 'LIST',
-    doc: 'Which hosts are crawled. host: those of the start URLs, each with its port. subdomains: these and their subdomains. domain: their whole domains (example.com). any: all hosts. Or a list of hosts and wildcards (*.example.com): each means every port, unless it names one.',
+    doc: 'Which hosts are crawled. host: those of the start URLs, each with its port. subdomains: these and their subdomains. domain: their whole domains (example.com). any: all hosts. Or a list of hosts and wildcards (*.example.com): each covers every port unless it names one.',
   },
   path: {
     setBy: 'project',
@@ -87,7 +87,7 @@ export const scopeOptions = {
     pattern: EXTENSION,
     expected: 'file extensions such as pdf or tar.gz',
     placeholder: 'LIST',
-    doc: 'Skip URLs whose path ends with one of these extensions, without a request. The word usual stands for images, archives, media, scripts and documents.',
+    doc: 'Skip URLs whose path ends with one of these extensions, without a request. The word usual means images, archives, media, scripts and documents.',
   },
   'max-pages': {
     setBy: 'project',
@@ -96,7 +96,7 @@ export const scopeOptions = {
     default: null,
     min: 1,
     placeholder: 'N',
-    doc: 'Stop after so many pages (robots.txt and sitemaps do not count).',
+    doc: 'Stop after this number of pages (robots.txt and sitemaps do not count).',
   },
   'max-depth': {
     setBy: 'project',
@@ -104,7 +104,7 @@ export const scopeOptions = {
     nullable: true,
     min: 0,
     placeholder: 'N',
-    doc: 'Follow at most so many links from a start URL (in a map: from a quality domain).',
+    doc: 'The most links to follow from a start URL to a page (in a map: from a quality domain).',
   },
   'max-domain-requests': {
     setBy: 'project',
@@ -112,13 +112,13 @@ export const scopeOptions = {
     nullable: true,
     min: 1,
     placeholder: 'N',
-    doc: 'Send at most so many requests to one host in a run.',
+    doc: 'The most requests to one host in a run.',
   },
   normalize: {
     setBy: 'project',
     type: 'enum',
     choices: ['standard', 'terrain', 'path'],
-    doc: 'Which differences between two URLs are ignored. standard: upper case, default port, #fragment, ../, order of the query, last slash. terrain: also http or https, www. and tracking parameters. path: also the query, except for --keep-query.',
+    doc: 'Which differences between two URLs to ignore. standard: upper case, default port, #fragment, ../, order of the query, last slash. terrain: also http or https, www. and tracking parameters. path: also the query, except for --keep-query.',
   },
   'keep-query': {
     setBy: 'project',
@@ -132,11 +132,11 @@ export const scopeOptions = {
     type: 'list',
     default: [],
     placeholder: 'LIST',
-    doc: 'More query parameters to ignore, also in paths (;jsessionid=…). A star at the end stands for any ending.',
+    doc: 'More query parameters to ignore, also in paths (;jsessionid=…). A star at the end matches any ending.',
   },
   'allow-http': {
     setBy: 'project',
     type: 'boolean',
-    doc: 'Request http URLs by http. Without it they are requested by https.',
+    doc: 'Request http URLs over http. Without it they are requested over https.',
   },
 } as const satisfies OptionGroup;

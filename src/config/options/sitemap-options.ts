@@ -1,4 +1,4 @@
-/** Options of sitemaps: whether and where they are looked for, how much of one is read, how long it is remembered. */
+/** Options for sitemaps: whether and where the crawl tries to find them, how much of one is read, how long it is used. */
 
 import { LONG_GUESSES, SHORT_GUESSES } from '../guessed-paths.ts';
 import type { OptionGroup } from '../option-spec.ts';
@@ -21,7 +21,7 @@ export const sitemapOptions = {
     max: 8760,
     placeholder: 'HOURS',
     hashed: false,
-    doc: 'How long to use what the sitemaps of a host said before they are read again.',
+    doc: 'How long to use the stored content of a host’s sitemaps before they are read again.',
   },
   'sitemap-paths': {
     setBy: 'project',
@@ -31,7 +31,7 @@ export const sitemapOptions = {
     expected: 'paths that begin with /, or one of the words none and long',
     placeholder: 'LIST',
     hashed: false,
-    doc: `Where to look for a sitemap if robots.txt names none. The first one found is used. Each path costs at most one request per start host. none: look nowhere. long: look at ${LONG_GUESSES.length} usual paths.`,
+    doc: `Paths to try for a sitemap if robots.txt names none. The first sitemap found is used. Each path costs at most one request per start host. none: try no path. long: try ${LONG_GUESSES.length} usual paths.`,
   },
   'max-sitemap-bytes': {
     setBy: 'project',
@@ -40,6 +40,6 @@ export const sitemapOptions = {
     min: 1,
     max: 1_073_741_824,
     hashed: false,
-    doc: 'Read at most so much of a sitemap, after decompression (the protocol allows 50 MB).',
+    doc: 'The most bytes to read of a sitemap, after decompression (the protocol allows 50 MB).',
   },
 } as const satisfies OptionGroup;

@@ -1,4 +1,4 @@
-/** Options of a worker among others on one store. None of them changes what is crawled. */
+/** Options for a worker that shares a store with others. None of them changes what is crawled. */
 
 import type { OptionGroup } from '../option-spec.ts';
 import { FILLED } from '../text-patterns.ts';
@@ -11,7 +11,7 @@ export const workerOptions = {
     min: 3,
     max: 3600,
     hashed: false,
-    doc: 'After so long without a sign of life, the hosts of a worker go to other workers.',
+    doc: 'The time without a sign of life from a worker after which other workers get its hosts.',
   },
   'drain-seconds': {
     setBy: 'operator',
@@ -20,7 +20,7 @@ export const workerOptions = {
     min: 0,
     max: 3600,
     hashed: false,
-    doc: 'How long to wait for running requests when the worker is told to stop.',
+    doc: 'How long to wait for running requests when the worker has to stop.',
   },
   'store-patience': {
     setBy: 'operator',
@@ -29,7 +29,7 @@ export const workerOptions = {
     min: 0,
     max: 86_400,
     hashed: false,
-    doc: 'How long to wait for a database that does not answer before the crawl ends. The crawl can go on later.',
+    doc: 'How long to wait for a database that does not answer before the crawl ends. The crawl can continue later.',
   },
   'metrics-port': {
     setBy: 'operator',

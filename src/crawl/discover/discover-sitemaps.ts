@@ -4,7 +4,7 @@
  *
  * It promises that a look which did not end (stopped, the limit of pages reached) is not remembered, nor one that could
  * not read everything as one that did, and that nothing a site sends ends the crawl. It also finds out by which
- * scheme a bare host speaks, since nobody else may ask before. It sends nothing itself: the desk does.
+ * scheme a bare host speaks, since nobody else may ask before. It sends nothing itself: leased-hosts.ts does.
  */
 
 import type { ReadingSitemap } from '../../events/events.ts';
@@ -19,7 +19,7 @@ import {
 } from '../../sitemap/find-entries.ts';
 import { sitemapLinks } from '../../sitemap/sitemap-links.ts';
 import type { HostDiscovery } from '../../store/sitemap-port.ts';
-import type { HostDesk } from '../hosts/leased-hosts.ts';
+import type { LeasedHosts } from '../hosts/leased-hosts.ts';
 import type { CrawlParts, StartUrl } from '../parts.ts';
 import {
   isFresh,
@@ -75,7 +75,7 @@ export type StartAnswer =
 type PageLinks = readonly string[] | 'unread' | 'unchanged';
 
 export interface DiscoverySurroundings {
-  desk: Pick<HostDesk, 'rulesOf' | 'lookUp' | 'answers' | 'pause' | 'wake'>;
+  hosts: Pick<LeasedHosts, 'rulesOf' | 'request' | 'answers' | 'pause' | 'wake'>;
   /** The run may ask for no more pages: what sitemaps name besides would only be recorded. */
   isOutOfPages: () => boolean;
   /** Something may be possible that was not. */
@@ -121,7 +121,7 @@ export function createSitemapDiscovery(
 ): SitemapDiscovery | null {
   const { sitemaps, startUrls, store, clock, events } = parts;
   if (!hasToDiscover(parts)) return null;
-  const { desk } = around;
+  const { hosts: leased } = around;
   /** Whoever gave them has them read: that one is there says nothing of the site's own. */
   const given = new Set([...startUrls, ...(sitemaps?.feeds ?? [])].map(({ fetchUrl }) => fetchUrl));
   /** What was not told here may have been answered to another worker, or to this run before it was interrupted. */
@@ -264,8 +264,8 @@ export function createSitemapDiscovery(
       robots !== null && robots.status > 0 && robots.expiresAt > clock.now();
     if (isFresh(secureRobots)) return start;
     if (isFresh(plainRobots)) return plain;
-    if (await desk.answers(start.fetchUrl)) return start;
-    return (await desk.answers(plain.fetchUrl)) ? plain : start;
+    if (await leased.answers(start.fetchUrl)) return start;
+    return (await leased.answers(plain.fetchUrl)) ? plain : start;
   }
 
   /** What the start URL is, where it may be a sitemap: now, or when it was looked at not long ago. */
@@ -414,14 +414,14 @@ export function createSitemapDiscovery(
     return createSitemapWeb({
       retry: parts.policy.retry,
       maxBytes: sitemaps!.maxBytes,
-      rulesOf: desk.rulesOf,
+      rulesOf: leased.rulesOf,
       isKnown: (url) => seen.record.known?.sitemaps.includes(url) === true,
-      pause: desk.pause,
+      pause: leased.pause,
       after: (delayMs, callback) => clock.after(delayMs, callback),
       async ask(request) {
         // The entries of one sitemap do not wait for the next.
         await save(seen);
-        if (mayAsk()) return desk.lookUp(request);
+        if (mayAsk()) return leased.request(request);
         seen.isCut = true;
         isCut = true;
         return { refused: 'limit: the run has its pages' };
@@ -439,7 +439,7 @@ export function createSitemapDiscovery(
   function wakeHosts(candidates: readonly Candidate[]): void {
     const hosts = new Set<string>();
     for (const { state, host } of candidates) if (state === PAGE_STATES.Queued) hosts.add(host);
-    for (const host of hosts) desk.wake(host);
+    for (const host of hosts) leased.wake(host);
     if (hosts.size > 0) around.onChange();
   }
 

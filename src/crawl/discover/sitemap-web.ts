@@ -8,7 +8,7 @@ import type { RobotsRules } from '../../politeness/robots-txt.ts';
 import type { Clock } from '../../primitives/clock.ts';
 import { createPieceQueue } from '../../sitemap/body-pieces.ts';
 import type { FoundBy, SitemapWeb, WebAnswer, WebRefusal } from '../../sitemap/find-entries.ts';
-import type { Haste, LookupRequest } from '../hosts/leased-host.ts';
+import type { HostRequest, RequestClass } from '../hosts/host-requests.ts';
 import { type RetryOptions, retryPauseMs } from '../visit/retry-policy.ts';
 
 const MAX_REDIRECTS = 5;
@@ -19,7 +19,7 @@ export interface SitemapWebOptions {
   maxBytes: number;
   rulesOf: (url: string) => Promise<RobotsRules | WebRefusal>;
   /** One request, on a slot of the URL's host and only if its robots.txt allows it. */
-  ask: (request: LookupRequest) => Promise<Outcome | WebRefusal>;
+  ask: (request: HostRequest) => Promise<Outcome | WebRefusal>;
   /** It was read before: no guess, though only its path says that it is one. */
   isKnown?: (url: string) => boolean;
   pause: (delayMs: number) => Promise<void>;
@@ -27,12 +27,12 @@ export interface SitemapWebOptions {
 }
 
 /** An index may name more sitemaps than there is patience for, and a guess is most often wrong: both take turns with pages. */
-const HASTE: Readonly<Record<FoundBy, Haste>> = {
-  given: 'now',
-  robots: 'now',
-  index: 'turn',
-  link: 'turn',
-  path: 'turn',
+const CLASSES: Readonly<Record<FoundBy, RequestClass>> = {
+  given: 'before-pages',
+  robots: 'before-pages',
+  index: 'between-pages',
+  link: 'between-pages',
+  path: 'between-pages',
 };
 
 export function createSitemapWeb(options: SitemapWebOptions): SitemapWeb {
@@ -65,7 +65,7 @@ export function createSitemapWeb(options: SitemapWebOptions): SitemapWeb {
     const isKnown = foundBy === 'path' && options.isKnown?.(url) === true;
     const asking = options.ask({
       url,
-      haste: isKnown ? 'now' : HASTE[foundBy],
+      class: isKnown ? 'before-pages' : CLASSES[foundBy],
       isGuess: foundBy === 'path' && !isKnown,
       maxBytes,
       onPiece(bytes, ownHead) {

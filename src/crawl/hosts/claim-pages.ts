@@ -8,12 +8,12 @@ import type { ClaimAnswer } from '../../store/frontier-port.ts';
 import { awaitsDates, isDated, sparedBy } from '../revisit/skip-unchanged.ts';
 import type { LoopParts } from '../run/loop-parts.ts';
 import { settleFault, settleSpared } from '../visit/settle-page.ts';
-import type { ActiveHost, PageTurn } from './leased-host.ts';
+import type { LeasedHost, PageTurn } from './leased-host.ts';
 
 const CLAIMS_AT_ONCE = 16;
 
 /** The first of the pages that were claimed; the others wait in `host.turns`. Null when none was there to claim. */
-export async function claimPages(host: ActiveHost, loop: LoopParts): Promise<PageTurn | null> {
+export async function claimPages(host: LeasedHost, loop: LoopParts): Promise<PageTurn | null> {
   const { clock, slots, policy } = loop;
   const { pace } = host;
   host.isClaiming = true;
@@ -39,7 +39,7 @@ export async function claimPages(host: ActiveHost, loop: LoopParts): Promise<Pag
 }
 
 async function claimToRequest(
-  host: ActiveHost,
+  host: LeasedHost,
   count: number,
   loop: LoopParts,
 ): Promise<ClaimAnswer & { readAt?: number }> {

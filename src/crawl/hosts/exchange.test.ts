@@ -8,7 +8,7 @@ import { HostPace } from '../../politeness/host-pace.ts';
 import type { HostLease, HostState } from '../../store/host-port.ts';
 import type { RequestRow } from '../../store/read-side.ts';
 import { type Exchange, type ExchangeSurroundings, exchangeWith } from './exchange.ts';
-import { ActiveHost } from './leased-host.ts';
+import { LeasedHost } from './leased-host.ts';
 
 const PACE = {
   ...{ delayMs: 0, maxDelayMs: 60_000, perHost: 5, isAdaptive: true, maxRetryAfterMs: 60_000 },
@@ -31,7 +31,7 @@ function openHost() {
     },
   } satisfies HostState;
   const pace = new HostPace('a.test', state, PACE, clock, false);
-  const host = new ActiveHost({ host: 'a.test', state } as unknown as HostLease, pace, () => false);
+  const host = new LeasedHost({ host: 'a.test', state } as unknown as HostLease, pace, () => false);
   const open: { request: FetchRequest; answer: (status: number | null) => void }[] = [];
   const fetch = (request: FetchRequest) =>
     new Promise<Outcome>((resolve) => {

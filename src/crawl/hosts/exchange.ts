@@ -9,12 +9,12 @@ import { essenceOf } from '../../parse/mime-type.ts';
 import type { RequestKind } from '../../store/host-port.ts';
 import type { CrawlParts } from '../parts.ts';
 import { isHeadDoubted } from '../visit/head-first.ts';
-import type { ActiveHost } from './leased-host.ts';
+import type { LeasedHost } from './leased-host.ts';
 
 export interface ExchangeSurroundings
   extends Pick<CrawlParts, 'clock' | 'fetcher' | 'limits' | 'policy' | 'events' | 'store'> {
   /** The host's readiness may have changed. */
-  placed: (host: ActiveHost) => void;
+  placed: (host: LeasedHost) => void;
 }
 
 export interface Exchange {
@@ -36,9 +36,9 @@ export interface Exchange {
   fault: { error: unknown } | null;
 }
 
-/** One request on the host's next slot; also used for errands. */
+/** One request on the host's next slot. `claim` is null where it is for no page. */
 export async function exchangeWith(
-  host: ActiveHost,
+  host: LeasedHost,
   around: ExchangeSurroundings,
   request: Pick<FetchRequest, 'url' | 'method' | 'maxBytes' | 'headers' | 'onPiece' | 'isResent'>,
   claim: Claim | null,
@@ -122,7 +122,7 @@ function isRefusedStatus(status: number | undefined): boolean {
 }
 
 /** A host that answered has a name: where that is not found any more, the network or its name server is away for a while. */
-function withKnownName(outcome: Outcome, { pace }: ActiveHost): Outcome {
+function withKnownName(outcome: Outcome, { pace }: LeasedHost): Outcome {
   return outcome.failure === 'unknown-host' && pace.hasAnswered ? { ...outcome, failure: 'dns' } : outcome;
 }
 
@@ -144,7 +144,7 @@ async function fetchWith(
 }
 
 export function logRequest(
-  host: ActiveHost,
+  host: LeasedHost,
   around: ExchangeSurroundings,
   exchange: Exchange,
   kind: RequestKind,
@@ -171,7 +171,7 @@ export function logRequest(
   });
 }
 
-function emitBlock(host: ActiveHost, around: ExchangeSurroundings, outcome: Outcome, until: number): void {
+function emitBlock(host: LeasedHost, around: ExchangeSurroundings, outcome: Outcome, until: number): void {
   const status = outcome.head?.status;
   around.events.host({
     host: host.lease.host,

@@ -5,7 +5,7 @@ import { HostPace } from '../../politeness/host-pace.ts';
 import type { FrontierPort } from '../../store/frontier-port.ts';
 import { openStore } from '../../store/open-store.ts';
 import { keepLeases, type LeaseKeeper } from './keep-leases.ts';
-import { ActiveHost } from './leased-host.ts';
+import { LeasedHost } from './leased-host.ts';
 
 const LEASE_MS = 30_000;
 const MARGIN_MS = 2_000;
@@ -52,7 +52,7 @@ async function holdHost(more: { renew?: FrontierPort['renew'] } = {}) {
     },
   ]);
   const [lease] = await store.frontier.lease('me', 1, clock.now(), LEASE_MS);
-  const host = new ActiveHost(lease, new HostPace('a.test', lease.state, PACE, clock, false), () => false);
+  const host = new LeasedHost(lease, new HostPace('a.test', lease.state, PACE, clock, false), () => false);
   const heard: string[] = [];
   const keeper: LeaseKeeper = keepLeases({
     frontier: more.renew === undefined ? store.frontier : { renew: more.renew },

@@ -9,7 +9,7 @@
 import type { Clock } from '../../primitives/clock.ts';
 import type { FrontierPort } from '../../store/frontier-port.ts';
 import type { HostLease } from '../../store/host-port.ts';
-import type { ActiveHost } from './leased-host.ts';
+import type { LeasedHost } from './leased-host.ts';
 
 const MAX_MARGIN_MS = 2_000;
 
@@ -18,11 +18,11 @@ export interface LeaseKeeperOptions {
   clock: Clock;
   owner: string;
   leaseMs: number;
-  hosts: () => Iterable<ActiveHost>;
+  hosts: () => Iterable<LeasedHost>;
   /** A lapsed lease is good again. */
-  onGood: (host: ActiveHost) => void;
+  onGood: (host: LeasedHost) => void;
   /** The host is somebody else's. */
-  onLost: (host: ActiveHost) => void;
+  onLost: (host: LeasedHost) => void;
   onFailure: (error: unknown) => void;
 }
 

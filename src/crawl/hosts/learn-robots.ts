@@ -1,33 +1,45 @@
-/** The robots.txt of a host's origins: asked for once by whoever wants to know first, and what becomes of the host by what it says. */
+/** The robots.txt of a host's origins: requested once by whoever wants to know first, and what becomes of the host by what it says. */
 
 import type { EventHub } from '../../events/event-hub.ts';
 import type { Outcome } from '../../fetch/fetcher.ts';
-import type { PageState } from '../../frontier/page-state.ts';
 import { openRobotsGate, type RobotsAnswer, type RobotsGateOptions } from '../../politeness/robots-gate.ts';
 import type { CrawlParts } from '../parts.ts';
-import type { ActiveHost, Refused } from './leased-host.ts';
+import { wasNotTaken } from './exchange.ts';
+import type { Refused } from './host-requests.ts';
+import type { LeasedHost } from './leased-host.ts';
+import { queueRequest, type RequestSurroundings, STOPPED } from './queue-request.ts';
 
 /** `isFirstTry`: asked to see whether anybody is there, once, and what does not answer is not held against the host. */
-export type LearnRobots = (host: ActiveHost, origin: string, isFirstTry?: boolean) => Promise<RobotsAnswer>;
+export type LearnRobots = (host: LeasedHost, origin: string, isFirstTry?: boolean) => Promise<RobotsAnswer>;
 
-export interface LearnerSurroundings extends Pick<RobotsGateOptions, 'pause'> {
-  /** Asks with the next slot of the URL's host, unless that is to be left alone for too long. */
-  ask: (url: string, maxBytes: number) => Promise<Outcome | Refused>;
-  /** The host is to be left alone for longer than the run waits. */
-  isPausedTooLong: (host: ActiveHost) => boolean;
-  /** The host takes no more pages in this run. */
-  close: (host: ActiveHost, state: PageState, reason: string) => Promise<void>;
+export interface LearnerSurroundings extends Pick<RobotsGateOptions, 'pause'>, RequestSurroundings {
   /** Its pages may go on, or have been refused. */
-  onLearned: (host: ActiveHost) => Promise<void>;
+  onLearned: (host: LeasedHost) => Promise<void>;
 }
 
 export function createRobotsLearner(
   { store, clock, policy, events, startUrls, faults }: CrawlParts,
-  { ask, pause, isPausedTooLong, close, onLearned }: LearnerSurroundings,
+  around: LearnerSurroundings,
 ): LearnRobots {
-  const isStartHost = ({ lease }: ActiveHost) => startUrls.some((start) => start.host === lease.host);
+  const { held, leases, ends, pause, onLearned } = around;
+  const isStartHost = ({ lease }: LeasedHost) => startUrls.some((start) => start.host === lease.host);
 
-  async function askRobots(host: ActiveHost, origin: string, isFirstTry: boolean): Promise<RobotsAnswer> {
+  /** With the next slot of the URL's host, unless that is to be left alone for too long. `host`: whose robots.txt it is. */
+  async function requestRobots(host: LeasedHost, url: string, maxBytes: number): Promise<Outcome | Refused> {
+    for (let isResent = false; ; ) {
+      const target = await leases.hold(url);
+      if (target === null) return unsentOutcome('aborted', null);
+      if (ends.isPausedTooLong(target)) return ends.passOver(target);
+      const answer = await queueRequest(target, { url, class: 'robots', maxBytes, isResent }, around);
+      if (answer === STOPPED || (answer === 'moved' && !held.has(host)))
+        return unsentOutcome('aborted', null);
+      if (answer === 'moved') continue;
+      if (!wasNotTaken(answer)) return answer;
+      isResent = true;
+    }
+  }
+
+  async function learn(host: LeasedHost, origin: string, isFirstTry: boolean): Promise<RobotsAnswer> {
     const { robots, retry, retryRefused, on429 } = policy;
     const retries = isFirstTry || host.pace.isDoubted ? 0 : robots!.retries;
     /** A redirect may lead to a host that is paused while this one is well. */
@@ -40,7 +52,7 @@ export function createRobotsLearner(
       whenUnreachable: robots!.whenUnreachable,
       // Looked at after each answer, which may bring a pause.
       get retries() {
-        return isRefused || isSuspended || isPausedTooLong(host) ? 0 : retries;
+        return isRefused || isSuspended || ends.isPausedTooLong(host) ? 0 : retries;
       },
       connectRetries: retry.retries,
       refusedRetries: retryRefused ? retry.retries : 0,
@@ -50,11 +62,11 @@ export function createRobotsLearner(
       save: (stored) => store.hosts.saveRobots(host.lease.hostId, stored),
       async ask(url, maxBytes) {
         host.robotsRetry = null;
-        const outcome = await ask(url, maxBytes);
+        const outcome = await requestRobots(host, url, maxBytes);
         said = 'refused' in outcome ? null : outcome;
         isRefused = 'refused' in outcome;
         isSuspended = on429 === 'suspend' && !('refused' in outcome) && outcome.head?.status === 429;
-        return 'refused' in outcome ? unaskedOutcome('not-sent', outcome.refused) : outcome;
+        return 'refused' in outcome ? unsentOutcome('not-sent', outcome.refused) : outcome;
       },
       async pause(delayMs) {
         const [status, message] = [said?.head?.status ?? null, said?.message ?? said?.failure ?? null];
@@ -95,29 +107,29 @@ export function createRobotsLearner(
         });
     }
     if (isSuspended && 'unreachable' in answer && !isFirstTry)
-      await close(host, 'RateLimited', 'rate-limit: 429 Too Many Requests for robots.txt');
+      await ends.close(host, 'RateLimited', 'rate-limit: 429 Too Many Requests for robots.txt');
     await onLearned(host);
     faults.check();
     return answer;
   }
 
   return (host, origin, isFirstTry = false) => {
-    let asking = host.gates.get(origin);
-    if (asking === undefined) {
-      asking = askRobots(host, origin, isFirstTry).finally(() => host.gates.delete(origin));
-      host.gates.set(origin, asking);
+    let learning = host.gates.get(origin);
+    if (learning === undefined) {
+      learning = learn(host, origin, isFirstTry).finally(() => host.gates.delete(origin));
+      host.gates.set(origin, learning);
     }
-    return asking;
+    return learning;
   };
 }
 
 /** Told at once, in words that go on after the host's name and `unknown`. */
-export function emitUnknownHost(events: EventHub, { lease }: ActiveHost, why: string): void {
+export function emitUnknownHost(events: EventHub, { lease }: LeasedHost, why: string): void {
   events.host({ host: lease.host, what: 'unknown', detail: `host name (${why})`, until: null });
 }
 
 /** Ports of a host share its clock: the most patient robots.txt decides. */
-function longestDelay(host: ActiveHost): number | null {
+function longestDelay(host: LeasedHost): number | null {
   let seconds: number | null = null;
   for (const robots of host.robots.values()) {
     const own = 'rules' in robots ? robots.rules.delaySeconds : null;
@@ -127,7 +139,7 @@ function longestDelay(host: ActiveHost): number | null {
 }
 
 /** Of a request that was never made. */
-export function unaskedOutcome(failure: 'aborted' | 'not-sent', message: string | null): Outcome {
+export function unsentOutcome(failure: 'aborted' | 'not-sent', message: string | null): Outcome {
   return {
     ...{ head: null, body: null, bodyRefused: false, failure, message },
     ...{ sentAt: null, responseMs: null, wireBytes: 0 },

@@ -1,52 +1,14 @@
 /**
- * A leased host in memory: its clock, the pages claimed for it, errands (robots.txt requests), lookups (requests for
- * sitemaps), and what its robots.txt said. It answers one question for the schedule: when can this host take a turn?
+ * A leased host in memory: its clock, the pages claimed for it, the requests that are for no page, and what its
+ * robots.txt said. It answers one question for the schedule: when can this host take a turn?
  */
-import type { FetchRequest, Outcome } from '../../fetch/fetcher.ts';
 import type { Claim } from '../../frontier/candidate.ts';
 import type { Schedulable } from '../../frontier/host-schedule.ts';
 import type { HostPace } from '../../politeness/host-pace.ts';
 import type { RobotsAnswer } from '../../politeness/robots-gate.ts';
 import type { RobotsRules } from '../../politeness/robots-txt.ts';
 import type { HostLease } from '../../store/host-port.ts';
-
-/** Why nothing was asked. */
-export interface Refused {
-  refused: string;
-  /** Another time there may be an answer. */
-  mayPass?: boolean;
-}
-
-/** A request that is not a page: it takes the host's next slot before any page does. */
-export interface Errand {
-  url: string;
-  maxBytes: number;
-  /** The server did not take it the first time. */
-  isResent?: boolean;
-  done: (answer: Outcome | Refused) => void;
-}
-
-/** When a sitemap is asked for: `now` before any page, `turn` in turn with pages, of which the first goes first. */
-export type Haste = 'now' | 'turn';
-
-export interface LookupRequest {
-  url: string;
-  haste: Haste;
-  /** Nobody says that there is a sitemap: it is not worth a long wait. */
-  isGuess?: boolean;
-  maxBytes: number;
-  onPiece?: FetchRequest['onPiece'];
-  /** GET unless told otherwise. */
-  method?: 'HEAD';
-  /** The server did not take it the first time. */
-  isResent?: boolean;
-}
-
-/** A request for a sitemap. */
-export interface Lookup extends LookupRequest {
-  /** `moved`: the host was given back before it could be asked. */
-  done: (answer: Outcome | Refused | 'moved') => void;
-}
+import { HostRequests, type QueuedRequest, type Refused } from './host-requests.ts';
 
 /** A page on its way: HEAD first, where wanted, then GET, each with a slot of its own. */
 export interface PageTurn {
@@ -87,19 +49,18 @@ export type OriginRobots =
   | { rules: RobotsRules; expiresAt: number }
   | { unreachable: string; state: 'Unreachable' | 'RateLimited' | 'Failed' };
 
-export class ActiveHost implements Schedulable {
+export class LeasedHost implements Schedulable {
   place: 'out' | 'ring' | 'heap' = 'out';
   readonly lease: HostLease;
   readonly pace: HostPace;
-  readonly errands: Errand[] = [];
-  readonly lookups: Lookup[] = [];
+  readonly requests = new HostRequests();
   /** Its robots.txt could not be had and is asked for again at that wall time; null else. */
   robotsRetry: RobotsRetry | null = null;
   /** When the last turn began, by the monotonic clock. */
   turnSince = 0;
-  /** Whoever is about to ask something: the host is kept for them, unless another project waits for it. */
+  /** How many are about to request something of it: the host is kept for them, unless another project waits for it. */
   users = 0;
-  /** The next turn is a page's, where one waits: the last one was a lookup's, or there was none yet. */
+  /** The next turn is a page's, where one waits: the last one was for something else, or there was none yet. */
   owesPage = true;
   readonly turns: PageTurn[] = [];
   /** Pages of an origin whose robots.txt is being asked, while other origins of the host go on. */
@@ -144,9 +105,9 @@ export class ActiveHost implements Schedulable {
     if (this.isLapsed) return Number.POSITIVE_INFINITY;
     // It goes back when what is open has ended.
     if (this.lease.isWanted && this.openTurns > 0) return Number.POSITIVE_INFINITY;
-    if (this.errands.length > 0) return this.pace.readyAt();
-    const pageAt = this.#pageReadyAt();
-    return this.lookups.length === 0 ? pageAt : Math.min(pageAt, this.#lookupReadyAt());
+    if (this.requests.isEmpty) return this.#pageReadyAt();
+    if (this.requests.hasVital) return this.pace.readyAt();
+    return Math.min(this.#pageReadyAt(), this.#requestReadyAt());
   }
 
   #pageReadyAt(): number {
@@ -158,42 +119,37 @@ export class ActiveHost implements Schedulable {
     return Math.max(this.pace.readyAt(), this.retryAt);
   }
 
-  #lookupReadyAt(): number {
+  #requestReadyAt(): number {
     // A page that waits for its time gives way until then.
     const hasPage = this.#hasPage(this.retryAt === 0 ? 0 : this.retryAt - 1);
-    const mayGo = !hasPage || this.lookups.some(({ haste }) => this.#goesBeforePages(haste));
-    return mayGo ? this.pace.readyAt() : Number.POSITIVE_INFINITY;
+    return this.#mayRequestGo(hasPage) ? this.pace.readyAt() : Number.POSITIVE_INFINITY;
   }
 
-  #goesBeforePages(haste: Haste): boolean {
-    return haste === 'now' || (haste === 'turn' && !this.owesPage);
+  #mayRequestGo(hasPage: boolean): boolean {
+    return this.requests.isBeforePages || !hasPage || !this.owesPage;
   }
 
-  /** A page could be asked for at this moment, as far as is known. */
+  /** A page could be requested at this moment, as far as is known. */
   #hasPage(monotonic: number): boolean {
     if (this.isOutOfBudget()) return false;
     if (this.turns.length > 0 || this.isWaiting) return true;
     return !this.isDrained && !this.awaitsDates && this.retryAt <= monotonic;
   }
 
-  /** The lookup whose turn it is at this moment, taken out. */
-  takeLookup(monotonic: number): Lookup | null {
-    if (this.lookups.length === 0 || this.pace.readyAt() > monotonic) return null;
-    const hasPage = this.#hasPage(monotonic);
-    const at = this.lookups.findIndex(({ haste }) => !hasPage || this.#goesBeforePages(haste));
-    if (at === -1) return null;
+  /** The request whose turn it is at this moment, taken out; undefined where it is a page's turn. */
+  takeRequest(monotonic: number): QueuedRequest | undefined {
+    if (this.requests.isEmpty || this.pace.readyAt() > monotonic) return undefined;
+    if (!this.#mayRequestGo(this.#hasPage(monotonic))) return undefined;
     this.owesPage = true;
-    return this.lookups.splice(at, 1)[0];
+    return this.requests.take();
   }
 
   /** Guesses at sitemaps are not waited for where no page is left, as far as is known, and the host is to be left alone for long. */
   giveUpGuesses(wallNow: number): void {
-    const isWaited = this.pace.blockedUntil - wallNow > GUESS_PATIENCE_MS;
-    if (!isWaited || this.lookups.length === 0 || !this.isDrained || this.openTurns > 0) return;
+    if (this.requests.isEmpty || !this.isDrained || this.openTurns > 0) return;
+    if (this.pace.blockedUntil - wallNow <= GUESS_PATIENCE_MS) return;
     if (this.isWaiting || this.turns.length + this.parked.length + this.undated.length > 0) return;
-    const kept = this.lookups.filter(({ isGuess }) => isGuess !== true);
-    for (const lookup of this.lookups.splice(0, this.lookups.length, ...kept))
-      if (lookup.isGuess === true) lookup.done(BLOCKED);
+    this.requests.answer(BLOCKED, ({ isGuess }) => isGuess === true);
   }
 
   /** Everything that was claimed and has no turn now, taken out. */
@@ -216,7 +172,7 @@ export class ActiveHost implements Schedulable {
       this.pace.inFlight === 0 &&
       this.parked.length === 0 &&
       this.gates.size === 0 &&
-      this.errands.length === 0
+      !this.requests.hasVital
     );
   }
 }

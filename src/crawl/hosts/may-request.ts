@@ -6,7 +6,7 @@ import type { PageState } from '../../frontier/page-state.ts';
 import { conditionsOf } from '../revisit/skip-unchanged.ts';
 import type { LoopParts } from '../run/loop-parts.ts';
 import { isAskedByGet } from '../visit/head-first.ts';
-import type { ActiveHost, PageTurn } from './leased-host.ts';
+import type { LeasedHost, PageTurn } from './leased-host.ts';
 
 export interface Refusal {
   state: PageState;
@@ -20,7 +20,7 @@ export interface Refusal {
 }
 
 /** `now`: its request is ready in `turn`. `later`: the page is kept, and comes back. */
-export function mayRequest(host: ActiveHost, turn: PageTurn, loop: LoopParts): 'now' | 'later' | Refusal {
+export function mayRequest(host: LeasedHost, turn: PageTurn, loop: LoopParts): 'now' | 'later' | Refusal {
   const { signal, permits, clock } = loop;
   const now = clock.monotonic();
   const { hostId } = host.lease;
@@ -46,8 +46,8 @@ export function mayRequest(host: ActiveHost, turn: PageTurn, loop: LoopParts): '
   }
 }
 
-function askRobots(host: ActiveHost, turn: PageTurn, loop: LoopParts): 'now' | 'later' | Refusal {
-  const { policy, clock, desk, events } = loop;
+function askRobots(host: LeasedHost, turn: PageTurn, loop: LoopParts): 'now' | 'later' | Refusal {
+  const { policy, clock, hosts, events } = loop;
   if (policy.robots === null) return 'now';
   const { fetchUrl } = turn.claim;
   const origin = originOf(fetchUrl);
@@ -55,7 +55,7 @@ function askRobots(host: ActiveHost, turn: PageTurn, loop: LoopParts): 'now' | '
   if (robots !== undefined && 'unreachable' in robots)
     return { ...refusal(robots.state, robots.unreachable), isUnasked: true };
   if (robots === undefined || robots.expiresAt <= clock.now()) {
-    desk.openGate(host, turn, origin);
+    hosts.openGate(host, turn, origin);
     return 'later';
   }
   const { allowed, rule } = robots.rules.decide(fetchUrl);
@@ -67,7 +67,7 @@ function askRobots(host: ActiveHost, turn: PageTurn, loop: LoopParts): 'now' | '
 
 /** The host has had as many requests as this run may send it, or has not answered for too long. */
 export function endOfHost(
-  { lease, pace }: ActiveHost,
+  { lease, pace }: LeasedHost,
   { limits: { maxHostRequests } }: Pick<LoopParts, 'limits'>,
 ): Refusal | null {
   if (maxHostRequests !== null && lease.state.requests >= maxHostRequests) {
@@ -79,7 +79,7 @@ export function endOfHost(
 }
 
 /** By what was learned since the page was claimed. */
-function prepare({ lease }: ActiveHost, turn: PageTurn, loop: LoopParts): void {
+function prepare({ lease }: LeasedHost, turn: PageTurn, loop: LoopParts): void {
   const { claim, check } = turn;
   if (turn.method === 'HEAD' && isAskedByGet(lease.state)) turn.method = 'GET';
   turn.conditions =

@@ -1,34 +1,29 @@
-/** Requests to a host that are for no page: robots.txt and sitemaps. Each takes the host's next slot, as pages do. */
+/** Step 6 for a request that is for no page: it takes the host's next slot, as pages do. */
 import type { LoopParts } from '../run/loop-parts.ts';
-import { type Exchange, exchangeWith, logRequest } from './exchange.ts';
-import type { ActiveHost, Errand, Lookup } from './leased-host.ts';
+import { exchangeWith, logRequest } from './exchange.ts';
+import { type QueuedRequest, REQUEST_CLASSES } from './host-requests.ts';
+import type { LeasedHost } from './leased-host.ts';
 import { endOfHost } from './may-request.ts';
 
-export async function runErrand(host: ActiveHost, errand: Errand, loop: LoopParts): Promise<void> {
-  const { url, maxBytes, isResent } = errand;
-  const exchange = await exchangeWith(host, loop, { url, method: 'GET', maxBytes, isResent }, null);
-  logRequest(host, loop, exchange, 'robots', null, null);
-  errand.done(exchange.outcome);
-  noteFault(errand.url, exchange, loop);
-}
-
-export async function runLookup(host: ActiveHost, lookup: Lookup, loop: LoopParts): Promise<void> {
-  const refused = host.lease.closed?.reason ?? endOfHost(host, loop)?.reason;
-  if (refused !== undefined) return lookup.done({ refused, mayPass: true });
-  const { url, maxBytes, onPiece, isResent, method = 'GET' } = lookup;
-  loop.openLookups++;
+export async function sendHostRequest(
+  host: LeasedHost,
+  request: QueuedRequest,
+  loop: LoopParts,
+): Promise<void> {
+  const { isVital, kind } = REQUEST_CLASSES[request.class];
+  const refused = isVital ? undefined : (host.lease.closed?.reason ?? endOfHost(host, loop)?.reason);
+  if (refused !== undefined) return request.done({ refused, mayPass: true });
+  const { url, maxBytes, onPiece, isResent, method = 'GET' } = request;
+  if (!isVital) loop.dispensable++;
   const exchange = await exchangeWith(host, loop, { url, method, maxBytes, onPiece, isResent }, null);
-  loop.openLookups--;
-  logRequest(host, loop, exchange, 'sitemap', null, null);
+  if (!isVital) loop.dispensable--;
+  const { outcome, fault } = exchange;
+  logRequest(host, loop, exchange, kind, null, null);
   // A block or the end of the lease came in the last moment.
-  if (exchange.outcome.failure === 'not-sent') host.lookups.unshift(lookup);
-  else lookup.done(exchange.outcome);
-  noteFault(url, exchange, loop);
-}
-
-/** Whoever made the request has heard of it as of one without an answer. */
-function noteFault(url: string, { fault }: Exchange, { faults }: LoopParts): void {
+  if (outcome.failure === 'not-sent') host.requests.putBack(request);
+  else request.done(outcome);
   if (fault === null) return;
-  faults.note(url, fault.error);
-  faults.check();
+  // Whoever made the request has heard of it as of one without an answer.
+  loop.faults.note(url, fault.error);
+  loop.faults.check();
 }

@@ -3,10 +3,10 @@
 import type { ReadingSitemap, WaitingFor } from '../../events/events.ts';
 import type { Clock } from '../../primitives/clock.ts';
 import type { Crew } from '../run/crew.ts';
-import type { ActiveHost } from './leased-host.ts';
+import type { LeasedHost } from './leased-host.ts';
 
 export interface WaitView {
-  desk: { all(): Iterable<ActiveHost> };
+  hosts: { all(): Iterable<LeasedHost> };
   clock: Clock;
   /** Knows the sitemap of a host that is being requested, or waits for its turn. */
   sitemapDiscovery: { readingOf(host: string): ReadingSitemap | null } | null;
@@ -17,12 +17,12 @@ export interface WaitView {
 const NEARLY_MS = 1000;
 
 /** Null where nothing is waited for that can be told. */
-export function waitingFor({ desk, clock, sitemapDiscovery, crew }: WaitView): WaitingFor | null {
+export function waitingFor({ hosts, clock, sitemapDiscovery, crew }: WaitView): WaitingFor | null {
   const now = clock.monotonic();
-  let next: { host: ActiveHost; at: number } | null = null;
-  let open: ActiveHost | null = null;
+  let next: { host: LeasedHost; at: number } | null = null;
+  let open: LeasedHost | null = null;
   let isEmpty = true;
-  for (const host of desk.all()) {
+  for (const host of hosts.all()) {
     isEmpty = false;
     if (host.openTurns > 0 && (open === null || host.turnSince < open.turnSince)) open = host;
     const at = nextAt(host, clock);
@@ -54,13 +54,13 @@ export function waitingFor({ desk, clock, sitemapDiscovery, crew }: WaitView): W
 }
 
 /** Monotonic time at which the host goes on by itself. */
-function nextAt(host: ActiveHost, clock: Clock): number {
+function nextAt(host: LeasedHost, clock: Clock): number {
   const { robotsRetry } = host;
   if (robotsRetry !== null) return robotsRetry.until - clock.now() + clock.monotonic();
   return host.readyAt();
 }
 
-function reasonOf(host: ActiveHost, at: number): Pick<WaitingFor, 'why' | 'seconds' | 'status' | 'detail'> {
+function reasonOf(host: LeasedHost, at: number): Pick<WaitingFor, 'why' | 'seconds' | 'status' | 'detail'> {
   const { robotsRetry, pace } = host;
   if (robotsRetry !== null) {
     const { origin, status, message } = robotsRetry;

@@ -1,32 +1,32 @@
 import { describe, expect, it } from 'vitest';
 import type { Claim } from '../../frontier/candidate.ts';
-import type { ActiveHost } from '../hosts/leased-host.ts';
+import type { LeasedHost } from '../hosts/leased-host.ts';
 import { createPutOff, type PutOffSurroundings } from './wait-for-sitemap-dates.ts';
 
 const claimsOf = (count: number) => Array.from({ length: count }, () => ({ depth: 1 }) as Claim);
 
 function someHosts(count: number) {
   const hosts = Array.from({ length: count }, (_, i) => {
-    const host: Pick<ActiveHost, 'undated' | 'awaitsDates'> & { lease: { host: string } } = {
+    const host: Pick<LeasedHost, 'undated' | 'awaitsDates'> & { lease: { host: string } } = {
       lease: { host: `h${i}` },
       undated: [],
       awaitsDates: false,
     };
-    return host as ActiveHost;
+    return host as LeasedHost;
   });
   const returned = new Map<string, number>();
   const woken: string[] = [];
   const around = {
     store: {
       frontier: {
-        async unclaim({ host }: ActiveHost['lease'], claims: Claim[]) {
+        async unclaim({ host }: LeasedHost['lease'], claims: Claim[]) {
           returned.set(host, (returned.get(host) ?? 0) + claims.length);
         },
       },
     },
     onStart: null,
     wakeHost: (host: string) => void woken.push(host),
-    desk: { all: () => hosts },
+    hosts: { all: () => hosts },
     onChange() {},
     onFailure(error: unknown) {
       throw error;

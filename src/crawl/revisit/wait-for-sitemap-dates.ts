@@ -4,22 +4,22 @@
  * not wait with them: a sitemap may take minutes not to come. Only where very many are set aside, those behind them wait.
  */
 import type { Claim } from '../../frontier/candidate.ts';
-import type { ActiveHost } from '../hosts/leased-host.ts';
-import type { HostDesk } from '../hosts/leased-hosts.ts';
+import type { LeasedHost } from '../hosts/leased-host.ts';
+import type { LeasedHosts } from '../hosts/leased-hosts.ts';
 import type { VisitParts } from '../visit/visit-parts.ts';
 
 /** So many are held in memory, over all hosts. */
 const MOST_ASIDE = 4096;
 
 export interface PutOffSurroundings extends Pick<VisitParts, 'store' | 'onStart' | 'wakeHost'> {
-  desk: Pick<HostDesk, 'all'>;
+  hosts: Pick<LeasedHosts, 'all'>;
   /** Something may be possible that was not. */
   onChange: () => void;
   onFailure: (error: unknown) => void;
 }
 
 /** `dates`: resolves when the look at the host's sitemaps has ended. */
-export type PutOff = (host: ActiveHost, claims: readonly Claim[], dates: Promise<void>) => Promise<void>;
+export type PutOff = (host: LeasedHost, claims: readonly Claim[], dates: Promise<void>) => Promise<void>;
 
 export function createPutOff(around: PutOffSurroundings): PutOff {
   const { store } = around;
@@ -29,11 +29,11 @@ export function createPutOff(around: PutOffSurroundings): PutOff {
   function isFull(): boolean {
     if (atMost < MOST_ASIDE) return false;
     atMost = 0;
-    for (const { undated } of around.desk.all()) atMost += undated.length;
+    for (const { undated } of around.hosts.all()) atMost += undated.length;
     return atMost >= MOST_ASIDE;
   }
 
-  function putBack(host: ActiveHost): void {
+  function putBack(host: LeasedHost): void {
     host.awaitsDates = false;
     if (host.undated.length > 0)
       store.frontier.unclaim(host.lease, host.undated.splice(0)).catch(around.onFailure);

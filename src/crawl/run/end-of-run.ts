@@ -14,7 +14,7 @@ export interface RunEnd {
 }
 
 export function createRunEnd(loop: LoopParts, turns: Pick<Turns, 'open'>): RunEnd {
-  const { signal, alarm, permits, schedule, desk, sitemapDiscovery, others, store, limits } = loop;
+  const { signal, alarm, permits, schedule, hosts, sitemapDiscovery, others, store, limits } = loop;
   const further = createFurtherPages(loop);
   let limit: Extract<LoopEnd, 'limit' | 'host-limit'> | null = null;
 
@@ -29,9 +29,9 @@ export function createRunEnd(loop: LoopParts, turns: Pick<Turns, 'open'>): RunEn
 
   function isOverForPages(): boolean {
     if (permits.isSpent) return true;
-    if (!schedule.isEmpty || desk.isExchanging) return false;
-    for (const host of desk.all())
-      if (host.isWaiting || host.gates.size > 0 || host.errands.length > 0) return false;
+    if (!schedule.isEmpty || hosts.isMoving) return false;
+    for (const host of hosts.all())
+      if (host.isWaiting || host.gates.size > 0 || host.requests.hasVital) return false;
     return true;
   }
 
@@ -56,7 +56,7 @@ export function createRunEnd(loop: LoopParts, turns: Pick<Turns, 'open'>): RunEn
 
   /** What waits here is of hosts that may not be asked for more. */
   function hasStarving(): boolean {
-    for (const { isDrained, turns, lease } of desk.all())
+    for (const { isDrained, turns, lease } of hosts.all())
       if ((!isDrained || turns.length > 0) && permits.isHostSpent(lease.hostId)) return true;
     return false;
   }
@@ -70,7 +70,7 @@ export function createRunEnd(loop: LoopParts, turns: Pick<Turns, 'open'>): RunEn
     },
     async isReached() {
       // A run that is stopped has no use for what sitemaps say: it waits for pages only.
-      if (signal.isStopped && turns.open > 0 && turns.open === loop.openLookups) loop.fetcher.abortAll();
+      if (signal.isStopped && turns.open > 0 && turns.open === loop.dispensable) loop.fetcher.abortAll();
       if (turns.open > 0) return false;
       // What has happened since the search began may be a page that it did not find.
       return signal.isStopped || (!alarm.hasRung && (await isOver()));

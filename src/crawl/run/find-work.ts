@@ -13,16 +13,16 @@ export interface WorkFinder {
 }
 
 export function createWorkFinder(loop: LoopParts, turns: Pick<Turns, 'open'>): WorkFinder {
-  const { crew, alarm, permits, desk, depths, schedule, slots, signal } = loop;
+  const { crew, alarm, permits, hosts, depths, schedule, slots, signal } = loop;
   let search: Promise<boolean> | null = null;
   /** Something happened since the search began, of which it may not know. */
   let isStale = false;
 
   async function findMore(): Promise<boolean> {
-    if (permits.isDry && desk.size > 0 && (await permits.refill())) return true;
+    if (permits.isDry && hosts.size > 0 && (await permits.refill())) return true;
     if (permits.isSpent) return false;
     const isIdle = turns.open === 0 && schedule.isEmpty;
-    return (await depths.passOn(isIdle)) || (await desk.leaseMore(slots.free));
+    return (await depths.passOn(isIdle)) || (await hosts.leaseMore(slots.free));
   }
 
   return {

@@ -13,9 +13,9 @@ export interface FurtherPages {
 }
 
 export function createFurtherPages(
-  loop: Pick<LoopParts, 'allowance' | 'permits' | 'store' | 'desk'>,
+  loop: Pick<LoopParts, 'allowance' | 'permits' | 'store' | 'hosts'>,
 ): FurtherPages {
-  const { allowance, permits, store, desk } = loop;
+  const { allowance, permits, store, hosts } = loop;
   let wereAsked = allowance?.furtherPages === undefined;
   let wereQueued = false;
   return {
@@ -28,8 +28,8 @@ export function createFurtherPages(
       if (pageIds.length === 0) return false;
       wereQueued = true;
       await store.frontier.requeue(pageIds, DUE_PRIORITY);
-      for (const { lease } of desk.all()) desk.wake(lease.host);
-      desk.lookAgain();
+      for (const { lease } of hosts.all()) hosts.wake(lease.host);
+      hosts.recheck();
       return true;
     },
     get wereQueued() {

@@ -5,8 +5,8 @@
 import { HostSchedule } from '../../frontier/host-schedule.ts';
 import { createSitemapDiscovery, type SitemapDiscovery } from '../discover/discover-sitemaps.ts';
 import { createDepthPasser, type DepthPasser } from '../discover/pass-on-depths.ts';
-import type { ActiveHost } from '../hosts/leased-host.ts';
-import { createHostDesk, type HostDesk } from '../hosts/leased-hosts.ts';
+import type { LeasedHost } from '../hosts/leased-host.ts';
+import { createLeasedHosts, type LeasedHosts } from '../hosts/leased-hosts.ts';
 import type { CrawlParts } from '../parts.ts';
 import { createPutOff, type PutOff } from '../revisit/wait-for-sitemap-dates.ts';
 import type { VisitParts } from '../visit/visit-parts.ts';
@@ -19,15 +19,15 @@ export interface LoopParts extends VisitParts {
   signal: LoopSignal;
   alarm: ReturnType<typeof createAlarm>;
   permits: PagePermits;
-  schedule: HostSchedule<ActiveHost>;
-  desk: HostDesk;
+  schedule: HostSchedule<LeasedHost>;
+  hosts: LeasedHosts;
   /** Null where this loop finds no pages by sitemaps. */
   sitemapDiscovery: SitemapDiscovery | null;
   putOff: PutOff;
   depths: DepthPasser;
   others: WorkWatch;
-  /** Requests for sitemaps that are under way. */
-  openLookups: number;
+  /** Requests under way that nobody waits for when the run is stopped. */
+  dispensable: number;
   begin(): void;
   /** Nothing more is begun. What is under way has the drain time to end. */
   stop(): void;
@@ -43,14 +43,14 @@ export function createLoopParts(parts: CrawlParts, discoverer: { isResumed: bool
   const signal = createLoopSignal(onChange);
   const onFailure = signal.fail;
   const permits = createPagePermits(parts, { onMore: placeAll, onFailure });
-  const schedule = new HostSchedule<ActiveHost>(clock, onChange);
-  const desk = createHostDesk(parts, {
+  const schedule = new HostSchedule<LeasedHost>(clock, onChange);
+  const hosts = createLeasedHosts(parts, {
     ...{ schedule, permits, onChange, onFailure },
     // Others may have been given what we were permitted.
     onLost: () => void permits.returnUnused().catch(onFailure),
   });
-  const wakeHost = (host: string) => desk.wake(host);
-  const hears = { desk, isOutOfPages, onChange, onFailure };
+  const wakeHost = (host: string) => hosts.wake(host);
+  const hears = { hosts, isOutOfPages, onChange, onFailure };
   const sitemapDiscovery =
     discoverer === null ? null : createSitemapDiscovery(parts, { ...hears, ...discoverer });
   const visit: VisitParts = {
@@ -62,12 +62,12 @@ export function createLoopParts(parts: CrawlParts, discoverer: { isResumed: bool
       if (host.place === 'ring') onChange();
     },
     wakeHost,
-    closeHost: (host, state, reason) => desk.close(host, state, reason),
+    closeHost: (host, state, reason) => hosts.close(host, state, reason),
     onStart: sitemapDiscovery === null ? null : sitemapDiscovery.seeStart,
   };
 
   function placeAll(): void {
-    for (const host of desk.all()) schedule.place(host);
+    for (const host of hosts.all()) schedule.place(host);
     onChange();
   }
 
@@ -79,8 +79,8 @@ export function createLoopParts(parts: CrawlParts, discoverer: { isResumed: bool
   /** Others may have left something for us, or could use something of ours. */
   function recheck(): void {
     permits.askAgain();
-    if (slots.free === 0) desk.giveBackUnserved().catch(onFailure);
-    desk.lookAgain();
+    if (slots.free === 0) hosts.giveBackUnserved().catch(onFailure);
+    hosts.recheck();
   }
 
   const depths = createDepthPasser({ frontier: store.frontier, clock, wakeHost, onTime: onChange });
@@ -89,9 +89,9 @@ export function createLoopParts(parts: CrawlParts, discoverer: { isResumed: bool
   let cancelDrain: () => void = () => {};
   return {
     ...visit,
-    ...{ signal, alarm, permits, schedule, desk, sitemapDiscovery, depths, others },
+    ...{ signal, alarm, permits, schedule, hosts, sitemapDiscovery, depths, others },
     putOff: createPutOff({ ...visit, ...hears }),
-    openLookups: 0,
+    dispensable: 0,
     begin() {
       leaveSlots = slots.onFree(onChange);
       sitemapDiscovery?.begin();
@@ -104,14 +104,14 @@ export function createLoopParts(parts: CrawlParts, discoverer: { isResumed: bool
         bodies?.close().catch(onFailure);
       });
       sitemapDiscovery?.stop();
-      desk.stop();
+      hosts.stop();
     },
     close() {
       leaveSlots();
       others.stop();
       cancelDrain();
       depths.stop();
-      desk.end();
+      hosts.end();
     },
   };
 }

@@ -2,7 +2,7 @@
  * Which pages may still be requested: so many of the run (page-allowance.ts), and so many of each host
  * (host-allowance.ts). A permit is taken before a GET and given back when its answer does not count as a page.
  */
-import type { ActiveHost } from '../hosts/leased-host.ts';
+import type { LeasedHost } from '../hosts/leased-host.ts';
 import type { CrawlParts } from '../parts.ts';
 import { createHostPermits } from './host-allowance.ts';
 import { type Budget, createBudget } from './page-allowance.ts';
@@ -10,8 +10,8 @@ import { type Budget, createBudget } from './page-allowance.ts';
 const PERMITS_AT_ONCE = 64;
 
 export interface PagePermits extends Omit<Budget, 'take' | 'giveBack'> {
-  take(host: ActiveHost): void;
-  giveBack(host: ActiveHost): void;
+  take(host: LeasedHost): void;
+  giveBack(host: LeasedHost): void;
   /** No page may be requested of this host now. */
   isOutFor(hostId: number): boolean;
   /** The host has had all the pages that it is allowed. */

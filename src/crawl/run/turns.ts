@@ -1,31 +1,31 @@
 /** Gives a host its turn: counts what is open, and looks when a turn has ended what becomes of the host. Never throws. */
-import type { ActiveHost } from '../hosts/leased-host.ts';
+import type { LeasedHost } from '../hosts/leased-host.ts';
 import type { LoopParts } from './loop-parts.ts';
 
 export interface Turns {
   /** Turns that are given and not over. */
   readonly open: number;
-  take(host: ActiveHost): void;
+  take(host: LeasedHost): void;
 }
 
 /** `giveTurn`: at most one request of the host. */
 export function createTurns(
   loop: LoopParts,
-  giveTurn: (host: ActiveHost, now: number) => Promise<void>,
+  giveTurn: (host: LeasedHost, now: number) => Promise<void>,
 ): Turns {
-  const { clock, slots, desk, schedule, signal, alarm } = loop;
+  const { clock, slots, hosts, schedule, signal, alarm } = loop;
   let open = 0;
 
-  function end(host: ActiveHost): void {
+  function end(host: LeasedHost): void {
     open--;
     slots.give();
     host.openTurns--;
-    if (host.openTurns === 0 && desk.isPausedTooLong(host))
-      return void desk.closePaused(host).catch(signal.fail).then(alarm.ring);
+    if (host.openTurns === 0 && hosts.isPausedTooLong(host))
+      return void hosts.closePaused(host).catch(signal.fail).then(alarm.ring);
     host.giveUpGuesses(clock.now());
     schedule.place(host);
-    if (host.isIdle) desk.releaseIfIdle(host).catch(signal.fail);
-    else if (host.lease.isWanted) desk.giveBack(host).catch(signal.fail);
+    if (host.isIdle) hosts.releaseIfIdle(host).catch(signal.fail);
+    else if (host.lease.isWanted) hosts.giveBack(host).catch(signal.fail);
     alarm.ring();
   }
 

@@ -7,7 +7,7 @@
 import type { Outcome, ResponseHead } from '../../fetch/fetcher.ts';
 import { essenceOf } from '../../parse/mime-type.ts';
 import type { HostState } from '../../store/host-port.ts';
-import type { ActiveHost, PageTurn } from '../hosts/leased-host.ts';
+import type { LeasedHost, PageTurn } from '../hosts/leased-host.ts';
 import type { Answer } from './judge-answer.ts';
 
 /** So many pages of a host that HEAD does not find are asked by GET, too. */
@@ -61,7 +61,7 @@ export function getAfterHead(turn: PageTurn, { head }: Outcome): PageTurn {
 const NO_ANSWER = 0;
 
 /** What GET's answer says of HEAD's, once the same page was asked by both. Answers what to tell, or null. */
-export function learnOfHead({ lease }: ActiveHost, { headSaid }: PageTurn, outcome: Outcome): string | null {
+export function learnOfHead({ lease }: LeasedHost, { headSaid }: PageTurn, outcome: Outcome): string | null {
   const { state } = lease;
   if (headSaid === undefined || outcome.sentAt === null || isAskedByGet(state)) return null;
   if (outcome.failure === 'not-taken' || outcome.failure === 'aborted') return null;

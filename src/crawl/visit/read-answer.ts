@@ -5,7 +5,7 @@
 import type { StartAnswer } from '../discover/discover-sitemaps.ts';
 import { isFeedHead } from '../discover/start-feeds.ts';
 import type { Exchange } from '../hosts/exchange.ts';
-import type { ActiveHost, PageTurn } from '../hosts/leased-host.ts';
+import type { LeasedHost, PageTurn } from '../hosts/leased-host.ts';
 import { respelled } from './follow-redirect.ts';
 import { getAfterHead, learnOfHead, leavesItToGet } from './head-first.ts';
 import { type Answer, judgeAnswer } from './judge-answer.ts';
@@ -15,7 +15,7 @@ import { settlementOf } from './settle-answer.ts';
 import type { NextRequest, PageVisit, VisitParts } from './visit-parts.ts';
 
 export function readAnswer(
-  host: ActiveHost,
+  host: LeasedHost,
   turn: PageTurn,
   exchange: Exchange,
   parts: VisitParts,
@@ -75,7 +75,7 @@ function decidedByHead(answer: Answer, { outcome }: Exchange): Answer {
 
 /** The page's next request, when this answer does not decide; null when it does. */
 function nextTurn(
-  { lease }: ActiveHost,
+  { lease }: LeasedHost,
   sent: PageTurn,
   answer: Answer,
   { outcome, isConditional }: Exchange,

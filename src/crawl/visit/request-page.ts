@@ -1,9 +1,9 @@
 /** Step 6 for one page: one request on its host's next slot. What needs another request is queued and takes a slot of its own. */
 import { type Exchange, exchangeWith, logRequest } from '../hosts/exchange.ts';
-import type { ActiveHost, PageTurn } from '../hosts/leased-host.ts';
+import type { LeasedHost, PageTurn } from '../hosts/leased-host.ts';
 import type { NextRequest, VisitParts } from './visit-parts.ts';
 
-export function requestPage(host: ActiveHost, turn: PageTurn, parts: VisitParts): Promise<Exchange> {
+export function requestPage(host: LeasedHost, turn: PageTurn, parts: VisitParts): Promise<Exchange> {
   const { claim, method, isResent, conditions: headers } = turn;
   if (method !== 'HEAD') parts.permits.take(host);
   if (parts.modes.mode === null) parts.modes.expect(claim);
@@ -13,7 +13,7 @@ export function requestPage(host: ActiveHost, turn: PageTurn, parts: VisitParts)
 
 /** The answer does not decide: the page's next request is the host's next. */
 export function requestAgain(
-  host: ActiveHost,
+  host: LeasedHost,
   { turn, exchange, next }: NextRequest,
   parts: VisitParts,
 ): void {

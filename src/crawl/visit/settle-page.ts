@@ -4,7 +4,7 @@ import type { KnownBy } from '../../change/visit-record.ts';
 import type { Claim } from '../../frontier/candidate.ts';
 import type { Settled } from '../../store/settlement.ts';
 import { logRequest } from '../hosts/exchange.ts';
-import type { ActiveHost, PageTurn } from '../hosts/leased-host.ts';
+import type { LeasedHost, PageTurn } from '../hosts/leased-host.ts';
 import type { Refusal } from '../hosts/may-request.ts';
 import { sparedSettlement } from '../revisit/skip-unchanged.ts';
 import { emitPageEvent } from './emit-page-event.ts';
@@ -14,7 +14,7 @@ import type { PageVisit, VisitParts } from './visit-parts.ts';
 
 /** Null when the lease is somebody else's by now, and so is the page. */
 export function settlePage(
-  host: ActiveHost,
+  host: LeasedHost,
   { turn, exchange, settlement }: PageVisit,
   parts: VisitParts,
 ): Promise<Settled | null> {
@@ -30,7 +30,7 @@ export function settlePage(
 
 /** What a visit says of the host's own word: its validators, and the dates of its sitemaps. */
 function learnOfHost(
-  { lease }: ActiveHost,
+  { lease }: LeasedHost,
   { claim, check, isDated }: PageTurn,
   { visit }: PageSettlement,
   parts: VisitParts,
@@ -55,7 +55,7 @@ function learnOfHost(
 
 /** A page that may not be requested. It costs no slot: the host's next one may go at once. */
 export async function refusePage(
-  host: ActiveHost,
+  host: LeasedHost,
   { claim }: PageTurn,
   refusal: Refusal,
   parts: VisitParts,
@@ -70,7 +70,7 @@ export async function refusePage(
 
 /** A page on which a stage threw before anything was requested. */
 export async function settleFault(
-  { lease }: ActiveHost,
+  { lease }: LeasedHost,
   claim: Claim,
   error: unknown,
   parts: VisitParts,
@@ -84,7 +84,7 @@ export async function settleFault(
 
 /** A page that needs no request. */
 export async function settleSpared(
-  { lease }: ActiveHost,
+  { lease }: LeasedHost,
   claim: Claim,
   knownBy: KnownBy,
   { store, clock, events, onStart }: VisitParts,

@@ -6,7 +6,7 @@ import type { Candidate } from '../../frontier/candidate.ts';
 import { PAGE_STATES } from '../../frontier/page-state.ts';
 import type { Settled } from '../../store/settlement.ts';
 import { emitUnknownHost } from '../hosts/learn-robots.ts';
-import type { ActiveHost } from '../hosts/leased-host.ts';
+import type { LeasedHost } from '../hosts/leased-host.ts';
 import { emitPageEvent } from './emit-page-event.ts';
 import { isClosing } from './keep-body.ts';
 import type { PageSettlement } from './page-settlement.ts';
@@ -14,7 +14,7 @@ import type { PageVisit, VisitParts } from './visit-parts.ts';
 
 /** `settled` is null when the lease was somebody else's by then. Most pages give nothing to wait for. */
 export function tellPage(
-  host: ActiveHost,
+  host: LeasedHost,
   page: PageVisit,
   settled: Settled | null,
   parts: VisitParts,
@@ -38,7 +38,7 @@ export function tellPage(
 }
 
 function tellSettled(
-  host: ActiveHost,
+  host: LeasedHost,
   { settlement, exchange }: PageVisit,
   settled: Settled,
   parts: VisitParts,
@@ -59,7 +59,7 @@ function tellSettled(
 
 /** What the page says of the run's mode, or of all other pages of its host. */
 async function drawConclusions(
-  host: ActiveHost,
+  host: LeasedHost,
   { settlement, exchange }: PageVisit,
   isSuspended: boolean,
   parts: VisitParts,
@@ -73,7 +73,7 @@ async function drawConclusions(
 
 /** No other page of the host would fare better. */
 async function closeUnknown(
-  host: ActiveHost,
+  host: LeasedHost,
   { claim, reason }: PageSettlement,
   parts: VisitParts,
 ): Promise<void> {

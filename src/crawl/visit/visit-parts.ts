@@ -2,19 +2,19 @@
 import type { PageState } from '../../frontier/page-state.ts';
 import type { SitemapDiscovery } from '../discover/discover-sitemaps.ts';
 import type { Exchange, ExchangeSurroundings } from '../hosts/exchange.ts';
-import type { ActiveHost, PageTurn } from '../hosts/leased-host.ts';
+import type { LeasedHost, PageTurn } from '../hosts/leased-host.ts';
 import type { CrawlParts } from '../parts.ts';
 import type { Answer } from './judge-answer.ts';
 import type { PageSettlement } from './page-settlement.ts';
 
 export interface VisitParts extends CrawlParts, ExchangeSurroundings {
   /** The host takes no more pages in this run. */
-  closeHost: (host: ActiveHost, state: PageState, reason: string) => Promise<void>;
+  closeHost: (host: LeasedHost, state: PageState, reason: string) => Promise<void>;
   /** Pages were queued for this host. */
   wakeHost: (host: string) => void;
   /** Hears of each answer at depth 0 that decides, and where none is needed; null when nobody wants to. */
   onStart: SitemapDiscovery['seeStart'] | null;
-  permits: { take(host: ActiveHost): void; giveBack(host: ActiveHost): void };
+  permits: { take(host: LeasedHost): void; giveBack(host: LeasedHost): void };
 }
 
 /** One page between its answer and its row. */

@@ -1,4 +1,4 @@
-/** Two tables as in RFC 4180, in UTF-8: edges by the ids of their nodes, and nodes. What a node lacks is empty. */
+/** Two tables by RFC 4180, in UTF-8: edges by the ids of their nodes, and nodes. A missing value is empty. */
 import { csvField } from '../../primitives/csv-field.ts';
 import { EDGE_COLUMNS, type ExportGraph } from '../export-graph.ts';
 import { edgeBatches } from './edge-batches.ts';

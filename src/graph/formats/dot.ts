@@ -1,4 +1,4 @@
-/** The language of Graphviz: `dot`, `sfdp` and others draw it. What a node lacks is left out. */
+/** The language of Graphviz, for `dot`, `sfdp` and others. A missing value is left out. */
 import { EDGE_COLUMNS, type ExportGraph } from '../export-graph.ts';
 import { edgeBatches } from './edge-batches.ts';
 
@@ -29,7 +29,7 @@ export async function* dot({ columns, nodes, edges }: ExportGraph): AsyncGenerat
   yield '}\n';
 }
 
-/** Backslashes begin escapes in labels; control characters have no place in a line, and NUL would end the file. */
+/** Backslashes begin escapes in labels. Control characters are not allowed in a line, and NUL would end the file. */
 function quoted(text: string): string {
   return `"${text.replace(/\p{Cc}+/gu, ' ').replace(/[\\"]/g, '\\$&')}"`;
 }

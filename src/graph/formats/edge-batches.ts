@@ -1,4 +1,4 @@
-/** Edges by the thousand, so that a write is worth its call. */
+/** Edges in batches of a thousand, so that each write is worth its call. */
 import type { ExportEdge } from '../export-graph.ts';
 
 const EDGES_A_BATCH = 4096;

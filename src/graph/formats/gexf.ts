@@ -1,10 +1,10 @@
-/** GEXF 1.3 (gexf.net), for Gephi and others. What a node lacks is left out: it has no value then. */
+/** GEXF 1.3 (gexf.net), for Gephi and others. A missing value is left out. */
 import { EDGE_COLUMNS, type ExportGraph, type ExportNode, type GraphColumn } from '../export-graph.ts';
 import { edgeBatches } from './edge-batches.ts';
 import { xmlText } from './xml-text.ts';
 
 const TYPES = { string: 'string', integer: 'integer', number: 'double' } as const;
-/** The weight is an attribute of the format's own. */
+/** The format has an attribute of its own for the weight. */
 const [, NOFOLLOW] = EDGE_COLUMNS;
 
 export async function* gexf(graph: ExportGraph): AsyncGenerator<string> {

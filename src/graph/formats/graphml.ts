@@ -1,4 +1,4 @@
-/** GraphML 1.0 with the attributes extension. What a node lacks is left out: it has no value then. */
+/** GraphML 1.0 with the attributes extension. A missing value is left out. */
 import { EDGE_COLUMNS, type ExportGraph, type ExportNode, type GraphColumn } from '../export-graph.ts';
 import { edgeBatches } from './edge-batches.ts';
 import { xmlText } from './xml-text.ts';
@@ -6,7 +6,7 @@ import { xmlText } from './xml-text.ts';
 const TYPES = { string: 'string', integer: 'int', number: 'double' } as const;
 const NAMESPACE = 'http://graphml.graphdrawing.org/xmlns';
 const LABEL: GraphColumn = { name: 'label', type: 'string' };
-/** Keys are numbered, since an id may hold few signs (NMTOKEN) and the names of columns any. */
+/** Keys are numbered, because an id (NMTOKEN) allows few characters and column names may have any. */
 const nodeKey = (i: number) => `n${i}`;
 const edgeKey = (i: number) => `e${i}`;
 

@@ -1,4 +1,4 @@
-/** One JSON object a line: nodes first, then edges, told apart by `type`. What a node lacks is null. */
+/** One JSON object per line: first nodes, then edges, distinguished by `type`. A missing value is null. */
 import type { ExportGraph } from '../export-graph.ts';
 import { edgeBatches } from './edge-batches.ts';
 

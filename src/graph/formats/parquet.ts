@@ -1,5 +1,6 @@
 /**
- * Two Parquet tables, edges and nodes, a row group at a time: what is in memory is one group. What a node lacks is null.
+ * Two Parquet tables, edges and nodes, one row group at a time, so that only one group is in memory. A missing value is
+ * null.
  */
 import { openParquetTable, type ParquetColumn } from '../../primitives/parquet-table.ts';
 import {

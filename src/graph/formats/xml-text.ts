@@ -1,6 +1,6 @@
 /**
- * Text inside XML 1.0. A character that the standard does not admit (section 2.2: most control characters, halves of
- * surrogate pairs) cannot be written in any way and becomes U+FFFD, so that one odd title never spoils a whole file.
+ * Text inside XML 1.0. A character that the standard does not allow (section 2.2: most control characters, halves of
+ * surrogate pairs) cannot be written in any way and becomes U+FFFD, so that one title never breaks a whole file.
  */
 const NOT_A_CHARACTER = /[^\t\n\r\u{20}-\u{D7FF}\u{E000}-\u{FFFD}\u{10000}-\u{10FFFF}]/gu;
 const NOT_PLAIN = /[&<>"\t\n\r]|[^\u{20}-\u{D7FF}\u{E000}-\u{FFFD}\u{10000}-\u{10FFFF}]/u;
@@ -10,13 +10,13 @@ const REFERENCES: Record<string, string> = {
   '<': '&lt;',
   '>': '&gt;',
   '"': '&quot;',
-  // Else a reader would see spaces (section 3.3.3).
+  // Otherwise a reader would see spaces (section 3.3.3).
   '\t': '&#9;',
   '\n': '&#10;',
   '\r': '&#13;',
 };
 
-/** Fit for an attribute in double quotes, and for text between tags as well. */
+/** Valid in an attribute in double quotes and between tags. */
 export function xmlText(text: string): string {
   if (!NOT_PLAIN.test(text)) return text;
   return text.replace(NOT_A_CHARACTER, '\u{FFFD}').replace(/[&<>"\t\n\r]/g, (sign) => REFERENCES[sign]);

@@ -1,15 +1,15 @@
-/** The elements that stand for a part of the page and are open: counts the tags inside that tell where they end. */
+/** The open elements that are a separate part of the page: counts the tags inside that show where they end. */
 
 import { BOX_COUNT, BOX_DEPTHS, BOX_HASHES } from '../kernel-layout';
 import { get, set } from './state';
 
-/** At a tag that boxes are watched for. Answers which of them it ends, a bit each. */
+/** At a tag for which boxes are watched. Returns the boxes that it ends, one bit each. */
 export function endBoxes(watched: i32, id: i32, hash: i32, isEnd: i32): i32 {
   let ended: i32 = 0;
   for (let box = 0; box < BOX_COUNT; box++) {
     const depth = get(BOX_DEPTHS + box);
     if (((watched >> box) & 1) !== 0) {
-      // Names that have no id share one.
+      // All names without an id share one.
       if (id === 0 && hash !== get(BOX_HASHES + box)) continue;
       const now = isEnd !== 0 ? depth - 1 : depth + 1;
       set(BOX_DEPTHS + box, now);

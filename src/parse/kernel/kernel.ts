@@ -1,6 +1,6 @@
 /**
- * The loops over bytes, in AssemblyScript: compiled to WebAssembly, they run at nearly full speed from the first page
- * on, while JavaScript would be interpreted for the first hundred. See docs/decisions/0030-scan-kernel.md.
+ * The loops over bytes, in AssemblyScript. Compiled to WebAssembly, they run at nearly full speed from the first page
+ * on; JavaScript would be interpreted for the first hundred pages. See docs/decisions/0030-scan-kernel.md.
  */
 
 export { addLink, read } from './scan';

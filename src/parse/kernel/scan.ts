@@ -1,7 +1,7 @@
 /**
- * Reads HTML up to what needs more than the kernel knows: text, tags of no account and plain anchors pass here, all
- * else is told to the caller (scan-html.ts), who acts on it and lets the kernel go on. Addresses inside, offsets outside.
- * The byte behind the last one must be 0.
+ * Reads HTML up to the next place that needs the caller. Text, tags without a meaning here, and plain anchors are read
+ * in this file. Everything else is reported to the caller (scan-html.ts), who handles it and calls again. Addresses
+ * inside, offsets outside. The byte after the last one must be 0.
  */
 
 import {
@@ -92,14 +92,14 @@ const SEMICOLON: u32 = 0x3b;
 const DOUBLE_QUOTE: u32 = 0x22;
 const SINGLE_QUOTE: u32 = 0x27;
 
-/** Of the page being read. */
+/** Of the current page. */
 let base: i32 = 0;
 let end: i32 = 0;
 /** Where the next byte of text goes. */
 let out: i32 = 0;
 let hasBody: i32 = 0;
 let isSelfClosing: i32 = 0;
-/** Of the tag being read: what is looked for among its attributes, and what they say. */
+/** For the current tag: what is searched among its attributes, and what they say. */
 let seeks: i32 = 0;
 let signs: i32 = 0;
 
@@ -111,12 +111,12 @@ function isWhite(byte: u32): bool {
   return load<u8>(TEXT_KINDS + byte) === WHITE;
 }
 
-/** Whether the byte ends a name or value of that kind: the 0 behind the page does, one inside it does not. */
+/** Whether the byte ends a name or value of that kind. The 0 after the page does, a 0 inside it does not. */
 function ends(byte: u32, p: i32, kind: u32): bool {
   return (load<u8>(NAME_ENDS + byte) & kind) !== 0 && (byte !== 0 || p >= end);
 }
 
-/** The character of the commonest references, by the bytes after their `&`; 0 for all others. */
+/** The character of the most common references, by the bytes after their `&`; 0 for all others. */
 function commonReference(p: i32): u32 {
   const next = load<u32>(p);
   if ((next & 0xffffff) === four(0x6c, 0x74, SEMICOLON, 0)) return LT;
@@ -132,7 +132,7 @@ function splat(byte: u32): v128 {
   return i8x16.splat(<i8>byte);
 }
 
-/** Which of the sixteen bytes are more than text as it is. A single space is text, one behind another is not. */
+/** Which of the sixteen bytes are not plain text. A single space is text, a space after another is not. */
 function stopsIn(bytes: v128, before: v128): i32 {
   const doubled = v128.and(i8x16.eq(bytes, splat(SPACE)), i8x16.eq(before, splat(SPACE)));
   const control = i8x16.lt_u(bytes, splat(SPACE));
@@ -141,12 +141,12 @@ function stopsIn(bytes: v128, before: v128): i32 {
   return i8x16.bitmask(v128.or(v128.or(doubled, control), v128.or(markup, wide)));
 }
 
-/** Text up to the next `<`, a reference that is not known here, or the end. Returns where that stands. */
+/** Text up to the next `<`, an unknown reference, or the end. Returns that position. */
 function readText(from: i32): i32 {
   let p = from;
   let o = out;
   for (;;) {
-    // A space at first may be the second one; all others stand behind the byte that was written.
+    // The first space may follow another space. All others follow the byte that was written.
     if (at(p) !== SPACE || at(o - 1) !== SPACE) {
       const bytes = v128.load(p);
       const before = v128.load(p - 1);
@@ -195,7 +195,7 @@ function readText(from: i32): i32 {
   return p;
 }
 
-/** Behind the quoted value whose quote stands at `from`; `end` when it never closes. */
+/** Returns the position after the quoted value whose quote is at `from`; `end` if it is never closed. */
 function skipQuoted(from: i32, quote: u32): i32 {
   for (let p = from + 1; p < end; p += 16) {
     const found = i8x16.bitmask(i8x16.eq(v128.load(p), splat(quote)));
@@ -207,9 +207,9 @@ function skipQuoted(from: i32, quote: u32): i32 {
   return end;
 }
 
-/** Keeps the first of the attributes of that name, if it is wanted, and follows those that are signs. */
+/** Keeps the first attribute of each name, if it is wanted, and reads those that are signs. */
 function noteAttribute(hash: i32, valueStart: i32, valueEnd: i32, isWanted: bool): void {
-  // Slots that are free hold a 0.
+  // Free slots hold a 0.
   if (hash === 0) return;
   const slot = (hash * get(ATTRIBUTE_MULTIPLIER)) >>> ATTRIBUTE_SHIFT;
   if (load<i32>(ATTRIBUTE_HASHES + (slot << 2)) !== hash) return;
@@ -225,7 +225,7 @@ function noteAttribute(hash: i32, valueStart: i32, valueEnd: i32, isWanted: bool
   store<i32>(span + 4, valueEnd - base);
 }
 
-/** Notes what the attributes say, where it is wanted; of others only the signs. Returns where the `>` stands, or the end. */
+/** Notes the attributes if they are wanted; of others only the signs. Returns the position of the `>`, or the end. */
 function readAttributes(from: i32, isWanted: bool): i32 {
   let p = from;
   let b = at(p);
@@ -240,7 +240,7 @@ function readAttributes(from: i32, isWanted: bool): i32 {
       continue;
     }
     if (b === 0 && p >= end) return end;
-    // A `=` in front belongs to the name.
+    // A `=` at the beginning belongs to the name.
     let hash: i32 = b | 32;
     b = at(++p);
     while (!ends(b, p, 2)) {
@@ -274,7 +274,7 @@ function isHexDigit(byte: u32): bool {
   return byte - 0x30 < 10 || (byte | 32) - 0x61 < 6;
 }
 
-/** Whether the `#` at `p` belongs to a reference such as `&#35;` and begins no fragment. */
+/** Whether the `#` at `p` belongs to a reference such as `&#35;` and does not begin a fragment. */
 function isNumericReference(p: i32, stop: i32): bool {
   if (at(p - 1) !== AMPERSAND || p + 1 >= stop) return false;
   if (at(p + 1) - 0x30 < 10) return true;
@@ -301,7 +301,7 @@ function isTrimmed(byte: u32): bool {
   return byte <= 0x20 && byte !== 0;
 }
 
-/** Adds a link by the offsets of its href: trimmed, without fragment, hashed. Answers what became of it. */
+/** Adds a link by the offsets of its href: trimmed, without fragment, hashed. Returns the result. */
 export function addLink(hrefStart: i32, hrefEnd: i32, flags: i32, kind: i32): i32 {
   const bytes = get(BYTES);
   let start = bytes + hrefStart;
@@ -345,7 +345,7 @@ function closeAnchor(p: i32): void {
   set(OPEN_ANCHOR, -1);
 }
 
-/** An anchor's start tag. Answers why to stop, -1 to go on. */
+/** An anchor's start tag. Returns the reason to stop, or -1 to continue. */
 function openAnchor(after: i32): i32 {
   const href = get(SPANS + HREF);
   if (href < 0 || get(SPANS + DOWNLOAD) >= 0) return -1;
@@ -364,10 +364,10 @@ function openAnchor(after: i32): i32 {
   return -1;
 }
 
-/** Why the tag that was just read is told; -1 where it is not. */
+/** Why the last tag is reported; -1 if it is not. */
 let told: i32 = -1;
 
-/** The tag whose `<` stands at `tagStart`, name at `from`. Returns what is behind it. */
+/** The tag whose `<` is at `tagStart`, with its name at `from`. Returns the position after it. */
 function readTag(tagStart: i32, from: i32): i32 {
   let p = from;
   let b = at(p);
@@ -390,10 +390,10 @@ function readTag(tagStart: i32, from: i32): i32 {
     p = readAttributes(p, isWanted);
     said = signs;
   }
-  // A tag that the end of the page cuts off is dropped.
+  // A tag that is cut by the end of the page is dropped.
   if (p >= end) return end;
   p++;
-  // Nothing is hidden where nothing is: icons are empty elements.
+  // An empty element hides nothing: icons are empty elements.
   if ((said & IS_HIDDEN) !== 0 && at(p) === LT && at(p + 1) === SLASH) said &= ~IS_HIDDEN;
   let ended: i32 = 0;
   const tellsAll = get(TELLS_ALL);
@@ -406,7 +406,7 @@ function readTag(tagStart: i32, from: i32): i32 {
       const isNew = at(out - 1) !== SPACE;
       if (isNew) store<u8>(out++, SPACE);
       const box: i32 = load<u8>(TAG_BOXES + id);
-      // Most tags that may begin a line stand where one has begun.
+      // Most tags that may begin a line follow the beginning of a line.
       if ((box & BREAKS_LINE) !== 0 && (out !== lineStart || isInPre || (box & IS_PRE) !== 0))
         breakLine(out, isNew, box, isEnd !== 0);
     }
@@ -429,7 +429,7 @@ function readTag(tagStart: i32, from: i32): i32 {
   return p;
 }
 
-/** Behind the comment whose `<!--` begins at `p`; `end` when it never closes. */
+/** Returns the position after the comment whose `<!--` begins at `p`; `end` if it is never closed. */
 function skipComment(from: i32): i32 {
   let p = from + 4;
   if (at(p) === GT) return p + 1;
@@ -442,7 +442,7 @@ function skipComment(from: i32): i32 {
   return end;
 }
 
-/** What stands at `p`, before the end: a `<`, or what `readText` stopped at. Returns where reading goes on. */
+/** Handles what is at `p`, before the end: a `<`, or what `readText` stopped at. Returns where reading continues. */
 function readMarkup(p: i32): i32 {
   if (at(p) === AMPERSAND) {
     told = STOPPED_AT_REFERENCE;
@@ -457,7 +457,7 @@ function readMarkup(p: i32): i32 {
   return p;
 }
 
-/** Reads on from that offset, and answers why it stopped. */
+/** Continues to read from that offset, and returns why it stopped. */
 export function read(from: i32): i32 {
   base = get(BYTES);
   end = base + get(END);

@@ -1,7 +1,7 @@
 /**
- * Gives the text that was made of a page its shape, in one pass: line breaks where lines begin, the white space of a
- * `pre` as it was written, and no permalinks. The text stands in pieces: `[from, to)` of all the page's text, as it was
- * when it was read, is a piece that stands at `at` now. Its words stay as they are, and so does the text itself.
+ * Gives the text of a page its shape, in one pass: line breaks where lines begin, the white space of a `pre` as it was
+ * written, and no permalinks. The text comes in pieces: a piece is `[from, to)` of all the page's text in its original
+ * order, and is now at `at`. Its words stay as they are, and so does the input text.
  */
 
 import {
@@ -31,17 +31,17 @@ const SPACE: u32 = 0x20;
 const NEWLINE: u32 = 0x0a;
 const RETURN: u32 = 0x0d;
 const NUMBER_SIGN: u32 = 0x23;
-/** An icon or two beside the sign. */
+/** An icon or two may stand beside the sign. */
 const LONGEST_PERMALINK_BYTES = 512;
 
-/** Where the shaped text begins, and where it goes on. */
+/** Where the shaped text begins, and where it continues. */
 let first: i32 = 0;
 let out: i32 = 0;
-/** The text was written up to here: an address, as the two above. */
+/** The text was written up to here: an address, like the two above. */
 let done: i32 = 0;
-/** From an offset of all the text to its address, in this piece. */
+/** The difference between an offset of all the text and its address, in this piece. */
 let shift: i32 = 0;
-/** The next line, white run, permalink, and link that may be one. */
+/** The next line, white run, permalink, and link that may be a permalink. */
 let line: i32 = 0;
 let run: i32 = 0;
 let link: i32 = 0;
@@ -51,12 +51,12 @@ function at(p: i32): u32 {
   return load<u8>(p);
 }
 
-/** The number at that place of a list, by the index of the list in the state. */
+/** The number at that index of a list; the list is named by its index in the state. */
 function entry(list: i32, index: i32): i32 {
   return load<i32>(get(list) + (index << 2));
 }
 
-/** How much text stands before the end of the next white run. */
+/** How much text is before the end of the next white run. */
 function runEnd(): i32 {
   return run < get(WHITE_COUNT) ? load<i32>(get(WHITE_RUNS) + (run << 3)) : i32.MAX_VALUE;
 }
@@ -67,7 +67,7 @@ export function beginShape(address: i32): void {
   line = run = link = doubtful = 0;
 }
 
-/** Bytes of the sign of a permalink that stands there; 0 for none. It may be followed by how it is to be shown. */
+/** The bytes of a permalink sign at this place; 0 for none. A variation selector may follow it. */
 function signLength(p: i32, stop: i32): i32 {
   const lead = at(p);
   if (lead === NUMBER_SIGN) return 1;
@@ -86,8 +86,8 @@ function signLength(p: i32, stop: i32): i32 {
 }
 
 /**
- * Marks the links of a piece that are permalinks. Stops at one that the kernel cannot judge by itself, since its text
- * holds tags or references, and answers it; -1 at the end.
+ * Marks the permalinks among the links of a piece. Stops at a link that the kernel cannot judge, because its text holds
+ * tags or references, and returns it; -1 at the end.
  */
 export function nextDoubtful(from: i32, to: i32, where: i32): i32 {
   const text = get(TEXT) + where - from;
@@ -99,7 +99,7 @@ export function nextDoubtful(from: i32, to: i32, where: i32): i32 {
     if (before >= to) return -1;
     doubtful++;
     if (before < from) continue;
-    // To a part of its own page.
+    // A link to a part of its own page.
     const href = entry(HREF_ENDS, i);
     if (entry(HREF_STARTS, i) !== href || at(bytes + href) !== NUMBER_SIGN) continue;
     const kind = get(LINK_KINDS) + i;
@@ -141,7 +141,7 @@ function writeCharacter(code: i32): void {
   }
 }
 
-/** The white space of the page from there on, as far as it goes. */
+/** Writes the white space of the page from that place on. */
 function writeWhite(from: i32): void {
   let p = from;
   for (;;) {
@@ -158,7 +158,7 @@ function writeWhite(from: i32): void {
   }
 }
 
-/** The next white run, which ends before that address of the text. */
+/** Writes the next white run, which ends before that address of the text. */
 function putRun(end: i32): void {
   const what = load<i32>(get(WHITE_RUNS) + (run++ << 3) + 4);
   if ((what & HAS_SPACE) !== 0) {
@@ -170,7 +170,7 @@ function putRun(end: i32): void {
   else writeWhite(get(BYTES) + bare);
 }
 
-/** Leaves out the sign before which that much text stands, and one of two spaces around it. */
+/** Leaves out the sign that has that much text before it, and one of two spaces around it. */
 function dropSign(before: i32, stop: i32): void {
   let sign = shift + before;
   if (at(sign) === SPACE) sign++;
@@ -183,12 +183,12 @@ function dropSign(before: i32, stop: i32): void {
   const last = out === first ? SPACE : at(out - 1);
   if (last !== SPACE && last !== NEWLINE) return;
   const endsLine = line < get(LINE_COUNT) && shift + entry(LINE_STARTS, line) - 1 === end;
-  // What separates most stays.
+  // The stronger separator stays.
   if (out !== first && (end === stop || endsLine)) out--;
   else if (end < stop) done = end + 1;
 }
 
-/** The next link of the piece that is a permalink: how much text stands before it. */
+/** The next permalink of the piece: how much text is before it. */
 function nextSign(from: i32, to: i32): i32 {
   const count = get(LINK_COUNT);
   for (; link < count; link++) {
@@ -199,10 +199,10 @@ function nextSign(from: i32, to: i32): i32 {
   return i32.MAX_VALUE;
 }
 
-/** Writes a piece, whose permalinks are marked. `end` is where the text that is written ends. */
+/** Writes a piece whose permalinks are marked. `end` is the end of the written text. */
 export function shapePiece(from: i32, to: i32, where: i32, end: i32): void {
   const text = get(TEXT);
-  // Between two pieces may stand a space.
+  // There may be a space between two pieces.
   while (done < text + where) store<u8>(out++, at(done++));
   shift = text + where - from;
   const stop = min(to, from + end - where);
@@ -224,7 +224,7 @@ export function shapePiece(from: i32, to: i32, where: i32, end: i32): void {
   copyTo(shift + stop);
 }
 
-/** The length of what was written. */
+/** Returns the length of the written text. */
 export function endShape(): i32 {
   while (out !== first && (at(out - 1) === SPACE || at(out - 1) === NEWLINE)) out--;
   return out - first;

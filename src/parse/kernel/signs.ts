@@ -1,4 +1,7 @@
-/** What attributes say of the part of the page that their element is: role, class, id, style, hidden. See page-parts.ts. */
+/**
+ * What attributes say about the part of the page that their element begins: role, class, id, style, hidden. See
+ * page-parts.ts.
+ */
 
 import {
   ARIA_HIDDEN,
@@ -30,7 +33,7 @@ const SEMICOLON: u32 = 0x3b;
 const TRUE: u32 = four(0x74, 0x72, 0x75, 0x65);
 const UNTIL: u32 = four(0x75, 0x6e, 0x74, 0x69);
 const UNTIL_FOUND_LENGTH: i32 = 11;
-// display: none, the first word by its ends.
+// display: none. The first word is recognized by its ends.
 const DISP: u32 = four(0x64, 0x69, 0x73, 0x70);
 const PLAY: u32 = four(0x70, 0x6c, 0x61, 0x79);
 const NONE: u32 = four(0x6e, 0x6f, 0x6e, 0x65);
@@ -49,13 +52,16 @@ function lettersAt(p: i32): u32 {
   return load<u32>(p) | 0x20202020;
 }
 
-/** Which kinds of signs the word of that hash is. */
+/** The kinds of signs of the word with that hash. */
 function kindsOf(hash: i32): i32 {
   const slot = (hash * get(SIGN_MULTIPLIER)) >>> SIGN_SHIFT;
   return load<i32>(SIGN_HASHES + (slot << 2)) === hash ? load<u8>(SIGN_KINDS + slot) : 0;
 }
 
-/** Whether a part of a name is a word that is looked for. Parts: what stands between other bytes than letters, and `inCamelCase`. */
+/**
+ * Whether a part of a name is one of the searched words. Parts are separated by bytes that are no letters, or
+ * `inCamelCase`.
+ */
 function hasName(start: i32, stop: i32): bool {
   let hash: i32 = 0;
   let wasLower = false;
@@ -82,7 +88,7 @@ function readRole(start: i32, stop: i32): i32 {
   return hash === 0 ? 0 : kindsOf(hash) & (IS_MAIN | IS_LANDMARK);
 }
 
-/** Whether the value of a declaration, whose name ends at `from`, begins with those letters. */
+/** Whether the value of a declaration, whose name ends at `from`, begins with these letters. */
 function hasValue(from: i32, stop: i32, letters: u32): bool {
   let p = from;
   while (p < stop && load<u8>(p) <= 0x20) p++;
@@ -112,11 +118,11 @@ function isHiddenByStyle(start: i32, stop: i32): bool {
 function isHidden(kind: i32, start: i32, stop: i32): bool {
   if (kind === STYLE) return isHiddenByStyle(start, stop);
   if (kind === ARIA_HIDDEN) return stop - start === 4 && lettersAt(start) === TRUE;
-  // What shows itself to a search is content.
+  // Content that a search in the page shows is content.
   return kind === HIDDEN && !(stop - start === UNTIL_FOUND_LENGTH && lettersAt(start) === UNTIL);
 }
 
-/** The signs that an attribute adds to a tag; the value by addresses, kept by offsets. */
+/** The signs that an attribute adds to a tag. The value is given by addresses and kept by offsets. */
 export function readSign(kind: i32, start: i32, stop: i32, base: i32): i32 {
   if (kind === CLASS || kind === ID) {
     const span = kind === CLASS ? CLASS_START : ID_START;

@@ -1,6 +1,6 @@
 /**
- * Where the text of a page has its lines, and how a `pre` has its white space: what shape.ts needs to give the text its
- * shape. The text itself has a single space in all these places.
+ * Where the text of a page has its lines, and how a `pre` has its white space: shape.ts needs this to shape the text.
+ * The text itself has a single space in all these places.
  */
 
 import {
@@ -23,20 +23,20 @@ import { get, set } from './state';
 const NEWLINE: u32 = 0x0a;
 const RETURN: u32 = 0x0d;
 
-/** Where the last line of the text began: an address, as all that is said of the text here. */
+/** Where the last line of the text began: an address, like all positions of text here. */
 export let lineStart: i32 = 0;
-/** A `pre` is open: where its text begins, and how many white runs stand before it. */
+/** A `pre` is open: where its text begins, and how many white runs are before it. */
 export let isInPre: bool = false;
 let preStart: i32 = 0;
 let preRuns: i32 = 0;
-/** Behind the last space that was put because a line ends. */
+/** After the last space that was written because a line ends. */
 let lineSpace: i32 = 0;
 
 function at(p: i32): u32 {
   return load<u8>(p);
 }
 
-/** Length of a space of Unicode at `p`, 0 for none: as in fold-text.ts. */
+/** Length of a Unicode space at `p`, 0 for none, as in fold-text.ts. */
 export function wideSpaceLength(p: i32): i32 {
   const lead = at(p);
   const second = at(p + 1);
@@ -48,7 +48,7 @@ export function wideSpaceLength(p: i32): i32 {
   return (last >= 0x80 && last <= 0x8a) || last === 0xa8 || last === 0xa9 || last === 0xaf ? 3 : 0;
 }
 
-/** Before the first line of a page. */
+/** Called before the first line of a page. */
 export function beginLines(): void {
   if (get(LINE_COUNT) > 0) return;
   lineStart = lineSpace = 0;
@@ -73,8 +73,8 @@ function addWhite(out: i32, what: i32, hasSpace: bool): void {
 }
 
 /**
- * Keeps where the white space of a `pre` stands that begins at `from`. The text before `out` has it as a space, which
- * was put there for it if `isNew`. Returns what is behind it.
+ * Keeps the position of the white space of a `pre` that begins at `from`. The text before `out` has a space for it,
+ * which was written for it if `isNew`. Returns the position after it.
  */
 export function keepWhite(from: i32, out: i32, isNew: bool): i32 {
   let p = from;
@@ -97,13 +97,13 @@ export function keepWhite(from: i32, out: i32, isNew: bool): i32 {
   }
   const isFirst = out === preStart;
   if (isFirst && breaks) set(WHITE_COUNT, preRuns);
-  // A break that was written stands for one that is shown where a line ends.
+  // If a line ends there anyway, a written line break is that line's end.
   const hasSpace = !isFirst && (isNew || (breaks && out === lineSpace));
   if (start !== p) addWhite(out, start - get(BYTES), hasSpace);
   return p;
 }
 
-/** White space that a reference stands for; the text before `size` has it as a space, see `keepWhite`. */
+/** White space given by a reference. The text before `size` has a space for it, see `keepWhite`. */
 export function keepReference(size: i32, code: i32, isNew: i32): void {
   if (!isInPre) return;
   const out = get(TEXT) + size;
@@ -111,7 +111,9 @@ export function keepReference(size: i32, code: i32, isNew: i32): void {
   else addWhite(out, IS_CHARACTER | code, isNew !== 0);
 }
 
-/** At a tag that ends a line; behind the space that parts the words around it, which is its own if `isNew`. */
+/**
+ * At a tag that ends a line: after the space that separates the words around it, which belongs to the tag if `isNew`.
+ */
 export function breakLine(out: i32, isNew: bool, box: i32, isEnd: bool): void {
   if (isNew) lineSpace = out;
   if (isInPre) {

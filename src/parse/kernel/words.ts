@@ -14,7 +14,7 @@ import {
 } from '../kernel-layout';
 import { set } from './state';
 
-/** Length of the ideograph or kana at `p`, 0 when there is none. */
+/** Length of the ideograph or kana at `p`, 0 if there is none. */
 function ideographLength(p: i32): i32 {
   const lead: u32 = load<u8>(p);
   const second: u32 = load<u8>(p + 1);
@@ -24,12 +24,12 @@ function ideographLength(p: i32): i32 {
   return lead === 0xf0 && second >= 0xa0 && second <= 0xb3 ? 4 : 0;
 }
 
-/** Where at least two of the three have a bit: what adding them carries over. */
+/** The bits that at least two of the three have: the carry of their sum. */
 function carryOf(a: u64, b: u64, c: u64): u64 {
   return (a & b) | ((a ^ b) & c);
 }
 
-/** Adds `count` features to the planes, eight at a time: each pair of them carries into the twos, those into the fours. */
+/** Adds `count` features to the planes, eight at a time: each pair carries into the twos, these into the fours. */
 function addFeatures(count: i32): void {
   let ones = load<u64>(PLANES);
   let twos = load<u64>(PLANES + 8);
@@ -79,7 +79,7 @@ function majority(features: i32): u64 {
   return bits;
 }
 
-/** Answers how many words the text at `from` has, and tells its simhash. */
+/** Returns how many words the text at `from` has, and sets its simhash. */
 export function countWords(from: i32, length: i32): i32 {
   memory.fill(PLANES, 0, PLANE_COUNT << 3);
   let wordCount = 0;
@@ -87,7 +87,7 @@ export function countWords(from: i32, length: i32): i32 {
   let hash = 0;
   const end = from + length;
   for (let p = from; p <= end; ) {
-    // Nearly all the time is spent here.
+    // Nearly all the time is spent in this loop.
     for (; p < end; p++) {
       const folded: i32 = load<u16>(WORD_BYTES + ((<i32>load<u8>(p)) << 1));
       if (folded === 0) break;
@@ -95,14 +95,14 @@ export function countWords(from: i32, length: i32): i32 {
     }
     const byte: i32 = p < end ? <i32>load<u8>(p) : 0;
     const kind: i32 = load<u8>(WORD_CLASSES + byte);
-    // Never beyond the end: what stands there is another text's.
+    // Never beyond the end, because another text begins there.
     const wide = kind === MAY_BE_IDEOGRAPH ? min(ideographLength(p), end - p) : 0;
     if (kind === MAY_BE_IDEOGRAPH && wide === 0) {
       hash = rotl(hash, 5) + byte;
       p++;
       continue;
     }
-    // An ideograph ends the word before it and is taken as the next one.
+    // An ideograph ends the word before it and is the next word.
     if (hash === 0 && wide > 0) {
       for (let i = 0; i < wide; i++) hash = rotl(hash, 5) + <i32>load<u8>(p + i);
       p += wide;

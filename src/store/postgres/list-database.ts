@@ -3,6 +3,7 @@ import { pageStateName } from '../../frontier/page-state.ts';
 import type { LinkTargetsOf, ListDatabase, ListDialect } from '../list-database.ts';
 import type { LinkBetween, PageRow, RunRow } from '../read-side.ts';
 import type { Sql } from './connection.ts';
+import { reverseSourcesOf } from './reverse-links.ts';
 import { ask } from './session.ts';
 
 export interface ListTexts {
@@ -48,6 +49,7 @@ export function createListDatabase(sql: Sql, texts: ListTexts): ListDatabase {
     },
     runs: (ids) => ask<RunRow>(sql, texts.runs, [[...ids]]),
     links: texts.linksFrom,
+    sourcesOf: (pageId) => reverseSourcesOf(sql, pageId),
     linkSets(from, isForward, count) {
       const [sign, sorted] = isForward ? ['>=', 'ASC'] : ['<=', 'DESC'];
       const text = `SELECT page_id AS "pageId", targets FROM link_set WHERE page_id ${sign} $1

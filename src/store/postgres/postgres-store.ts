@@ -13,6 +13,7 @@ import type { ProjectPort } from '../project-port.ts';
 import type { RunCounts, RunPort } from '../run-port.ts';
 import type { SitemapPort } from '../sitemap-port.ts';
 import type { Store } from '../store-port.ts';
+import { buildIndex } from './build-index.ts';
 import { closeHost, closeWaiting } from './closing.ts';
 import { openCommitWindow } from './commit-window.ts';
 import {
@@ -178,6 +179,7 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
     saveDepths: (projectId, origins, batches) => saveDepths(session, projectId, origins, batches),
     saveRevisits: (...kept) => saveRevisits(session, ...kept),
     forget: (project, before) => forget(session, project, before),
+    buildIndex: (project, kind) => buildIndex(session, project, kind),
     saveLook: (...kept) => saveLook(session, ...kept),
   };
   const isShared = true;

@@ -5,6 +5,7 @@
 import { LINK_FLAGS, relWords } from '../../parse/parsed-page.ts';
 import type { LinkBetween, LinkFilter, LinkRow } from '../read-side.ts';
 import type { Sql } from './connection.ts';
+import { reverseSourcesOf } from './reverse-links.ts';
 import { ask } from './session.ts';
 
 interface LinkSetRow {
@@ -141,6 +142,17 @@ export function createLinkReader(sql: Sql, batch: number) {
       [pageId],
     );
     yield* unpack(own, null);
+    const sources = await reverseSourcesOf(sql, pageId);
+    if (sources !== null) {
+      for (let at = 0; at < sources.length; at += size)
+        for (const { from_id: _, to_id: __, ...link } of await linksFrom(
+          sources.slice(at, at + size),
+          new Set([pageId]),
+          true,
+        ))
+          yield link;
+      return;
+    }
     for await (const some of sets('AND l.targets @> ARRAY[$3::int]', [pageId]))
       yield* unpack(some, (target) => target === pageId);
   }

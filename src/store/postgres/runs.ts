@@ -291,7 +291,7 @@ async function clearProject(
     ]);
   await ask(tx, `UPDATE request SET page_id = NULL WHERE page_id IN (${pages})`, [projectId]);
   await ask(tx, 'UPDATE project SET revisit_plan = NULL, learned_run = 0 WHERE id = $1', [projectId]);
-  for (const table of ['url', 'host_queue', 'origin', 'discovery'])
+  for (const table of ['url', 'host_queue', 'origin', 'discovery', 'index_state'])
     await ask(tx, `DELETE FROM ${table} WHERE project_id = $1`, [projectId]);
   await ask(
     tx,

@@ -453,6 +453,21 @@ CREATE TABLE reader_look (
 ALTER TABLE discovery ADD COLUMN guessed text;
 ALTER TABLE host ADD COLUMN head_checks integer NOT NULL DEFAULT 0;
 ${NAME_BY_SITES}`,
+  // Indexes for lists, which are built where they are asked for: who links to a page, and what indexes were built from
+  // (index-state.ts).
+  `CREATE TABLE reverse_link_set (
+  page_id integer NOT NULL,
+  host_id integer NOT NULL,
+  sources integer[] NOT NULL,
+  PRIMARY KEY (page_id, host_id)
+) PARTITION BY HASH (host_id);
+CREATE TABLE index_state (
+  project_id integer NOT NULL,
+  kind text NOT NULL,
+  built_from text NOT NULL,
+  PRIMARY KEY (project_id, kind)
+);
+${partitionsOf(['reverse_link_set'])}`,
 ];
 export const SCHEMA_VERSION = MIGRATIONS.length;
 

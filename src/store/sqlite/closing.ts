@@ -19,7 +19,6 @@ interface ClosedRow {
 export function createClosing(
   session: Session,
   waiting: WaitingPages,
-  flushRows: () => void,
   isHeld: (lease: HostLease) => boolean,
   endChain: (pageId: number, state: PageStateCode, reason: string | null) => void,
 ) {
@@ -56,7 +55,7 @@ export function createClosing(
       if (!isHeld(lease)) return 0;
       lease.closed = { state, reason };
       closeHostQueue.run(session.projectId, lease.hostId, state, reason);
-      flushRows();
+      session.rows.flush();
       const given = { state, reason, run: session.runId };
       const { projectId: project } = session;
       const close = marksKnown ? closeAndMark : closeAndGiveBack;

@@ -39,7 +39,7 @@ import {
 } from './copy-tables.ts';
 import { openAsSource, openForWriting, storeError } from './open-database.ts';
 import { clearPages } from './runs.ts';
-import { createWaitingPages, rebuildWaiting } from './waiting-pages.ts';
+import { createBlockNumbers, createWaitingPages, rebuildWaiting } from './waiting-pages.ts';
 
 export function openSqliteCopySide(
   path: string,
@@ -294,7 +294,7 @@ function queueWaiting(db: Database, projectId: number): void {
      WHERE project_id = ? AND state = ${PAGE_STATES.Queued} GROUP BY host_id
      ON CONFLICT DO UPDATE SET waiting = excluded.waiting`,
   ).run(projectId);
-  const waiting = createWaitingPages({ db, projectId });
+  const waiting = createWaitingPages({ db, projectId, nextBlock: createBlockNumbers(db) });
   rebuildWaiting({ db, projectId }, waiting);
   const hurried = db
     .prepare(

@@ -2,7 +2,7 @@
 
 import { MARK_KINDS, REQUEST_KINDS } from '../host-port.ts';
 import type { Forgotten } from '../page-tables.ts';
-import type { Session } from './session.ts';
+import type { OpenFile } from './session.ts';
 
 const CLEARED = REQUEST_KINDS.indexOf('cleared');
 const RUNS = `(SELECT r.id FROM run r JOIN project p ON p.id = r.project_id
@@ -10,8 +10,8 @@ const RUNS = `(SELECT r.id FROM run r JOIN project p ON p.id = r.project_id
 /** Marks of earlier times are taken up by the new ones. */
 const OLD_REQUESTS = `run_id IN ${RUNS} AND (ended_at < @before OR kind = ${CLEARED})`;
 
-export function forget(session: Session, project: string | null, before: number): Forgotten {
-  const { db, window } = session;
+export function forget(file: OpenFile, project: string | null, before: number): Forgotten {
+  const { db, window } = file;
   window.commit();
   const drop = (table: string) =>
     db
@@ -20,14 +20,14 @@ export function forget(session: Session, project: string | null, before: number)
   const dropped = {
     visits: drop('visit'),
     changes: drop('page_change'),
-    requests: dropRequests(session, project, before),
+    requests: dropRequests(file, project, before),
   };
   window.commit();
   return dropped;
 }
 
 /** A mark begins with time itself: it says nothing of when the host was asked, and an audit meets it first. */
-function dropRequests({ db }: Session, project: string | null, before: number): number {
+function dropRequests({ db }: OpenFile, project: string | null, before: number): number {
   const asked = { project, before };
   const last = db.prepare('SELECT max(id) FROM request').pluck().get() ?? 0;
   const requests = db

@@ -2,8 +2,9 @@ import { describe, expect, it } from 'vitest';
 import { createUrlHasher, type UrlHasher } from '../../primitives/url-hash.ts';
 import { NO_DEPTH } from '../settlement.ts';
 import { KnownUrls } from './known-urls.ts';
+import { PageDepths } from './page-depths.ts';
 
-const open = () => new KnownUrls(createUrlHasher(Uint32Array.of(1, 2, 3, 4)));
+const open = () => new KnownUrls(createUrlHasher(Uint32Array.of(1, 2, 3, 4)), new PageDepths());
 
 /** Every URL is "a,b,c,d": its own hash, so that tests can choose collisions. */
 function chosenHasher(): UrlHasher {
@@ -56,7 +57,7 @@ describe('the seen-table', () => {
   });
 
   it('tells hashes apart that differ in one word only, all in one segment and one slot', () => {
-    const known = new KnownUrls(chosenHasher());
+    const known = new KnownUrls(chosenHasher(), new PageDepths());
     const hashes: string[] = [];
     for (let i = 0; i < 200; i++) hashes.push(`256,4294967295,${i},0`, `256,4294967295,0,${i + 1000}`);
     for (const [i, hash] of hashes.entries()) {

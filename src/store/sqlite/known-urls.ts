@@ -1,12 +1,12 @@
 /**
- * The seen-table: identity hash → page id, and each page's depth, in typed arrays. It is the one thing in memory that
- * grows with the crawl: 20 bytes a slot, slots 60–80 % full, two bytes of depth; at most 36 bytes a known URL.
+ * The seen-table of a session: identity hash → page id, in typed arrays. With the depths of pages (page-depths.ts) it is
+ * the one thing in memory that grows with the crawl: 20 bytes a slot, slots 60–80 % full; at most 36 bytes a known URL.
  *
  * The table is cut into segments that grow one at a time, so that growing never holds two copies of the whole.
  * Equal 128-bit hashes count as the same URL; `sumi audit` checks that against the stored URLs.
  */
 import type { UrlHasher } from '../../primitives/url-hash.ts';
-import { NO_DEPTH } from '../settlement.ts';
+import type { PageDepths } from './page-depths.ts';
 
 const SEGMENTS = 256;
 const WORDS = 5; // four words of hash, one of id; id 0 marks a free slot
@@ -16,21 +16,20 @@ const FIRST_SLOTS = 32;
 /** URLs looked up at once. */
 const AHEAD = 128;
 
-const MAX_DEPTH = NO_DEPTH - 1;
-
 export class KnownUrls {
   size = 0;
   readonly #hasher: UrlHasher;
   readonly #segments: Uint32Array[] = [];
   readonly #counts = new Uint32Array(SEGMENTS);
-  #depths = new Uint16Array(1024);
+  readonly #depths: PageDepths;
   /** Hashes made ahead, four words each. */
   readonly #ahead = new Uint32Array(AHEAD * 4);
   /** So that looking is not left out as of no use. */
   #touched = 0;
 
-  constructor(hasher: UrlHasher) {
+  constructor(hasher: UrlHasher, depths: PageDepths) {
     this.#hasher = hasher;
+    this.#depths = depths;
     for (let i = 0; i < SEGMENTS; i++) this.#segments.push(new Uint32Array(FIRST_SLOTS * WORDS));
   }
 
@@ -86,20 +85,20 @@ export class KnownUrls {
     if (++this.#counts[segment] > slots * FULL) this.#grow(segment);
     put(this.#segments[segment], words[0], words[1], words[2], words[3], id);
     this.size++;
-    if (id >= this.#depths.length) {
-      const depths = new Uint16Array(Math.ceil(id * 1.25) + 1024);
-      depths.set(this.#depths);
-      this.#depths = depths;
-    }
-    this.setDepth(id, depth);
+    this.#depths.set(id, depth);
   }
 
   depthOf(id: number): number {
-    return this.#depths[id];
+    return this.#depths.of(id);
   }
 
   setDepth(id: number, depth: number): void {
-    this.#depths[id] = depth === NO_DEPTH ? NO_DEPTH : Math.min(depth, MAX_DEPTH);
+    this.#depths.set(id, depth);
+  }
+
+  /** The session has ended, and nobody asks any more. */
+  drop(): void {
+    this.#segments.length = 0;
   }
 
   #grow(segment: number): void {

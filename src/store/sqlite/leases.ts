@@ -1,4 +1,7 @@
-/** Hosts are leased, their best waiting pages claimed, and both given back. One writer, so the file's lock is the mutex. */
+/**
+ * Hosts are leased, their best waiting pages claimed, and both given back. One process writes, so no two sessions ever
+ * look for a host at once; which of them is next, host-turns.ts says.
+ */
 import type { Claim } from '../../frontier/candidate.ts';
 import { PAGE_STATES } from '../../frontier/page-state.ts';
 import type { ClaimAnswer } from '../frontier-port.ts';
@@ -28,11 +31,12 @@ type ClaimValues = readonly [...PageValues, ...LastVisitValues];
 
 const LAST_VISIT_AT = 7;
 
-export function createLeases(session: Session, waiting: WaitingPages, flushRows: () => void) {
-  const { db } = session;
+export function createLeases(session: Session, waiting: WaitingPages) {
+  const { db, turns } = session;
   const free = db.prepare(
     `SELECT h.*, q.requests, q.closed_state, q.closed_reason FROM host_queue q JOIN host h ON h.id = q.host_id
      WHERE q.project_id = ? AND q.waiting > 0 AND (h.lease_owner IS NULL OR h.lease_until <= ?)
+       AND h.id NOT IN (SELECT value FROM json_each(?))
      ORDER BY max(h.not_before, h.blocked_until), h.id LIMIT ?`,
   );
   const byName = db.prepare(
@@ -79,7 +83,7 @@ export function createLeases(session: Session, waiting: WaitingPages, flushRows:
     `SELECT h.*, q.requests, q.closed_state, q.closed_reason
      FROM (SELECT DISTINCT host_id FROM url WHERE project_id = ? AND state = 2) u JOIN host h ON h.id = u.host_id
      JOIN host_queue q ON q.host_id = h.id AND q.project_id = ?
-     WHERE h.lease_owner IS NOT NULL AND h.lease_until <= ? LIMIT ?`,
+     WHERE h.lease_owner IS NOT NULL AND h.lease_until <= ? AND h.id NOT IN (SELECT value FROM json_each(?)) LIMIT ?`,
   );
   const putBack = db.prepare(
     'UPDATE url SET state = 1 WHERE project_id = ? AND host_id = ? AND state = 2 RETURNING id, priority',
@@ -92,25 +96,18 @@ export function createLeases(session: Session, waiting: WaitingPages, flushRows:
     noneWaiting.run(session.projectId, hostId);
   }
 
-  /** What the vanished holder had claimed waits again. */
-  function takeOverClaims(hostId: number): void {
-    const lost = putBack.all(session.projectId, hostId) as { id: number; priority: number }[];
-    for (const { id, priority } of lost) waiting.add(hostId, priority, id);
-    addWaiting(session, hostId, lost.length);
-  }
-
   const nextRetryOf = ({ hostId }: HostLease) => nextRetry.get(session.projectId, hostId) as number | null;
 
-  // This session is the only writer: whoever holds a host took it here.
+  // Nobody else writes to the file: who holds a host took it in this process, and says so when it takes one from us.
   const holds = (lease: HostLease): boolean => session.held.get(lease.hostId)?.fence === lease.fence;
 
   function takeAll(rows: HostRow[], owner: string, now: number, leaseMs: number): HostLease[] {
     const leases = rows.map((row) => {
       take.run(owner, now + leaseMs, row.id);
-      if (row.lease_owner !== null) takeOverClaims(row.id);
       return leaseOf(row, now + leaseMs);
     });
     for (const lease of leases) {
+      turns.take(session, lease);
       session.held.set(lease.hostId, lease);
       if (nextRetryOf(lease) !== null) session.retrying.add(lease.hostId);
     }
@@ -121,34 +118,51 @@ export function createLeases(session: Session, waiting: WaitingPages, flushRows:
   return {
     lease(owner: string, count: number, now: number, leaseMs: number): HostLease[] {
       session.window.commit();
-      const rows = free.all(session.projectId, now, count) as HostRow[];
-      const leases = takeAll(rows, owner, now, leaseMs);
+      const { projectId } = session;
+      const kept = JSON.stringify(turns.keptFor(session));
+      const leases = takeAll(free.all(projectId, now, kept, count) as HostRow[], owner, now, leaseMs);
       if (leases.length === count) return leases;
       // A vanished holder may have left nothing but pages in flight: these are looked for in all pages, so not in vain.
-      if (hasExpired.get(now) === undefined) return leases;
-      const { projectId } = session;
-      const more = abandoned.all(projectId, projectId, now, count - leases.length) as HostRow[];
-      return leases.concat(takeAll(more, owner, now, leaseMs));
+      if (hasExpired.get(now) !== undefined) {
+        const left = count - leases.length;
+        const rows = abandoned.all(projectId, projectId, now, kept, left) as HostRow[];
+        leases.push(...takeAll(rows, owner, now, leaseMs));
+      }
+      if (leases.length === 0) turns.callAll(session);
+      return leases;
     },
 
     leaseHost(owner: string, host: string, now: number, leaseMs: number): HostLease | null {
       session.window.commit();
-      const row = byName.get(session.projectId, session.hosts.idOf(host), now) as HostRow | undefined;
-      return row === undefined ? null : takeAll([row], owner, now, leaseMs)[0];
+      const hostId = session.hosts.idOf(host);
+      const row = byName.get(session.projectId, hostId, now) as HostRow | undefined;
+      if (row !== undefined && turns.mayTake(session, hostId)) return takeAll([row], owner, now, leaseMs)[0];
+      turns.call(session, hostId);
+      return null;
     },
 
     renew(owner: string, leases: Iterable<HostLease>, until: number): void {
       for (const lease of leases) {
         if (extend.run(until, lease.hostId, owner, lease.fence).changes === 1) lease.until = until;
+        if (turns.isWanted(session, lease.hostId)) lease.isWanted = true;
       }
       session.window.commit();
+    },
+
+    /** Another session has taken the host: what was in flight there waits again. */
+    lose(hostId: number): void {
+      session.held.delete(hostId);
+      session.retrying.delete(hostId);
+      const lost = putBack.all(session.projectId, hostId) as { id: number; priority: number }[];
+      for (const { id, priority } of lost) waiting.add(hostId, priority, id);
+      addWaiting(session, hostId, lost.length);
     },
 
     isHeld: holds,
 
     claim(lease: HostLease, count: number, now: number): ClaimAnswer {
       if (!holds(lease)) return { claims: [], nextRetryAt: null };
-      flushRows();
+      session.rows.flush();
       // Asked first because it is almost always null: SQLite plans the range query anew for every value bound to it.
       const retryAt = session.retrying.has(lease.hostId) ? nextRetryOf(lease) : null;
       if (retryAt === null) session.retrying.delete(lease.hostId);
@@ -187,12 +201,12 @@ export function createLeases(session: Session, waiting: WaitingPages, flushRows:
 
     release(lease: HostLease): void {
       session.dirtyHosts.add(lease);
-      if (session.held.get(lease.hostId) === lease) {
-        session.held.delete(lease.hostId);
-        session.retrying.delete(lease.hostId);
-      }
       give.run(lease.hostId, lease.fence);
       session.window.touch();
+      if (!holds(lease)) return;
+      session.held.delete(lease.hostId);
+      session.retrying.delete(lease.hostId);
+      turns.giveBack(session, lease.hostId);
     },
   };
 }

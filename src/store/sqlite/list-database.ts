@@ -3,6 +3,7 @@ import type { Database } from 'better-sqlite3';
 import { pageStateName } from '../../frontier/page-state.ts';
 import type { ListDatabase, ListDialect } from '../list-database.ts';
 import type { LinkBetween, PageRow, RunRow } from '../read-side.ts';
+import { reverseSourcesOf } from './reverse-links.ts';
 
 export interface ListTexts {
   site: string;
@@ -47,6 +48,7 @@ export function createListDatabase(db: Database, texts: ListTexts): ListDatabase
     },
     runs: async (ids) => db.prepare(texts.runs(IDS)).all(JSON.stringify(ids)) as RunRow[],
     links: async (...asked) => [...texts.linksFrom(...asked)],
+    sourcesOf: async (pageId) => reverseSourcesOf(db, pageId),
     async linkSets(from, isForward, count) {
       const [sign, sorted] = isForward ? ['>=', 'ASC'] : ['<=', 'DESC'];
       const rows = db

@@ -1,10 +1,9 @@
 /**
  * Offering: a new URL gets an id and a row, a known one keeps the shallower depth. Ids are given at once, rows are
- * written several to a statement (`flush`, before anything reads them). A page whose depth falls while it was shut out
+ * written later (page-rows.ts). A page whose depth falls while it was shut out
  * by depth or nofollow is judged again; one that was already read passes the news on to its links later, in bounded
  * batches (`lowerDepths`), never inside a settlement.
  */
-import type { Database, Statement } from 'better-sqlite3';
 import type { Candidate } from '../../frontier/candidate.ts';
 import { PAGE_STATES, type PageStateCode, SHUT_OUT } from '../../frontier/page-state.ts';
 import { checkTransition } from '../../frontier/page-transitions.ts';
@@ -14,17 +13,11 @@ import { addWaiting, type Session } from './session.ts';
 import type { WaitingPages } from './waiting-pages.ts';
 
 export interface Offers {
-  /** Call when the rows of a project may have changed: ids go on after the last. */
-  begin(): void;
   offer(candidate: Candidate, referrerId: number | null): number;
   /** The same for many, faster. */
   offerAll(candidates: readonly Candidate[], referrerId: number | null): number[];
   lower(pageId: number, depth: number): void;
   lowerDepths(budget: number): string[] | null;
-  /** Pages that were not known have ids behind it. */
-  readonly lastId: number;
-  /** Writes the rows that were offered but not written yet. */
-  flush(): void;
 }
 
 interface UrlRow {
@@ -35,8 +28,7 @@ interface UrlRow {
 }
 
 export function createOffers(session: Session, waiting: WaitingPages): Offers {
-  const { db } = session;
-  const write = createRowWriter(session);
+  const { db, rows } = session;
   const read = db.prepare('SELECT host_id, state, url, fetch_url FROM url WHERE id = ?');
   const setDepth = db.prepare('UPDATE url SET depth = ? WHERE id = ?');
   const setVerdict = db.prepare('UPDATE url SET state = ?, priority = ?, reason = ? WHERE id = ?');
@@ -56,8 +48,6 @@ export function createOffers(session: Session, waiting: WaitingPages): Offers {
     )
     .pluck();
   const redirectOf = db.prepare('SELECT redirect_to FROM fetched WHERE page_id = ?').pluck();
-  const maxId = db.prepare('SELECT max(id) FROM url').pluck();
-  let lastId = 0;
   let woken = new Set<string>();
   /** Whether the table of pages to be lowered may have some of this project. */
   let mayLower = true;
@@ -88,9 +78,8 @@ export function createOffers(session: Session, waiting: WaitingPages): Offers {
     }
     checkTransition('found', PAGE_STATES.Discovered, candidate.state);
     const hostId = session.hosts.idOf(candidate.host);
-    const id = ++lastId;
+    const id = rows.add(session, hostId, candidate, depth, referrerId);
     known.addLast(id, depth);
-    write.add(id, hostId, candidate, depth, referrerId);
     if (candidate.state === PAGE_STATES.Queued) {
       waiting.add(hostId, candidate.priority, id);
       addWaiting(session, hostId, 1);
@@ -108,7 +97,7 @@ export function createOffers(session: Session, waiting: WaitingPages): Offers {
   }
 
   function lower(pageId: number, depth: number): void {
-    write.flush();
+    rows.flush();
     const wasUnreached = session.known.depthOf(pageId) === NO_DEPTH;
     session.known.setDepth(pageId, depth);
     setDepth.run(depth, pageId);
@@ -141,7 +130,7 @@ export function createOffers(session: Session, waiting: WaitingPages): Offers {
 
   /** Start URLs and redirects may lead where links may not. */
   function open(pageId: number, priority: number): void {
-    write.flush();
+    rows.flush();
     const row = read.get(pageId) as UrlRow;
     if (!SHUT_OUT.has(row.state)) return;
     setVerdict.run(PAGE_STATES.Queued, priority, null, pageId);
@@ -170,115 +159,5 @@ export function createOffers(session: Session, waiting: WaitingPages): Offers {
     return hosts;
   }
 
-  return {
-    begin() {
-      lastId = (maxId.get() as number | null) ?? 0;
-      mayLower = true;
-    },
-    offer,
-    offerAll,
-    lower,
-    lowerDepths,
-    get lastId() {
-      return lastId;
-    },
-    flush: write.flush,
-  };
-}
-
-/** So many rows to a statement, as many as there are: the more, the less each costs. */
-const SIZES = [96, 24, 6, 1];
-
-/**
- * Writes rows several to a statement, what they share bound once: every value bound costs as much as a tenth of the
- * row. Rows of one statement have one host, referrer, state, reason, priority and depth, as the new links of a page mostly do.
- * Ids are not bound: SQLite gives the next one, which is the one we gave out; that is checked.
- */
-function createRowWriter(session: Session) {
-  // The plain form serves pages under their own identity: queued, or all kept out by one reason.
-  const plain = createForm(session.db, '?, NULL, @reason', 1);
-  const full = createForm(session.db, '?, ?, @reason', 2);
-  let form = plain;
-  let gathered: unknown[] = [];
-  const common = {
-    host: 0,
-    state: 0,
-    priority: 0,
-    depth: 0,
-    project: 0,
-    run: 0,
-    now: 0,
-    referrer: null as number | null,
-    reason: null as string | null,
-  };
-  let lastId = 0;
-
-  function flush(): void {
-    if (gathered.length === 0) return;
-    common.project = session.projectId;
-    common.run = session.runId;
-    common.now = session.now();
-    const { columns } = form;
-    let written: number | bigint = 0;
-    let from = 0;
-    for (const size of SIZES) {
-      for (; from + size * columns <= gathered.length; from += size * columns) {
-        const values =
-          size * columns === gathered.length ? gathered : gathered.slice(from, from + size * columns);
-        written = form.statement(size).run(values, common).lastInsertRowid;
-      }
-    }
-    gathered = [];
-    if (written !== lastId) throw new Error(`page ${lastId} was written as ${written}`);
-  }
-
-  return {
-    flush,
-    add(id: number, hostId: number, candidate: Candidate, depth: number, referrerId: number | null): void {
-      const { state, priority, url, fetchUrl, reason } = candidate;
-      const wanted = fetchUrl === url ? plain : full;
-      if (
-        wanted !== form ||
-        common.host !== hostId ||
-        common.referrer !== referrerId ||
-        common.state !== state ||
-        common.priority !== priority ||
-        common.depth !== depth ||
-        common.reason !== reason
-      ) {
-        flush();
-        form = wanted;
-        common.host = hostId;
-        common.referrer = referrerId;
-        common.state = state;
-        common.priority = priority;
-        common.depth = depth;
-        common.reason = reason;
-      }
-      lastId = id;
-      if (form === plain) gathered.push(url);
-      else gathered.push(url, fetchUrl);
-      if (gathered.length === SIZES[0] * form.columns) flush();
-    },
-  };
-}
-
-/** Rows with so many values of their own, by the number of rows; prepared when first used. */
-function createForm(db: Database, own: string, columns: number) {
-  const row = `(@host, ${own}, @state, @priority, @depth, @project, @run, @now, @referrer, 0)`;
-  const statements = new Map<number, Statement>();
-  return {
-    columns,
-    statement(rows: number): Statement {
-      let statement = statements.get(rows);
-      if (statement === undefined) {
-        statement = db.prepare(
-          `INSERT INTO url (host_id, url, fetch_url, reason, state, priority, depth, project_id, discovered_run, discovered_at,
-             referrer_id, attempts) VALUES ${Array(rows).fill(row).join(', ')}`,
-        );
-        statements.set(rows, statement);
-      }
-      return statement;
-    },
-  };
+  return { offer, offerAll, lower, lowerDepths };
 }

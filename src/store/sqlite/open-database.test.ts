@@ -196,7 +196,7 @@ describe('opening for writing', () => {
 
   it('keeps a second writer out while the first lives, and lets him in afterwards', () => {
     const first = openForWriting(path);
-    expect(codeOf(() => openForWriting(path))).toBe('db-locked');
+    expect(codeOf(() => openForWriting(path))).toBe('db-open-here');
     first.close();
     expect(codeOf(() => openForWriting(path))).toBe('none');
   });
@@ -215,6 +215,13 @@ describe('opening for writing', () => {
         message: expect.stringContaining(String(process.ppid)),
       });
     }
+    first.close();
+  });
+
+  it('takes no process of another container for itself, though both have the same number', () => {
+    const first = openForWriting(path);
+    first.exec("UPDATE meta SET value = 'another' WHERE key = 'holder_mark'; COMMIT; BEGIN IMMEDIATE");
+    expect(codeOf(() => openForWriting(path))).toBe('db-locked');
     first.close();
   });
 });
@@ -243,11 +250,11 @@ describe('opening as the source of a copy', () => {
   it('keeps crawlers out until it is closed, and is kept out by them', () => {
     openForWriting(path).close();
     const source = openAsSource(path);
-    expect(codeOf(() => openForWriting(path))).toBe('db-locked');
+    expect(codeOf(() => openForWriting(path))).toBe('db-open-here');
     expect(codeOf(() => openForReading(path))).toBe('none');
     source.close();
     const crawler = openForWriting(path);
-    expect(codeOf(() => openAsSource(path))).toBe('db-locked');
+    expect(codeOf(() => openAsSource(path))).toBe('db-open-here');
     crawler.close();
   });
 

@@ -5,6 +5,7 @@
  * The writer keeps a write transaction open all its life (commit-window.ts), so that SQLite's own lock keeps a second
  * crawler out, and vanishes with the process however it dies.
  */
+import { randomBytes } from 'node:crypto';
 import { accessSync, constants, realpathSync, type Stats, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import type { Database } from 'better-sqlite3';
@@ -22,6 +23,9 @@ const PAGE_BYTES = 8192;
 /** One page of the smallest size. */
 const LEAST_BYTES = 512;
 const CHECKPOINT_BYTES = 4 * 1024 * 1024;
+
+/** Tells this process from one with the same number, in another container. */
+const MARK = randomBytes(8).toString('hex');
 
 /** A reader that tidies up has the file for a moment; whoever crawls into it has it for good. */
 const LOCK_TRIES = 5;
@@ -182,7 +186,7 @@ function takeWriteLock(db: Database, path: string): void {
   lock(db, path);
   migrate(db, path);
   db.pragma(`application_id = ${APPLICATION_ID}`);
-  db.prepare("INSERT OR REPLACE INTO meta VALUES ('holder', ?)").run(process.pid);
+  db.prepare("INSERT OR REPLACE INTO meta VALUES ('holder', ?), ('holder_mark', ?)").run(process.pid, MARK);
   db.exec('COMMIT; BEGIN IMMEDIATE');
   db.pragma('busy_timeout = 5000');
 }
@@ -199,6 +203,10 @@ function lock(db: Database, path: string): void {
 function holderError(db: Database, path: string): SumiError | null {
   const hasMeta = db.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'meta'").get();
   const pid = hasMeta && db.prepare("SELECT value FROM meta WHERE key = 'holder'").pluck().get();
-  if (typeof pid !== 'number' || pid === process.pid || !isAlive(pid)) return null;
+  if (typeof pid !== 'number' || !isAlive(pid)) return null;
+  if (pid === process.pid) {
+    const mark = db.prepare("SELECT value FROM meta WHERE key = 'holder_mark'").pluck().get();
+    return mark === MARK ? sumiError('db-open-here', { file: path }) : null;
+  }
   return sumiError('db-in-use', { file: path, pid });
 }

@@ -2,6 +2,7 @@
 import type { Database } from 'better-sqlite3';
 import { LINK_FLAGS, relWords } from '../../parse/parsed-page.ts';
 import type { LinkBetween, LinkFilter, LinkRow } from '../read-side.ts';
+import { reverseSourcesOf } from './reverse-links.ts';
 
 interface LinkSetRow {
   page_id: number;
@@ -82,6 +83,12 @@ export function createLinkReader(db: Database, batch: number) {
   function* linksOfPage(pageId: number): Generator<LinkRow> {
     const own = setOf.get(pageId) as LinkSetRow | undefined;
     if (own !== undefined) yield* unpack(own, null);
+    const sources = reverseSourcesOf(db, pageId);
+    if (sources !== null) {
+      for (const { from_id: _, to_id: __, ...link } of linksFrom(sources, new Set([pageId]), true))
+        yield link;
+      return;
+    }
     // The digits may be part of a longer id: the cheap test picks the sets, unpacking decides.
     for (const set of sets('AND instr(l.targets, ?) > 0', [String(pageId)]))
       yield* unpack(set, (target) => target === pageId);

@@ -3,7 +3,14 @@
  * of this connection's own that stand before the file's.
  */
 import type { Database } from 'better-sqlite3';
-import { CHANGE_COLUMNS, CHANGE_TABLES, NEW_NAMES, ORPHAN_TABLE, READER_TABLE } from './schema.ts';
+import {
+  CHANGE_COLUMNS,
+  CHANGE_TABLES,
+  INDEX_TABLES,
+  NEW_NAMES,
+  ORPHAN_TABLE,
+  READER_TABLE,
+} from './schema.ts';
 
 const WITH_METADATA = 2;
 const WITH_HISTORY = 4;
@@ -12,6 +19,7 @@ const WITH_TROUBLE = 6;
 const WITH_WORDS = 7;
 const WITH_LOOKS = 10;
 const WITH_LEFT_OUT = 11;
+const WITH_INDEXES = 12;
 const LEFT_OUT = '0 AS left_out';
 const KNOWN = 'NULL AS known_state, NULL AS known_reason, NULL AS left_run, NULL AS left_reason';
 const WORDS = 'NULL AS lastmod_text, NULL AS details';
@@ -20,6 +28,7 @@ export function showAsCurrent(db: Database): void {
   const version = db.pragma('user_version', { simple: true }) as number;
   const make = (tables: string) => db.exec(tables.replaceAll('CREATE TABLE', 'CREATE TEMP TABLE'));
   if (version < WITH_ORPHANS) make(ORPHAN_TABLE);
+  if (version < WITH_INDEXES) make(INDEX_TABLES);
   if (version < WITH_LEFT_OUT) {
     db.exec(`CREATE TEMP VIEW url AS SELECT t.*, ${KNOWN} FROM main.url t`);
     if (version >= WITH_HISTORY) db.exec(`CREATE TEMP VIEW run AS SELECT t.*, ${LEFT_OUT} FROM main.run t`);

@@ -1,7 +1,7 @@
 /** Up to where each reader of `sumi changes` has looked, on SQLite. */
 import type { Database } from 'better-sqlite3';
 import type { ReaderLook } from '../reader-look.ts';
-import type { Session } from './session.ts';
+import type { OpenFile } from './session.ts';
 
 export function readLook(db: Database, projectId: number, reader: string): ReaderLook | null {
   const look = db
@@ -10,7 +10,7 @@ export function readLook(db: Database, projectId: number, reader: string): Reade
   return (look as ReaderLook | undefined) ?? null;
 }
 
-export function saveLook({ db, window }: Session, project: string, reader: string, look: ReaderLook): void {
+export function saveLook({ db, window }: OpenFile, project: string, reader: string, look: ReaderLook): void {
   db.prepare('INSERT OR REPLACE INTO reader_look SELECT id, ?, ?, ? FROM project WHERE name = ?').run(
     reader,
     look.run,

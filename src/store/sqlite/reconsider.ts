@@ -8,6 +8,7 @@ import { keepAnswer } from '../kept-answer.ts';
 import type { StateMove } from '../project-port.ts';
 import { NO_DEPTH } from '../settlement.ts';
 import { checkRevision, createMoves } from '../state-moves.ts';
+import { countWaiting } from './run-counts.ts';
 import { setPrepared } from './runs.ts';
 import type { Session } from './session.ts';
 import { rebuildWaiting, type WaitingPages } from './waiting-pages.ts';
@@ -59,8 +60,14 @@ interface Reconsideration {
   moves: StateMove[];
 }
 
+/** As much of a session as this needs: a project may be judged anew without one, too. */
+export interface Judged
+  extends Pick<Session, 'db' | 'projectId' | 'runId' | 'waiting' | 'waitingDelta' | 'isPrepared'> {
+  readonly known: Pick<Session['known'], 'setDepth'>;
+}
+
 export function reconsider(
-  session: Session,
+  session: Judged,
   waiting: WaitingPages,
   judge: (row: KnownPage) => Revision | null,
 ): Reconsideration {
@@ -127,14 +134,14 @@ export function reconsider(
   states.flush();
   if (asksAgain > 0)
     db.prepare('UPDATE run SET left_out = left_out - ? WHERE id = ?').run(asksAgain, session.runId);
-  countWaiting(session);
+  recountWaiting(session);
   rebuildWaiting(session, waiting);
   setPrepared(session);
   return { changed, moves: moves.list() };
 }
 
 /** Pages beside each other that get the same, as most do, are written at once. */
-function createStateWriter({ db, projectId, runId }: Session) {
+function createStateWriter({ db, projectId, runId }: Judged) {
   const write = db.prepare(
     `UPDATE url SET ${keepAnswer(String(runId))}, state = ?, priority = ?, reason = ?, attempts = 0, retry_at = NULL, hops = 0
      WHERE id BETWEEN ? AND ? AND project_id = ? AND state <> ${Fetching}`,
@@ -166,7 +173,9 @@ function isSame(a: Verdict, b: Verdict): boolean {
   return a.state === b.state && a.priority === b.priority && a.reason === b.reason;
 }
 
-function countWaiting({ db, projectId, waitingDelta }: Session): void {
+/** From the pages themselves. */
+function recountWaiting(session: Judged): void {
+  const { db, projectId, waitingDelta } = session;
   db.prepare('UPDATE host_queue SET waiting = 0 WHERE project_id = ?').run(projectId);
   db.prepare(
     `INSERT INTO host_queue (project_id, host_id, waiting) SELECT project_id, host_id, count(*) FROM url
@@ -174,4 +183,5 @@ function countWaiting({ db, projectId, waitingDelta }: Session): void {
      ON CONFLICT DO UPDATE SET waiting = excluded.waiting`,
   ).run(projectId);
   waitingDelta.clear();
+  session.waiting = countWaiting(db, projectId);
 }

@@ -15,7 +15,7 @@ interface KnownRow {
   left_run: number | null;
 }
 
-export function createRequeue(session: Session, waiting: WaitingPages, flushRows: () => void) {
+export function createRequeue(session: Session, waiting: WaitingPages) {
   const { db } = session;
   const read = db.prepare(
     'SELECT host_id, state, retry_at, hops, left_run FROM url WHERE id = ? AND project_id = ?',
@@ -48,7 +48,7 @@ export function createRequeue(session: Session, waiting: WaitingPages, flushRows
   }
 
   return (pageIds: readonly number[], priority: number): number => {
-    flushRows();
+    session.rows.flush();
     let queued = 0;
     for (const pageId of pageIds) if (requeuePage(pageId, priority)) queued++;
     // What waits now may have been visited before, also in a project's first run.

@@ -1,9 +1,9 @@
 /** What a plan of revisits learned, kept as one: a row a page, and the plan itself with its project. */
 import type { KeptPlan, RevisitBatch } from '../revisit-batch.ts';
-import type { Session } from './session.ts';
+import type { OpenFile } from './session.ts';
 
 export function saveRevisits(
-  { db, window }: Session,
+  { db, window }: OpenFile,
   project: string,
   batch: RevisitBatch,
   { plan, learnedRun, before }: KeptPlan,

@@ -1,17 +1,14 @@
 /** The life of projects and runs: begin, go on after a crash, take part, be opened to be judged anew. */
 import type { Database } from 'better-sqlite3';
+import { sumiError } from '../../errors.ts';
 import { PAGE_STATES } from '../../frontier/page-state.ts';
-import { REQUEST_KINDS } from '../host-port.ts';
 import { PAGE_TABLES } from '../page-tables.ts';
 import type { RunRequest, RunStart } from '../run-port.ts';
 import type { JoinedRun } from '../store-port.ts';
 import { isUnfinished } from '../unfinished-run.ts';
 import type { KnownUrls } from './known-urls.ts';
-import type { Session } from './session.ts';
+import type { OpenFile, Session } from './session.ts';
 import type { WaitingPages } from './waiting-pages.ts';
-
-const GAP = REQUEST_KINDS.indexOf('gap');
-const CLEARED = REQUEST_KINDS.indexOf('cleared');
 
 interface RunRow {
   id: number;
@@ -23,8 +20,31 @@ interface RunRow {
   bytes: number;
 }
 
-export function beginRun(session: Session, waiting: WaitingPages, request: RunRequest): RunStart {
-  const { db } = session;
+/** A run and its project, as rows name them. */
+interface RunKey {
+  readonly projectId: number;
+  readonly runId: number;
+}
+
+/** A run to be worked on by a session that is still to be made. */
+export interface OpenedRun {
+  readonly start: RunStart;
+  readonly isFirstRun: boolean;
+}
+
+/** Nobody changes under a session what it works on. */
+function refuseLive({ live }: OpenFile, projectId: number, project: string): void {
+  for (const session of live)
+    if (session.projectId === projectId) throw sumiError('run-under-way', { project, run: session.runId });
+}
+
+function isFirstOf(db: Database, projectId: number): boolean {
+  return db.prepare('SELECT count(*) FROM run WHERE project_id = ?').pluck().get(projectId) === 1;
+}
+
+export function beginRun(file: OpenFile, request: RunRequest): OpenedRun {
+  const { db, window, rows } = file;
+  window.commit();
   db.prepare('INSERT OR IGNORE INTO project (name, created_at) VALUES (?, ?)').run(
     request.project,
     request.now,
@@ -33,8 +53,11 @@ export function beginRun(session: Session, waiting: WaitingPages, request: RunRe
     .prepare('SELECT id FROM project WHERE name = ?')
     .pluck()
     .get(request.project) as number;
-  session.projectId = projectId;
-  if (request.fresh) clearProject(db, projectId, request.now);
+  refuseLive(file, projectId, request.project);
+  if (request.fresh) {
+    clearProject(db, projectId, request.now);
+    rows.followRows();
+  }
   const last = db
     .prepare(
       'SELECT id, status, config_hash, metadata, pages, requests, bytes FROM run WHERE project_id = ? ORDER BY id DESC LIMIT 1',
@@ -42,109 +65,88 @@ export function beginRun(session: Session, waiting: WaitingPages, request: RunRe
     .get(projectId) as RunRow | undefined;
   const goesOn = last !== undefined && isUnfinished(last);
   if (!goesOn) closeRuns(db, projectId, request.now);
-  const unprepared = goesOn ? readUnprepared(session, last.id) : null;
-  session.runId = goesOn ? last.id : newRun(session, request);
-  const runs = db.prepare('SELECT count(*) FROM run WHERE project_id = ?').pluck().get(projectId);
-  session.isFirstRun = runs === 1;
-  session.isPrepared = false;
+  const unprepared = goesOn ? readUnprepared(db, { projectId, runId: last.id }) : null;
+  const runId = goesOn ? last.id : newRun(db, projectId, request);
   const resumed = goesOn && unprepared?.isNew !== true;
   const previousHash = unprepared === null ? (last?.config_hash ?? null) : unprepared.previousHash;
   const isChanged = previousHash !== request.configHash;
-  if (!resumed || isChanged) setUnprepared(session, !resumed, previousHash);
-  if (resumed && isChanged) reopenLimitedHosts(session);
+  if (!resumed || isChanged) setUnprepared(db, { projectId, runId }, !resumed, previousHash);
+  if (resumed && isChanged) reopenLimitedHosts(db, projectId);
   if (goesOn) {
     db.prepare(
       `UPDATE run SET status = 'running', finished_at = NULL, config_hash = ?, config = ?,
          metadata = COALESCE(?, metadata) WHERE id = ?`,
     ).run(request.configHash, request.config, request.metadata, last.id);
   }
-  recoverLeases(session, waiting, request.now);
-  session.window.commit();
+  window.commit();
   return {
-    runId: session.runId,
-    projectId,
-    resumed,
-    previousConfigHash: previousHash,
-    pagesDone: resumed ? last.pages : 0,
-    requestsDone: resumed ? last.requests : 0,
-    bytesDone: resumed ? last.bytes : 0,
-    knownUrls: session.known.size,
+    isFirstRun: isFirstOf(db, projectId),
+    start: {
+      ...{ runId, projectId, resumed, previousConfigHash: previousHash, knownUrls: 0 },
+      pagesDone: resumed ? last.pages : 0,
+      requestsDone: resumed ? last.requests : 0,
+      bytesDone: resumed ? last.bytes : 0,
+    },
   };
 }
 
-/** The project's last run, opened for its pages to be judged anew without a crawl. False when there is none. */
-export function openRun(session: Session, waiting: WaitingPages, request: RunRequest): boolean {
-  const { db } = session;
+/** The project's last run, opened for its pages to be judged anew without a crawl. Null when there is none. */
+export function openRun(file: OpenFile, request: RunRequest): RunKey | null {
+  const { db, window } = file;
+  window.commit();
   const last = db
     .prepare(
-      `SELECT r.id, r.project_id FROM run r JOIN project p ON p.id = r.project_id WHERE p.name = ?
+      `SELECT r.id AS runId, r.project_id AS projectId FROM run r JOIN project p ON p.id = r.project_id WHERE p.name = ?
        ORDER BY r.id DESC LIMIT 1`,
     )
-    .get(request.project) as { id: number; project_id: number } | undefined;
-  if (last === undefined) return false;
-  session.projectId = last.project_id;
-  session.runId = last.id;
-  session.isFirstRun = false;
-  session.isPrepared = false;
+    .get(request.project) as RunKey | undefined;
+  if (last === undefined) return null;
+  refuseLive(file, last.projectId, request.project);
   db.prepare('UPDATE run SET config_hash = ?, config = ? WHERE id = ?').run(
     request.configHash,
     request.config,
-    last.id,
+    last.runId,
   );
-  reopenLimitedHosts(session);
-  recoverLeases(session, waiting, request.now);
-  return true;
+  reopenLimitedHosts(db, last.projectId);
+  // The queue is built anew from the pages, which tell also how many wait.
+  db.prepare('UPDATE url SET state = 1 WHERE project_id = ? AND state = 2').run(last.projectId);
+  return last;
 }
 
 /** A run whose pages wait again goes on with the next `begin`. */
-export function leaveOpen({ db, runId }: Session): void {
+export function leaveOpen(db: Database, runId: number): void {
   db.prepare("UPDATE run SET status = 'interrupted', error = NULL WHERE id = ?").run(runId);
 }
 
-export type JoinedFileRun = Pick<JoinedRun, 'start' | 'project' | 'config' | 'metadata'>;
+export type JoinedFileRun = OpenedRun & Pick<JoinedRun, 'project' | 'config' | 'metadata'>;
 
-/** The file has one writer, so to take part in a run under way is to go on with it as it is. */
-export function joinRun(
-  session: Session,
-  waiting: WaitingPages,
-  runId: number,
-  now: number,
-): JoinedFileRun | null {
-  const row = session.db
+/** The file has one writer, so to take part in a run under way is to go on with one that was left as it is. */
+export function joinRun(file: OpenFile, runId: number): JoinedFileRun | null {
+  const { db, window } = file;
+  window.commit();
+  const row = db
     .prepare(
-      `SELECT r.project_id, p.name AS project, r.config, r.metadata, r.config_hash, r.pages, r.requests, r.bytes
+      `SELECT r.id, r.project_id, p.name AS project, r.config, r.metadata, r.config_hash, r.pages, r.requests, r.bytes
        FROM run r JOIN project p ON p.id = r.project_id WHERE r.id = ? AND r.status = 'running'`,
     )
     .get(runId) as (RunRow & { project_id: number; project: string; config: string }) | undefined;
   if (row === undefined) return null;
-  session.projectId = row.project_id;
-  session.runId = runId;
+  const { project_id: projectId, project, config, metadata } = row;
+  refuseLive(file, projectId, project);
   // Whoever began it has not judged the known pages yet, and only he may.
-  if (readUnprepared(session, runId) !== null) return null;
-  const runs = session.db.prepare('SELECT count(*) FROM run WHERE project_id = ?').pluck();
-  session.isFirstRun = runs.get(row.project_id) === 1;
-  session.isPrepared = false;
-  recoverLeases(session, waiting, now);
-  session.window.commit();
+  if (readUnprepared(db, { projectId, runId }) !== null) return null;
   return {
-    project: row.project,
-    config: row.config,
-    metadata: row.metadata,
+    ...{ project, config, metadata },
+    isFirstRun: isFirstOf(db, projectId),
     start: {
-      runId,
-      projectId: row.project_id,
-      resumed: true,
-      previousConfigHash: row.config_hash,
-      pagesDone: row.pages,
-      requestsDone: row.requests,
-      bytesDone: row.bytes,
-      knownUrls: session.known.size,
+      ...{ runId, projectId, resumed: true, previousConfigHash: row.config_hash, knownUrls: 0 },
+      ...{ pagesDone: row.pages, requestsDone: row.requests, bytesDone: row.bytes },
     },
   };
 }
 
 /** The limit may be another one now; where it is not, the next request finds that out. */
-function reopenLimitedHosts({ db, projectId }: Session): void {
+function reopenLimitedHosts(db: Database, projectId: number): void {
   db.prepare(
     `UPDATE host_queue SET closed_state = NULL, closed_reason = NULL WHERE project_id = ? AND closed_state = ${PAGE_STATES.RequestLimitHit}`,
   ).run(projectId);
@@ -157,13 +159,18 @@ interface Unprepared {
   previousHash: string | null;
 }
 
-function readUnprepared({ db, projectId }: Session, runId: number): Unprepared | null {
+function readUnprepared(db: Database, { projectId, runId }: RunKey): Unprepared | null {
   const json = db.prepare('SELECT value FROM meta WHERE key = ?').pluck().get(`unprepared:${projectId}`);
   const found = json === undefined ? null : (JSON.parse(json as string) as Unprepared);
   return found?.run === runId ? found : null;
 }
 
-function setUnprepared({ db, projectId, runId }: Session, isNew: boolean, previousHash: string | null): void {
+function setUnprepared(
+  db: Database,
+  { projectId, runId }: RunKey,
+  isNew: boolean,
+  previousHash: string | null,
+): void {
   const isEmpty = db.prepare('SELECT 1 FROM url WHERE project_id = ? LIMIT 1').get(projectId) === undefined;
   if (isEmpty) return;
   const value: Unprepared = { run: runId, isNew, previousHash };
@@ -173,19 +180,18 @@ function setUnprepared({ db, projectId, runId }: Session, isNew: boolean, previo
   );
 }
 
-export function setPrepared(session: Session): void {
+export function setPrepared(session: Pick<Session, 'db' | 'projectId' | 'isPrepared'>): void {
   if (session.isPrepared) return;
   session.db.prepare('DELETE FROM meta WHERE key = ?').run(`unprepared:${session.projectId}`);
   session.isPrepared = true;
 }
 
-function newRun(session: Session, request: RunRequest): number {
-  const { db, projectId } = session;
+function newRun(db: Database, projectId: number, request: RunRequest): number {
   db.prepare(
     'UPDATE host_queue SET requests = 0, closed_state = NULL, closed_reason = NULL WHERE project_id = ?',
   ).run(projectId);
-  // Whoever was given up in the last run is asked again in this one.
-  db.prepare('UPDATE host SET probes = 0 WHERE probes > 0').run();
+  // Whoever was given up in the last run is asked again in this one. A host that is leased is its holder's to write.
+  db.prepare('UPDATE host SET probes = 0 WHERE probes > 0 AND lease_owner IS NULL').run();
   return Number(
     db
       .prepare(
@@ -195,47 +201,16 @@ function newRun(session: Session, request: RunRequest): number {
   );
 }
 
-/**
- * A last request that lies ahead of us says that the clock was set back: what hosts and pages wait for is counted from
- * now, or a crawl would rest for as long as the clock was wrong. Nobody waits less than was left after that request.
- */
-function followClock(db: Database, now: number): void {
-  const last = db
-    .prepare(`SELECT sent_at FROM request WHERE kind <> ${CLEARED} ORDER BY id DESC LIMIT 1`)
-    .pluck()
-    .get();
-  if (last === undefined || (last as number) <= now) return;
-  for (const [table, column] of [
-    ['host', 'not_before'],
-    ['host', 'blocked_until'],
-    ['host', 'distrusted_until'],
-    ['url', 'retry_at'],
-  ])
-    db.prepare(
-      `UPDATE ${table} SET ${column} = CAST(@now + max(0, ${column} - @last) AS INTEGER) WHERE ${column} > @now`,
-    ).run({ now, last });
-}
-
-/** We are the file's only writer, so every lease found is a dead crawler's: its hosts rest one full delay. */
-function recoverLeases(session: Session, waiting: WaitingPages, now: number): void {
-  const { db } = session;
-  followClock(db, now);
-  db.prepare(
-    `INSERT INTO request (run_id, host_id, kind, slot_at, sent_at, ended_at, delay_ms, per_host, status_code, wire_bytes)
-     SELECT ?, id, ?, ?, ?, ?, 0, 0, 0, 0 FROM host WHERE lease_owner IS NOT NULL`,
-  ).run(session.runId, GAP, now, now, now);
-  db.prepare(
-    'UPDATE host SET taken_over = 1, lease_owner = NULL, lease_until = NULL WHERE lease_owner IS NOT NULL',
-  ).run();
+/** Pages that were in flight when the project's run was left: they wait again. */
+export function requeueInFlight({ db, projectId }: Session, waiting: WaitingPages): void {
   db.prepare(
     `INSERT INTO host_queue (project_id, host_id, waiting) SELECT project_id, host_id, count(*) FROM url
      WHERE project_id = ? AND state = 2
      GROUP BY host_id ON CONFLICT DO UPDATE SET waiting = waiting + excluded.waiting`,
-  ).run(session.projectId);
-  // Other projects' pages in flight stay as they are until their own run goes on: only then are they queued again.
+  ).run(projectId);
   const lost = db
     .prepare('UPDATE url SET state = 1 WHERE project_id = ? AND state = 2 RETURNING id, host_id, priority')
-    .all(session.projectId) as {
+    .all(projectId) as {
     id: number;
     host_id: number;
     priority: number;
@@ -243,7 +218,7 @@ function recoverLeases(session: Session, waiting: WaitingPages, now: number): vo
   for (const row of lost) waiting.add(row.host_id, row.priority, row.id);
 }
 
-/** We are the file's only writer: a run with which nobody goes on is over. */
+/** Nobody else writes to the file: a run that no session works on, and with which nobody goes on, is over. */
 function closeRuns(db: Database, projectId: number, now: number): void {
   db.prepare(
     "UPDATE run SET status = 'interrupted', finished_at = COALESCE(finished_at, ?) WHERE project_id = ? AND status = 'running'",
@@ -270,6 +245,7 @@ export function clearPages(db: Database, projectId: number): void {
   const own = '(SELECT id FROM url WHERE project_id = ?)';
   for (const table of PAGE_TABLES) db.prepare(`DELETE FROM ${table} WHERE page_id IN ${own}`).run(projectId);
   db.prepare(`DELETE FROM redirect_wait WHERE target_id IN ${own}`).run(projectId);
+  db.prepare('DELETE FROM index_state WHERE project_id = ?').run(projectId);
   for (const table of ['visit', 'page_change']) {
     db.prepare(`DELETE FROM ${table} WHERE run_id IN (SELECT id FROM run WHERE project_id = ?)`).run(
       projectId,

@@ -1,9 +1,9 @@
 /** Depths per origin (page_depth): the project's old ones are replaced as one. */
 import type { DepthBatch } from '../run-port.ts';
-import type { Session } from './session.ts';
+import type { OpenFile } from './session.ts';
 
 export function saveDepths(
-  { db, window }: Session,
+  { db, window }: OpenFile,
   projectId: number,
   origins: readonly string[],
   batches: Iterable<DepthBatch>,

@@ -109,6 +109,16 @@ export const READER_TABLE = `CREATE TABLE reader_look (
   PRIMARY KEY (project_id, reader)
 ) WITHOUT ROWID;`;
 
+/** Who links to a page, and what such indexes were built from (index-state.ts). */
+export const INDEX_TABLES = `
+CREATE TABLE reverse_link_set (page_id INTEGER PRIMARY KEY, sources TEXT NOT NULL);
+CREATE TABLE index_state (
+  project_id INTEGER NOT NULL,
+  kind TEXT NOT NULL,
+  built_from TEXT NOT NULL,
+  PRIMARY KEY (project_id, kind)
+) WITHOUT ROWID;`;
+
 /** Pages that nothing leads to any more, and the run at whose end that was found. */
 export const ORPHAN_TABLE = 'CREATE TABLE orphan (page_id INTEGER PRIMARY KEY, run_id INTEGER NOT NULL);';
 
@@ -398,6 +408,9 @@ ${READER_TABLE}
 ALTER TABLE discovery ADD COLUMN guessed TEXT;
 ALTER TABLE host ADD COLUMN head_checks INTEGER NOT NULL DEFAULT 0;
 ${NAME_BY_SITES}`,
+  // Indexes for lists, which are built where they are asked for.
+  `${INDEX_TABLES}
+CREATE INDEX robots_txt_host ON robots_txt (host_id);`,
 ];
 
 export const SCHEMA_VERSION = MIGRATIONS.length;

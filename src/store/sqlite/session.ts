@@ -1,20 +1,46 @@
-/** What the parts of the SQLite adapter share while a project is open: the connection, the seen-table, the counters. */
+/** What all sessions on an opened file share, and what each of them has for itself: its project, its seen-table, its counters. */
 import type { Database } from 'better-sqlite3';
+import type { Clock } from '../../primitives/clock.ts';
+import type { UrlHasher } from '../../primitives/url-hash.ts';
 import type { Reconsidered, Verdict } from '../frontier-port.ts';
 import type { HostLease } from '../host-port.ts';
 import type { CommitWindow } from './commit-window.ts';
+import type { FailureGuard } from './failure-guard.ts';
+import type { HostHolder, HostTurns } from './host-turns.ts';
 import type { KnownUrls } from './known-urls.ts';
+import type { PageDepths } from './page-depths.ts';
+import type { PageRows } from './page-rows.ts';
 
-export interface Session {
+/** The file, opened once for all sessions: one connection that writes, one commit window, one source of ids. */
+export interface OpenFile {
+  readonly path: string;
   readonly db: Database;
+  readonly clock: Clock;
   readonly guard: FailureGuard;
+  /** Its groups have the writes of all sessions. */
   readonly window: CommitWindow;
   readonly hosts: HostIds;
-  known: KnownUrls;
+  readonly hasher: UrlHasher;
+  readonly depths: PageDepths;
+  readonly rows: PageRows;
+  readonly turns: HostTurns;
+  /** The sessions that have begun and not ended, in this order. */
+  readonly live: Set<Session>;
+  /** Numbers the blocks of waiting pages. */
+  nextBlock(): number;
+}
+
+type Shared = Pick<OpenFile, 'db' | 'window' | 'hosts' | 'rows' | 'turns' | 'nextBlock'>;
+
+export interface Session extends Shared, HostHolder {
+  /** The name under which hosts are leased. */
+  readonly owner: string;
+  readonly projectId: number;
+  readonly runId: number;
+  readonly guard: FailureGuard;
+  readonly known: KnownUrls;
   /** Pages waiting in the project, for progress. */
   waiting: number;
-  projectId: number;
-  runId: number;
   /** No run of the project came before this one. */
   isFirstRun: boolean;
   /** Known pages were judged for this run, or new ones offered: what `begin` noted as left to do is done. */
@@ -35,16 +61,14 @@ export interface Session {
   readonly runDelta: { pages: number; bytes: number; requests: number };
   /** Page GETs that were permitted and have neither counted nor been given back. */
   permits: number;
+  /** Gives back what it holds; from then on every verb is answered with this. */
+  end(answer: unknown): void;
 }
 
-export interface FailureGuard {
-  /** What the first failure said; null while all is well. */
-  readonly failure: unknown;
-  /** The error to answer with. One of SQLite's is final. */
-  fail(error: unknown): unknown;
-}
+/** As much of a session as counts waiting pages. */
+type Counting = Pick<Session, 'waiting' | 'waitingDelta'>;
 
-export function addWaiting(session: Session, hostId: number, delta: number): void {
+export function addWaiting(session: Counting, hostId: number, delta: number): void {
   session.waiting += delta;
   session.waitingDelta.set(hostId, (session.waitingDelta.get(hostId) ?? 0) + delta);
 }

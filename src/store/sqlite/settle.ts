@@ -130,7 +130,7 @@ export function createSettling(
       addWaiting(session, lease.hostId, 1);
       state = Queued;
     } else if (redirect !== null) {
-      offers.flush();
+      session.rows.flush();
       const targetId = candidateIds[redirect.candidate];
       // A shorter path to the page may have been found since it was claimed.
       const depth = session.known.depthOf(pageId);

@@ -31,7 +31,7 @@ export function createSitemaps(session: Session, offers: Offers) {
   return {
     saveEntries(findings: readonly SitemapFinding[], now: number): SavedEntry[] {
       // Those that were not known have no entry yet; they get their ids in order.
-      let lastId = offers.lastId;
+      let { lastId } = session.rows;
       const pageIds = offers.offerAll(
         findings.map(({ candidate }) => candidate),
         null,

@@ -2,17 +2,21 @@ import type { Database } from 'better-sqlite3';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { seededRandom } from '../../../test/seeded-random.ts';
 import { openForWriting } from './open-database.ts';
-import type { Session } from './session.ts';
-import { createWaitingPages, rebuildWaiting, type WaitingPages } from './waiting-pages.ts';
+import {
+  createBlockNumbers,
+  createWaitingPages,
+  type QueueScope,
+  rebuildWaiting,
+  type WaitingPages,
+} from './waiting-pages.ts';
 
 const HOST = 1;
 let db: Database;
 let waiting: WaitingPages;
-let session: Session;
+let session: QueueScope;
 beforeEach(() => {
   db = openForWriting(':memory:');
-  // The queue uses the connection and the project of its session, nothing else.
-  session = { db, projectId: 1 } as Session;
+  session = { db, projectId: 1, nextBlock: createBlockNumbers(db) };
   waiting = createWaitingPages(session);
 });
 afterEach(() => db.close());
@@ -45,9 +49,10 @@ describe('a host’s queue', () => {
     waiting.add(1, 1, 10);
     waiting.add(2, 1, 20);
     waiting.flush();
-    session.projectId = 2;
+    const own = waiting;
+    waiting = createWaitingPages({ ...session, projectId: 2 });
     expect(take(10, 1)).toEqual([]);
-    session.projectId = 1;
+    waiting = own;
     expect(take(10, 1)).toEqual([10]);
     expect(take(10, 2)).toEqual([20]);
   });

@@ -5,6 +5,7 @@
  * from), because one row or index entry a page would dirty a database page for almost every URL. A block stays until
  * its last id was claimed; ids whose page no longer waits are passed over, so a block may repeat after a crash.
  */
+import type { Database } from 'better-sqlite3';
 import { PAGE_STATES } from '../../frontier/page-state.ts';
 import type { Session } from './session.ts';
 
@@ -29,7 +30,6 @@ export interface WaitingPages {
 
 /** How far claims have got in a host's first block. */
 interface Cursor {
-  projectId: number;
   seq: number;
   at: number;
   priority: number;
@@ -51,10 +51,15 @@ interface BlockRow {
 }
 
 /** What the queue needs to know of a session. */
-export type QueueScope = Pick<Session, 'db' | 'projectId'>;
+export type QueueScope = Pick<Session, 'db' | 'projectId' | 'nextBlock'>;
 
-export function createWaitingPages(session: QueueScope): WaitingPages {
-  const { db } = session;
+/** Blocks are numbered through the whole file. */
+export function createBlockNumbers(db: Database): () => number {
+  let last = (db.prepare('SELECT max(seq) FROM wait_block').pluck().get() as number | null) ?? 0;
+  return () => ++last;
+}
+
+export function createWaitingPages({ db, projectId, nextBlock }: QueueScope): WaitingPages {
   const insert = db.prepare('INSERT INTO wait_block VALUES (?, ?, ?, ?, ?, ?)');
   const first = db.prepare(
     `SELECT priority, first_id, seq, ids FROM wait_block WHERE project_id = ? AND host_id = ?
@@ -72,7 +77,6 @@ export function createWaitingPages(session: QueueScope): WaitingPages {
     .pluck();
   const removeHost = db.prepare('DELETE FROM wait_block WHERE project_id = ? AND host_id = ?');
   const removeAll = db.prepare('DELETE FROM wait_block WHERE project_id = ?');
-  let seq = (db.prepare('SELECT max(seq) FROM wait_block').pluck().get() as number | null) ?? 0;
   /** New ids gathered since the last flush: they come in ascending order. */
   const gathered: IdsByHost = new Map();
   /** Ids that come back: apart, because a block must not reach over ids that stand in others. */
@@ -95,7 +99,7 @@ export function createWaitingPages(session: QueueScope): WaitingPages {
     for (let i = 0; i < ids.length; i += BLOCK_IDS) {
       const block = new Uint32Array(Math.min(BLOCK_IDS, ids.length - i));
       for (let at = 0; at < block.length; at++) block[at] = ids[i + at];
-      insert.run(session.projectId, hostId, priority, block[0], ++seq, Buffer.from(block.buffer));
+      insert.run(projectId, hostId, priority, block[0], nextBlock(), Buffer.from(block.buffer));
       const cursor = cursors.get(hostId);
       // Of two blocks with the same first id the one that was written first stands first.
       if (cursor !== undefined && isBefore(priority, block[0], cursor)) cursor.ids = null;
@@ -109,7 +113,7 @@ export function createWaitingPages(session: QueueScope): WaitingPages {
   function makeWay(hostId: number, priority: number, ids: number[]): number {
     const cursor = cursors.get(hostId);
     if (cursor === undefined || cursor.priority !== priority || ids[0] > cursor.nextId) return 0;
-    const block = removed.get(session.projectId, hostId, priority, cursor.firstId, cursor.seq) as Buffer;
+    const block = removed.get(projectId, hostId, priority, cursor.firstId, cursor.seq) as Buffer;
     insertBlocks(hostId, priority, idsOf(block).subarray(cursor.at));
     cursors.delete(hostId);
     return ids.findLastIndex((id) => id < cursor.nextId) + 1;
@@ -117,15 +121,14 @@ export function createWaitingPages(session: QueueScope): WaitingPages {
 
   /** The block to claim from, and where the last claim left off. Claims take a few ids each: it is read once for all of them. */
   function firstBlock(hostId: number): (Cursor & { ids: Uint32Array }) | null {
-    const { projectId } = session;
     const cursor = cursors.get(hostId);
-    if (cursor?.projectId === projectId && isAtHand(cursor)) return cursor;
+    if (cursor !== undefined && isAtHand(cursor)) return cursor;
     const row = first.get(projectId, hostId) as BlockRow | undefined;
     if (row === undefined) return null;
     if (++blocksRead % MOST_AT_HAND === 0) for (const other of cursors.values()) other.ids = null;
     const { priority, first_id: firstId, seq } = row;
     const at = cursor?.seq === seq ? cursor.at : 0;
-    return { projectId, seq, at, priority, firstId, nextId: 0, ids: idsOf(row.ids) };
+    return { seq, at, priority, firstId, nextId: 0, ids: idsOf(row.ids) };
   }
 
   return {
@@ -156,7 +159,7 @@ export function createWaitingPages(session: QueueScope): WaitingPages {
         let { at } = block;
         while (at < ids.length && left > 0) if (take(ids[at++])) left--;
         if (at === ids.length) {
-          remove.run(session.projectId, hostId, block.priority, block.firstId, block.seq);
+          remove.run(projectId, hostId, block.priority, block.firstId, block.seq);
           cursors.delete(hostId);
         } else {
           block.at = at;
@@ -184,18 +187,18 @@ export function createWaitingPages(session: QueueScope): WaitingPages {
         gathered.clear();
         returned.clear();
         cursors.clear();
-        removeAll.run(session.projectId);
+        removeAll.run(projectId);
       } else {
         gathered.delete(hostId);
         returned.delete(hostId);
         cursors.delete(hostId);
-        removeHost.run(session.projectId, hostId);
+        removeHost.run(projectId, hostId);
       }
     },
 
     ids(hostId) {
       this.flush(hostId);
-      return (all.all(session.projectId, hostId) as Buffer[]).flatMap((ids) => [...idsOf(ids)]);
+      return (all.all(projectId, hostId) as Buffer[]).flatMap((ids) => [...idsOf(ids)]);
     },
   };
 }
@@ -219,9 +222,12 @@ function idsOf(blob: Buffer): Uint32Array {
 }
 
 /** Puts every waiting row of the project into blocks again, after states changed in bulk. */
-export function rebuildWaiting(session: QueueScope, waiting: WaitingPages): void {
+export function rebuildWaiting(
+  { db, projectId }: Pick<QueueScope, 'db' | 'projectId'>,
+  waiting: WaitingPages,
+): void {
   waiting.clear();
-  const read = session.db
+  const read = db
     .prepare(
       `SELECT id, host_id, priority FROM url WHERE project_id = ? AND id > ? AND state = ${PAGE_STATES.Queued}
          AND retry_at IS NULL ORDER BY id LIMIT ${ROWS_AT_ONCE}`,
@@ -229,7 +235,7 @@ export function rebuildWaiting(session: QueueScope, waiting: WaitingPages): void
     .raw();
   let gathered = 0;
   for (let after = 0; ; ) {
-    const rows = read.all(session.projectId, after) as [id: number, hostId: number, priority: number][];
+    const rows = read.all(projectId, after) as [id: number, hostId: number, priority: number][];
     if (rows.length === 0) break;
     for (const [id, hostId, priority] of rows) waiting.add(hostId, priority, id);
     after = rows[rows.length - 1][0];

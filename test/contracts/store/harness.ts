@@ -159,7 +159,7 @@ export function linksTo(candidates: Candidate[], flags: number[] = []): Partial<
   };
 }
 
-/** A store in the middle of a run, with the everyday verbs in short. */
+/** A run on a store, with the everyday verbs in short. */
 export interface OpenRun {
   readonly opened: Store;
   /** Closing it closes what was opened for it. */
@@ -177,25 +177,34 @@ export interface OpenRun {
 }
 
 export async function beginRun(harness: StoreHarness, request: Partial<RunRequest> = {}): Promise<OpenRun> {
-  const opened = await harness.open();
+  return beginOn(await harness.open(), harness.clock, request);
+}
+
+/** A run beside others on a store that is open. */
+export async function beginOn(
+  opened: Store,
+  clock: FakeClock,
+  request: Partial<RunRequest> = {},
+): Promise<OpenRun> {
+  const { owner = 'me' } = request;
   const begun = await opened.begin({
     project: 'p',
-    owner: 'me',
+    owner,
     configHash: 'hash',
     config: '{}',
     fresh: false,
     metadata: null,
-    now: harness.clock.now(),
+    now: clock.now(),
     ...request,
   });
   const store = { ...begun, close: () => opened.close() };
-  const now = () => harness.clock.now();
+  const now = () => clock.now();
   const run: OpenRun = {
     opened,
     store,
     start: store.start,
     async lease(host = HOST) {
-      const lease = await store.frontier.leaseHost('me', host, now(), LEASE_MS);
+      const lease = await store.frontier.leaseHost(owner, host, now(), LEASE_MS);
       expect(lease, `the lease on ${host}`).not.toBeNull();
       return lease!;
     },

@@ -7,7 +7,7 @@
 import { createSitemapWeb } from '../../crawl/discover/sitemap-web.ts';
 import { exchangeWith, logRequest } from '../../crawl/hosts/exchange.ts';
 import { keepLeases } from '../../crawl/hosts/keep-leases.ts';
-import { ActiveHost } from '../../crawl/hosts/leased-host.ts';
+import { LeasedHost } from '../../crawl/hosts/leased-host.ts';
 import type { CrawlParts } from '../../crawl/parts.ts';
 import type { FetchRequest, Outcome } from '../../fetch/fetcher.ts';
 import { HostPace } from '../../politeness/host-pace.ts';
@@ -46,9 +46,9 @@ export function openPoliteWeb(parts: CrawlParts, options: PoliteWebOptions): Pol
   const { store, clock, owner, policy, pace } = parts;
   const { leaseMs } = parts.limits;
   const around = { ...parts, placed() {} };
-  const hosts = new Map<string, ActiveHost>();
+  const hosts = new Map<string, LeasedHost>();
   /** Hosts that are being leased: two who ask at once have one lease. */
-  const leasing = new Map<string, Promise<ActiveHost>>();
+  const leasing = new Map<string, Promise<LeasedHost>>();
   const robots = new Map<string, RobotsAnswer>();
   const keeper = keepLeases({
     frontier: store.frontier,
@@ -78,14 +78,14 @@ export function openPoliteWeb(parts: CrawlParts, options: PoliteWebOptions): Pol
     signal.throwIfAborted();
   }
 
-  function hold(url: string): Promise<ActiveHost> {
+  function hold(url: string): Promise<LeasedHost> {
     const name = parts.normalizer.normalize(url)?.host ?? new URL(url).hostname;
     const held = leasing.get(name) ?? lease(name).finally(() => leasing.delete(name));
     leasing.set(name, held);
     return held;
   }
 
-  async function lease(name: string): Promise<ActiveHost> {
+  async function lease(name: string): Promise<LeasedHost> {
     let isTold = false;
     for (;;) {
       const held = hosts.get(name);
@@ -93,7 +93,7 @@ export function openPoliteWeb(parts: CrawlParts, options: PoliteWebOptions): Pol
       const lease = await store.frontier.leaseHost(owner, name, clock.now(), leaseMs);
       if (lease !== null) {
         const clockOfHost = new HostPace(name, lease.state, pace, clock, lease.takenOver);
-        const host = new ActiveHost(lease, clockOfHost, () => false);
+        const host = new LeasedHost(lease, clockOfHost, () => false);
         host.leaseEnds = keeper.endsAt(lease);
         hosts.set(name, host);
         return host;

@@ -1,0 +1,16 @@
+/** The hosts that this loop has leased, and what those who lease them, use them and give them back tell each other. */
+import type { LeasedHost } from './leased-host.ts';
+
+export class HeldHosts {
+  readonly byName = new Map<string, LeasedHost>();
+  /** The store may have more hosts with pages to lease. */
+  mayHaveMore = true;
+  /** Leases on their way, here or back. */
+  moving = 0;
+  isStopped = false;
+
+  /** It has not been given back or lost. */
+  has(host: LeasedHost): boolean {
+    return this.byName.get(host.lease.host) === host;
+  }
+}

@@ -1,0 +1,28 @@
+/** Builds the indexes that lists and searches need; see index-state.ts. */
+import type { IndexBuilt, IndexKind } from '../index-state.ts';
+import { SORTS_OF_FETCHED } from '../list-queries.ts';
+import { buildReverseLinks } from './reverse-links.ts';
+import { ask, type Session } from './session.ts';
+
+const BUILDERS: Record<IndexKind, (session: Session, projectId: number) => Promise<IndexBuilt | null>> = {
+  'reverse-links': buildReverseLinks,
+  sorts: async (session) => {
+    for (const { column, index } of SORTS_OF_FETCHED)
+      await session.attempt((sql) =>
+        ask(sql, `CREATE INDEX IF NOT EXISTS ${index} ON fetched (${column}, page_id)`),
+      );
+    return { kind: 'sorts', pages: 0, isWhole: true };
+  },
+};
+
+export async function buildIndex(
+  session: Session,
+  project: string,
+  kind: IndexKind,
+): Promise<IndexBuilt | null> {
+  await session.window.flush();
+  const [found] = await session.attempt((sql) =>
+    ask<{ id: number }>(sql, 'SELECT id FROM project WHERE name = $1', [project]),
+  );
+  return found === undefined ? null : await BUILDERS[kind](session, found.id);
+}

@@ -1,4 +1,4 @@
-/** Options of `sumi watch`: how much it may visit and when, by which rule, and who hears of what changed. */
+/** Options for `sumi watch`: how much it may visit and when, how pages are chosen, and where events are sent. */
 
 import type { OptionGroup } from '../option-spec.ts';
 import { FILLED } from '../text-patterns.ts';
@@ -10,7 +10,7 @@ export const watchOptions = {
     choices: ['value', 'score', 'bands'],
     default: 'value',
     hashed: false,
-    doc: 'How to choose the pages to visit next. value: where a visit helps most to keep the copies up to date. score: by a score of change frequency, age and depth. bands: at fixed intervals, by change frequency.',
+    doc: 'How to choose the pages to visit next. value: where a visit does most to keep the stored copies up to date. score: by a score of change frequency, age and depth. bands: at fixed intervals, by change frequency.',
   },
   budget: {
     setBy: 'project',
@@ -21,7 +21,7 @@ export const watchOptions = {
     placeholder: 'N/day',
     hashed: false,
     ofRun: false,
-    doc: 'The most visits in that time, first crawl included. After the first crawl they are spread evenly.',
+    doc: 'The most visits per day (or other period), including the first crawl. After the first crawl they are spread evenly.',
   },
   'host-budget': {
     setBy: 'project',
@@ -33,7 +33,7 @@ export const watchOptions = {
     placeholder: 'N/day',
     hashed: false,
     ofRun: false,
-    doc: 'The most visits to one host in that time.',
+    doc: 'The most visits to one host per day (or other period).',
   },
   hours: {
     setBy: 'project',
@@ -67,7 +67,7 @@ export const watchOptions = {
     expected: 'addresses of feeds or sitemaps, without user and password (those go to --auth)',
     placeholder: 'URL',
     hashed: false,
-    doc: 'A feed (RSS, Atom) or sitemap to read besides those that the site names. Repeat it for more.',
+    doc: 'A feed (RSS, Atom) or sitemap to read in addition to those that the site names. Repeat it for more.',
   },
   webhook: {
     setBy: 'operator',
@@ -79,7 +79,7 @@ export const watchOptions = {
     placeholder: 'URL',
     hashed: false,
     secret: true,
-    doc: 'Send every page that changed, came or went to this URL, as JSON by POST. Repeat it for more.',
+    doc: 'Send an event for every new, changed or gone page to this URL, as JSON by POST. Repeat it for more.',
   },
   'webhook-allow': {
     setBy: 'operator',
@@ -101,7 +101,7 @@ export const watchOptions = {
     placeholder: 'TEXT',
     hashed: false,
     secret: 'whole',
-    doc: 'Sign webhooks with this secret (HMAC-SHA256). Better given as SUMI_WEBHOOK_SECRET than as a flag.',
+    doc: 'Sign webhooks with this secret (HMAC-SHA256). The variable SUMI_WEBHOOK_SECRET is safer than the flag.',
   },
   'webhook-secret-file': {
     setBy: 'operator',
@@ -122,6 +122,6 @@ export const watchOptions = {
     expected: 'a command with its arguments, every quote closed',
     placeholder: 'COMMAND',
     hashed: false,
-    doc: 'Run this program for every page that changed, came or went. It gets the event on standard input; no shell is used.',
+    doc: 'Run this program for every new, changed or gone page. It gets the event on standard input; no shell is used.',
   },
 } as const satisfies OptionGroup;

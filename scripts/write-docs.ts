@@ -5,7 +5,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { renderErrorsDoc, renderOptionsDoc, renderOptionsSchema } from '../src/config/render-docs.ts';
 import { markdownFiles, REPOSITORY } from './markdown-files.ts';
-import { fillColumns, tablesOfNewDatabase } from './tables-doc.ts';
+import { fillColumns, fillFacts, tablesOfNewDatabase } from './tables-doc.ts';
 import { fillWords } from './words-doc.ts';
 import { wrapProse } from './wrap-prose.ts';
 
@@ -14,7 +14,7 @@ writeFileSync(new URL('options.md', docs), renderOptionsDoc());
 writeFileSync(new URL('options.schema.json', docs), renderOptionsSchema());
 writeFileSync(new URL('errors.md', docs), renderErrorsDoc());
 const tables = new URL('tables.md', docs);
-writeFileSync(tables, fillColumns(readFileSync(tables, 'utf8'), tablesOfNewDatabase()));
+writeFileSync(tables, fillFacts(fillColumns(readFileSync(tables, 'utf8'), tablesOfNewDatabase())));
 const words = new URL('words.md', docs);
 writeFileSync(words, fillWords(readFileSync(words, 'utf8')));
 

@@ -82,8 +82,8 @@ const PARTS: Record<string, { uses: string[]; types?: string[] }> = {
   },
   // Lists and changes in the formats of programs and people, written to any stream or to files.
   export: {
-    uses: ['primitives', 'frontier', 'change', 'render', 'pages/changes'],
-    types: ['store', 'graph', 'project'],
+    uses: ['primitives', 'frontier', 'change', 'render', 'pages/changes', 'store'],
+    types: ['graph', 'project'],
   },
   // Patterns and domains are checked before a crawl begins.
   config: { uses: ['primitives', 'url', 'scope'] },

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
-import { fillColumns, headingsOf, tablesOfNewDatabase } from '../scripts/tables-doc.ts';
+import { fillColumns, fillFacts, headingsOf, tablesOfNewDatabase } from '../scripts/tables-doc.ts';
+import { FACTS } from '../src/store/page-facts.ts';
 
 const doc = readFileSync(new URL('../docs/tables.md', import.meta.url), 'utf8');
 const tables = tablesOfNewDatabase();
@@ -12,6 +13,15 @@ it('docs/tables.md has a section for every table and view of a new database, and
 it('docs/tables.md names the columns that a new database has (else: npm run docs)', () => {
   expect(doc.match(/^Columns: /gm)).toHaveLength(tables.size);
   expect(doc).toBe(fillColumns(doc, tables));
+});
+
+it('docs/tables.md tells of every page fact (else: npm run docs)', () => {
+  const lines = doc.split('\n');
+  for (const { column, about } of FACTS)
+    expect(lines.filter((line) => line.startsWith(`| \`${column}\` |`) && line.includes(about))).toHaveLength(
+      1,
+    );
+  expect(doc).toBe(fillFacts(doc));
 });
 
 it('a column that is missing from the page is noticed', () => {

@@ -3,56 +3,56 @@ import { COUNTING_WORD_NAMES } from '../frontier/counting-words.ts';
 import type { BrokenLink } from '../graph/broken-links.ts';
 import type { ListedRun } from '../project/list-rows.ts';
 import type { SiteEntryRow } from '../project/list-site-entries.ts';
+import type { FactKind } from '../store/page-facts.ts';
+import { columnOrder, type OwnRowColumn } from '../store/page-views.ts';
 import type { HostRow, LinkRow, PageRow, WorkerRow } from '../store/read-side.ts';
 import type { RowColumn } from './parquet-pieces.ts';
 
+type ParquetType = RowColumn<PageRow>['type'];
+
+/** The columns of a page that are no facts, with their types in Parquet. */
+const OWN: Record<OwnRowColumn, ParquetType> = {
+  url: 'string',
+  state: 'string',
+  reason: 'string',
+  depth: 'integer',
+  final_url: 'string',
+  redirect_count: 'integer',
+  id: 'long',
+  project: 'string',
+  host: 'string',
+  fetch_url: 'string',
+  change: 'string',
+  change_frequency: 'number',
+  changes_detected: 'integer',
+  priority: 'integer',
+  attempts: 'integer',
+  retry_at: 'string',
+  discovered_at: 'string',
+  discovered_run: 'long',
+  visited_run: 'long',
+  referrer_id: 'long',
+  redirect_to: 'long',
+  left_run: 'long',
+  left_reason: 'string',
+};
+
+const TYPE_OF_KIND: Record<FactKind, ParquetType> = {
+  whole: 'integer',
+  long: 'long',
+  duration: 'number',
+  time: 'string',
+  text: 'string',
+  flag: 'boolean',
+  hash: 'string',
+  bits: 'string',
+};
+
 /** Every column of a page, in order, with its type in Parquet. */
-export const PAGE_COLUMNS = [
-  { name: 'url', type: 'string' },
-  { name: 'state', type: 'string' },
-  { name: 'reason', type: 'string' },
-  { name: 'status_code', type: 'integer' },
-  { name: 'title', type: 'string' },
-  { name: 'h1', type: 'string' },
-  { name: 'depth', type: 'integer' },
-  { name: 'content_type', type: 'string' },
-  { name: 'word_count', type: 'integer' },
-  { name: 'content_hash', type: 'string' },
-  { name: 'final_url', type: 'string' },
-  { name: 'redirect_count', type: 'integer' },
-  { name: 'etag', type: 'string' },
-  { name: 'last_modified', type: 'string' },
-  { name: 'visited_at', type: 'string' },
-  { name: 'error', type: 'string' },
-  { name: 'id', type: 'long' },
-  { name: 'project', type: 'string' },
-  { name: 'host', type: 'string' },
-  { name: 'fetch_url', type: 'string' },
-  { name: 'meta_description', type: 'string' },
-  { name: 'lang', type: 'string' },
-  { name: 'charset', type: 'string' },
-  { name: 'canonical', type: 'string' },
-  { name: 'noindex', type: 'boolean' },
-  { name: 'nofollow', type: 'boolean' },
-  { name: 'content_length', type: 'long' },
-  { name: 'simhash', type: 'string' },
-  { name: 'cache_control', type: 'string' },
-  { name: 'response_ms', type: 'number' },
-  { name: 'change', type: 'string' },
-  { name: 'change_frequency', type: 'number' },
-  { name: 'changes_detected', type: 'integer' },
-  { name: 'priority', type: 'integer' },
-  { name: 'attempts', type: 'integer' },
-  { name: 'retry_at', type: 'string' },
-  { name: 'discovered_at', type: 'string' },
-  { name: 'discovered_run', type: 'long' },
-  { name: 'visited_run', type: 'long' },
-  { name: 'referrer_id', type: 'long' },
-  { name: 'redirect_to', type: 'long' },
-  { name: 'body_key', type: 'string' },
-  { name: 'left_run', type: 'long' },
-  { name: 'left_reason', type: 'string' },
-] as const satisfies readonly RowColumn<PageRow>[];
+export const PAGE_COLUMNS = columnOrder('row', Object.keys(OWN)).map(({ name, fact }) => ({
+  name: name as keyof PageRow,
+  type: fact === null ? OWN[name as OwnRowColumn] : TYPE_OF_KIND[fact.kind],
+})) satisfies readonly RowColumn<PageRow>[];
 
 export const PAGE_NAMES: readonly (keyof PageRow)[] = PAGE_COLUMNS.map(({ name }) => name);
 

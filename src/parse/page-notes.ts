@@ -3,12 +3,53 @@
  * a meaning of their own and the ends of headings. It does not decide where reading continues.
  */
 import { META_WIDTH } from './attribute-spans.ts';
-import type { HtmlScan } from './html-scan.ts';
 import * as at from './kernel-layout.ts';
 import type { LinkSpans } from './link-spans.ts';
 import type { OpenBoxes } from './open-boxes.ts';
 import type { ScanKernel } from './scan-kernel.ts';
 import { tagId } from './tag-names.ts';
+import type { TextPiece } from './text-regions.ts';
+
+/** What a scan notes of a page. Offsets point into the scanned bytes; a start of -1 means absent. */
+export interface HtmlScan {
+  readonly links: LinkSpans;
+  titleStart: number;
+  titleEnd: number;
+  h1Start: number;
+  h1End: number;
+  baseStart: number;
+  baseEnd: number;
+  langStart: number;
+  langEnd: number;
+  /** For each meta: name, http-equiv, content and charset as pairs of offsets, `META_WIDTH` numbers per meta. */
+  metas: Int32Array;
+  metaCount: number;
+  /** The content of each JSON-LD script, as pairs of offsets. */
+  linkedData: number[];
+  /** White space folded, references decoded; UTF-8. */
+  text: Uint8Array;
+  /** The pieces of the page that the text consists of. */
+  readonly pieces: readonly TextPiece[];
+}
+
+export function newScan(links: LinkSpans, pieces: readonly TextPiece[]): HtmlScan {
+  return {
+    links,
+    pieces,
+    titleStart: -1,
+    titleEnd: -1,
+    h1Start: -1,
+    h1End: -1,
+    baseStart: -1,
+    baseEnd: -1,
+    langStart: -1,
+    langEnd: -1,
+    metas: new Int32Array(META_WIDTH * 32),
+    metaCount: 0,
+    linkedData: [],
+    text: new Uint8Array(0),
+  };
+}
 
 const A = tagId('a');
 const AREA = tagId('area');

@@ -3,9 +3,10 @@
  * it may be in doubt whether an element is raw text at all. Then its content is also read for links, and the page
  * continues at the end tag that it would have had.
  */
-import type { HtmlScan } from './html-scan.ts';
+
 import * as at from './kernel-layout.ts';
 import { noteLinkedData } from './linked-data.ts';
+import type { HtmlScan } from './page-notes.ts';
 import { findRawEnd, findScriptEnd } from './raw-text.ts';
 import type { ScanKernel } from './scan-kernel.ts';
 import { tagId } from './tag-names.ts';

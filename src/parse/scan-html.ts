@@ -7,12 +7,11 @@
  * what that means.
  */
 
-import { isHtmlType, META_WIDTH } from './attribute-spans.ts';
-import type { HtmlScan } from './html-scan.ts';
+import { isHtmlType } from './attribute-spans.ts';
 import * as at from './kernel-layout.ts';
 import { createLinkSpans } from './link-spans.ts';
 import { createOpenBoxes } from './open-boxes.ts';
-import { createPageNotes } from './page-notes.ts';
+import { createPageNotes, type HtmlScan, newScan } from './page-notes.ts';
 import { createRawContent } from './raw-content.ts';
 import { createScanKernel, type ScanKernel } from './scan-kernel.ts';
 import { READ_AS, SpecialElements } from './special-elements.ts';
@@ -41,22 +40,7 @@ export function createHtmlScanner(kernel: ScanKernel = createScanKernel()): Html
   const boxes = createOpenBoxes(kernel, regions);
   const links = createLinkSpans(kernel);
   const stops = createTextStops(kernel, special);
-  const result: HtmlScan = {
-    links,
-    pieces: regions.pieces,
-    titleStart: -1,
-    titleEnd: -1,
-    h1Start: -1,
-    h1End: -1,
-    baseStart: -1,
-    baseEnd: -1,
-    langStart: -1,
-    langEnd: -1,
-    metas: new Int32Array(META_WIDTH * 32),
-    metaCount: 0,
-    linkedData: [],
-    text: new Uint8Array(0),
-  };
+  const result = newScan(links, regions.pieces);
   /** The kernel's state, page and text: fetched again for each page, because they move when a larger page comes. */
   let state = kernel.state;
   let bytes = kernel.bytes;

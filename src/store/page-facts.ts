@@ -310,13 +310,13 @@ export const PAGE_FACTS = {
 type Table = typeof PAGE_FACTS;
 export type FactName = keyof Table;
 
+export type PageFact = Fact & { name: FactName };
+
 /** The facts in order, each with all properties of an entry. */
 export const FACTS = Object.entries(PAGE_FACTS).map(([name, fact]) => ({
   name,
   ...fact,
-})) as readonly (Fact & {
-  name: FactName;
-})[];
+})) as readonly PageFact[];
 
 interface KindValues {
   whole: number;
@@ -352,6 +352,19 @@ export type ParsedFacts = Pick<PageFacts, NamesWith<{ isParsed: true }>>;
 /** What a visit that read nothing new (unchanged, failed, gone) says of the page. The rest stays as it was. */
 export type PageTouch = Pick<PageFacts, NamesWith<{ touched: string }>>;
 
+type RowName<F extends Fact> = F extends { shown: { row: { as: infer As extends string } } }
+  ? As
+  : F extends { shown: { row: object } }
+    ? F['column']
+    : never;
+
+/** The facts in a row of the read side: times are ISO 8601, hashes hex, flags numbers. */
+export type FactRow = {
+  -readonly [K in FactName as RowName<Table[K]>]: RowValue<Table[K]['kind']> | null;
+};
+
+type RowValue<K extends FactKind> = K extends 'text' | 'time' | 'hash' | 'bits' ? string : number;
+
 /** The facts of a visit that read nothing. */
 export const NO_FACTS = Object.fromEntries(
   FACTS.map(({ name, empty }) => [name, empty]),
@@ -363,6 +376,10 @@ export const COMPARED = FACTS.filter(({ part }) => part !== undefined);
 export const PARSED_FACTS = FACTS.filter(({ isParsed }) => isParsed).map(
   ({ name }) => name,
 ) as readonly (keyof ParsedFacts)[];
+
+export const NO_PARSED_FACTS = Object.fromEntries(
+  PARSED_FACTS.map((name) => [name, NO_FACTS[name]]),
+) as Readonly<ParsedFacts>;
 
 /** What of a page is compared with what is stored of it. */
 export function comparedFacts(facts: Readonly<PageFacts>): Pick<PageFacts, ComparedFact> {

@@ -5,7 +5,8 @@
  */
 import { PAGE_STATES } from '../frontier/page-state.ts';
 import { INDEXABLE } from './indexable.ts';
-import { FACTS, type FactKind, type FactView } from './page-facts.ts';
+import { FACTS, type FactKind, type FactRow, type FactView, type PageFact } from './page-facts.ts';
+import type { PageRow } from './read-side.ts';
 import { NO_DEPTH } from './settlement.ts';
 
 const code = PAGE_STATES;
@@ -29,6 +30,8 @@ export interface Dialect {
   /** The URLs that the page `u` links to, as a JSON array. */
   linksFound: string;
 }
+
+export type OwnRowColumn = Exclude<keyof PageRow, keyof FactRow>;
 
 /** The columns of a view that are no facts, by name, in order. */
 type OwnColumns = Readonly<Record<string, string>>;
@@ -112,26 +115,80 @@ export function pageViews(dialect: Dialect): Record<Exclude<FactView, 'row'>, st
   };
 }
 
+/** What the databases say differently of a row of the read side. */
+export interface RowDialect extends Pick<Dialect, 'time' | 'hash'> {
+  /** 64 bits as 16 digits of hex. */
+  bits(column: string): string;
+  /** `change_frequency` of the row `f`. */
+  frequency: string;
+}
+
+const rowOwn = ({ time, frequency }: RowDialect): Record<OwnRowColumn, string> => ({
+  url: 'u.url',
+  state: 'u.state',
+  reason: 'u.reason',
+  depth: `NULLIF(u.depth, ${NO_DEPTH})`,
+  final_url: 'f.final_url',
+  redirect_count: 'COALESCE(f.redirect_count, 0)',
+  id: 'u.id',
+  project: 'p.name',
+  host: 'h.name',
+  fetch_url: FETCH_URL,
+  change: 'f.change',
+  change_frequency: `COALESCE(${frequency}, 0)`,
+  changes_detected: 'COALESCE(f.changes_detected, 0)',
+  priority: 'u.priority',
+  attempts: 'u.attempts',
+  retry_at: time('u.retry_at'),
+  discovered_at: time('u.discovered_at'),
+  discovered_run: 'u.discovered_run',
+  visited_run: 'f.run_id',
+  referrer_id: 'u.referrer_id',
+  redirect_to: 'f.redirect_to',
+  left_run: 'u.left_run',
+  left_reason: 'u.left_reason',
+});
+
+/** The SELECT list of PageRow; `state` is a number in it. */
+export function pageRowList(dialect: RowDialect): string {
+  const { time, hash, bits } = dialect;
+  return selectList('row', rowOwn(dialect), { time, hash, bits });
+}
+
 /** The columns of a view in order: each of its own, and behind it the facts whose entries lead back to it. */
-export function selectList(view: FactView, own: OwnColumns, shownAs: ShownAs): string {
-  const followers = new Map<string, { name: string; sql: string }>();
-  for (const { column, kind, shown } of FACTS) {
-    const place = shown?.[view];
-    if (place === undefined) continue;
-    if (followers.has(place.after)) throw new Error(`two facts stand after ${place.after} in ${view}`);
-    const sql = shownAs[kind]?.(`f.${column}`) ?? `f.${column}`;
-    followers.set(place.after, { name: place.as ?? column, sql });
+export function columnOrder(
+  view: FactView,
+  own: readonly string[],
+): { name: string; fact: PageFact | null }[] {
+  const followers = new Map<string, PageFact>();
+  for (const fact of FACTS) {
+    const after = fact.shown?.[view]?.after;
+    if (after === undefined) continue;
+    if (followers.has(after)) throw new Error(`two facts stand after ${after} in ${view}`);
+    followers.set(after, fact);
   }
-  const list: string[] = [];
-  for (let [name, sql] of Object.entries(own)) {
+  const order: { name: string; fact: PageFact | null }[] = [];
+  for (const first of own) {
+    let name = first;
+    let fact: PageFact | null = null;
     for (;;) {
-      list.push(sql.endsWith(`.${name}`) ? sql : `${sql} AS ${name}`);
+      order.push({ name, fact });
       const next = followers.get(name);
       if (next === undefined) break;
       followers.delete(name);
-      ({ name, sql } = next);
+      fact = next;
+      name = next.shown?.[view]?.as ?? next.column;
     }
   }
   if (followers.size > 0) throw new Error(`${view} has no column ${[...followers.keys()].join(', ')}`);
+  return order;
+}
+
+function selectList(view: FactView, own: OwnColumns, shownAs: ShownAs): string {
+  const list = columnOrder(view, Object.keys(own)).map(({ name, fact }) => {
+    const column = fact === null ? own[name] : `f.${fact.column}`;
+    const sql = fact === null ? column : (shownAs[fact.kind]?.(column) ?? column);
+    return sql.endsWith(`.${name}`) ? sql : `${sql} AS ${name}`;
+  });
   return list.join(',\n    ');
 }

@@ -13,6 +13,7 @@ import type { PageState } from '../frontier/page-state.ts';
 import type { ChangeFigures } from './change-figures.ts';
 import type { StoredRobots } from './host-port.ts';
 import type { MapErrors } from './map-errors.ts';
+import type { FactRow } from './page-facts.ts';
 import type { ListReader } from './read-lists.ts';
 import type { ReaderLook } from './reader-look.ts';
 import type { LedgerRow } from './run-port.ts';
@@ -48,40 +49,21 @@ export interface StoredRun extends RunRow {
   config: string;
 }
 
-export interface PageRow {
+/** A page, with what its last visits found (page-facts.ts). */
+export interface PageRow extends FactRow {
   url: string;
   state: PageState;
   reason: string | null;
-  status_code: number | null;
-  title: string | null;
-  h1: string | null;
   depth: number | null;
-  content_type: string | null;
-  word_count: number | null;
-  content_hash: string | null;
   final_url: string | null;
   redirect_count: number;
-  etag: string | null;
-  last_modified: string | null;
-  visited_at: string | null;
-  error: string | null;
   id: number;
   project: string;
   host: string;
   fetch_url: string;
-  meta_description: string | null;
-  lang: string | null;
-  charset: string | null;
-  canonical: string | null;
-  noindex: number | null;
-  nofollow: number | null;
-  content_length: number | null;
-  simhash: string | null;
-  cache_control: string | null;
-  response_ms: number | null;
   /** The outcome of the last visit. */
   change: VisitRecord['outcome'] | null;
-  /** Specification 003's numbers: changes a day, and changes seen. */
+  /** Changes a day, and changes seen. */
   change_frequency: number;
   changes_detected: number;
   priority: number;
@@ -92,7 +74,6 @@ export interface PageRow {
   visited_run: number | null;
   referrer_id: number | null;
   redirect_to: number | null;
-  body_key: string | null;
   /** The last run that left the page out and kept what was known of it, and why; null where none did. */
   left_run: number | null;
   left_reason: string | null;

@@ -1,9 +1,12 @@
 /** Makes a file of this version one of an older version: what came later is taken out, and its number with it. */
 import type { Database } from 'better-sqlite3';
+import { FACTS } from '../../src/store/page-facts.ts';
 
 /** By the version that brought it. */
 const BROUGHT: readonly [version: number, sql: string][] = [
-  [8, 'ALTER TABLE fetched DROP COLUMN robots_other; ALTER TABLE fetched DROP COLUMN x_robots_tag'],
+  ...FACTS.flatMap(({ column, since }): [number, string][] =>
+    since === undefined ? [] : [[since.sqlite, `ALTER TABLE fetched DROP COLUMN ${column}`]],
+  ),
   [10, 'ALTER TABLE discovery DROP COLUMN looks; ALTER TABLE discovery DROP COLUMN searched'],
   [
     11,

@@ -2,6 +2,7 @@
 
 import type { LinkList, ParsedPage } from '../../parse/parsed-page.ts';
 import { createFingerprinter, type Fingerprinter } from '../../parse/simhash.ts';
+import { NO_PARSED_FACTS } from '../../store/page-facts.ts';
 import type { ContentInput, ContentParser } from '../parts.ts';
 
 /** Made by the first page that has a parser of its own: most crawls have none. */
@@ -14,15 +15,14 @@ export function readContent(parse: ContentParser, input: ContentInput): ParsedPa
   fingerprinter ??= createFingerprinter();
   const fingerprint = fingerprinter(text);
   return {
+    ...NO_PARSED_FACTS,
     title: keepable(found.title),
     h1: keepable(found.h1),
     description: keepable(found.description),
-    lang: null,
     canonical: null,
     baseHref: null,
     robots: { noindex: false, nofollow: false, other: '' },
     refresh: null,
-    structuredData: null,
     charset: 'utf-8',
     text,
     storedText: () => Buffer.from(given.replace(/\r\n?/g, '\n').trimEnd()),

@@ -11,6 +11,7 @@ import { IS_EXTERNAL, IS_NOT_EXTERNAL } from '../external-urls.ts';
 import { readHosts } from '../host-filter.ts';
 import { REQUEST_KINDS, type StoredRobots } from '../host-port.ts';
 import { orderOfPages, type PagePlace } from '../page-order.ts';
+import { pageRowList } from '../page-views.ts';
 import { createListReader } from '../read-lists.ts';
 import type {
   HostRow,
@@ -23,7 +24,6 @@ import type {
   RunRow,
   StoredRun,
 } from '../read-side.ts';
-import { NO_DEPTH } from '../settlement.ts';
 import { disconnect, postgresError, type Sql } from './connection.ts';
 import { createListDatabase } from './list-database.ts';
 import { openForReading } from './open-database.ts';
@@ -51,16 +51,12 @@ const time = (column: string) => `CASE WHEN ${column} > 0 THEN ${iso(column)} EN
 /** Halves go up, as in SQLite; PostgreSQL rounds them to even. */
 const whole = (number: string) => `floor(${number} + 0.5)`;
 
-const PAGE_COLUMNS = `u.url, u.state, u.reason, f.status_code, f.title, f.h1, NULLIF(u.depth, ${NO_DEPTH}) AS depth,
-  f.content_type, f.word_count, ${hex('f.content_hash')} AS content_hash, f.final_url,
-  COALESCE(f.redirect_count, 0) AS redirect_count, f.etag, f.last_modified, ${time('f.visited_at')} AS visited_at, f.error,
-  u.id, p.name AS project, h.name AS host, COALESCE(u.fetch_url, u.url) AS fetch_url, f.description AS meta_description,
-  f.lang, f.charset, f.canonical, f.noindex, f.nofollow, f.content_length,
-  lpad(to_hex(COALESCE(f.simhash, 0)), 16, '0') AS simhash,
-  f.cache_control, f.response_ms, f.change, COALESCE(f.change_frequency, 0) AS change_frequency,
-  COALESCE(f.changes_detected, 0) AS changes_detected, u.priority, u.attempts, ${time('u.retry_at')} AS retry_at,
-  ${time('u.discovered_at')} AS discovered_at, u.discovered_run, f.run_id AS visited_run, u.referrer_id, f.redirect_to,
-  f.body_key, u.left_run, u.left_reason`;
+const PAGE_COLUMNS = pageRowList({
+  time,
+  hash: hex,
+  bits: (column) => `lpad(to_hex(COALESCE(${column}, 0)), 16, '0')`,
+  frequency: 'f.change_frequency',
+});
 const FETCHED = 'fetched f ON f.page_id = u.id AND f.host_id = u.host_id';
 /** The site of a page: its host, with the port where the URL has one. A robots.txt's is that of its origin. */
 const SITE = "split_part(u.url, '/', 3)";

@@ -8,6 +8,7 @@
  * anew with each of them.
  */
 import { MOST_CHANGES_A_DAY } from '../../change/visit-record.ts';
+import { withFactColumns } from '../fact-columns.ts';
 import { REQUEST_KINDS } from '../host-port.ts';
 import { knownByNumber, outcomeNumber } from '../visit-rows.ts';
 import { VIEWS } from './views.ts';
@@ -411,7 +412,7 @@ WHERE n.project_id = p.id AND p.name = n.by_host AND n.by_site <> p.name
   AND NOT EXISTS (SELECT 1 FROM project o WHERE o.name = n.by_site);`;
 
 /** Each brings the database one version on. */
-export const MIGRATIONS: readonly string[] = [
+export const MIGRATIONS: readonly string[] = withFactColumns('postgres', [
   `${TABLES}\n${partitionsOf(FIRST_PARTITIONED)}`,
   `${CHANGES}\n${partitionsOf(['visit', 'page_change', 'sitemap_entry', 'revisit'])}\n${HISTORY_OF_LOG}`,
   ORPHANS,
@@ -468,7 +469,7 @@ CREATE TABLE index_state (
   PRIMARY KEY (project_id, kind)
 );
 ${partitionsOf(['reverse_link_set'])}`,
-];
+]);
 export const SCHEMA_VERSION = MIGRATIONS.length;
 
 /** Views hold no data: ours are made anew. Those of extensions and operators stay as they are. */

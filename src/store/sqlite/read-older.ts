@@ -3,6 +3,7 @@
  * of this connection's own that stand before the file's.
  */
 import type { Database } from 'better-sqlite3';
+import { missingColumns } from '../fact-columns.ts';
 import {
   CHANGE_COLUMNS,
   CHANGE_TABLES,
@@ -40,6 +41,9 @@ export function showAsCurrent(db: Database): void {
   }
   if (version >= WITH_HISTORY && version < WITH_WORDS)
     db.exec(`CREATE TEMP VIEW sitemap_entry AS SELECT t.*, ${WORDS} FROM main.sitemap_entry t`);
+  const facts = missingColumns(version);
+  if (version >= WITH_HISTORY && facts.length > 0)
+    db.exec(`CREATE TEMP VIEW fetched AS SELECT t.*, ${facts.join(', ')} FROM main.fetched t`);
   if (version >= WITH_HISTORY) {
     const missing = ['guessed'];
     if (version < WITH_LOOKS) missing.push('looks', 'searched');
@@ -56,6 +60,7 @@ export function showAsCurrent(db: Database): void {
     db.exec(`ALTER TABLE temp.sitemap_entry ADD COLUMN ${column} TEXT`);
   for (const [table, columns] of Object.entries(CHANGE_COLUMNS)) {
     const added = Object.entries(columns).map(([name, value]) => `${value} AS ${name}`);
+    if (table === 'fetched') added.push(...facts);
     if (table === 'run') added.push(LEFT_OUT);
     if (table === 'run' && version < WITH_METADATA) added.push('NULL AS metadata');
     const own = table === 'project' ? projectColumns(db) : 't.*';

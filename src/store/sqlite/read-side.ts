@@ -13,6 +13,7 @@ import { IS_EXTERNAL, IS_NOT_EXTERNAL } from '../external-urls.ts';
 import { readHosts } from '../host-filter.ts';
 import { REQUEST_KINDS, type StoredRobots } from '../host-port.ts';
 import { orderOfPages } from '../page-order.ts';
+import { pageRowList } from '../page-views.ts';
 import { createListReader } from '../read-lists.ts';
 import type {
   HostRow,
@@ -25,7 +26,6 @@ import type {
   RunRow,
   StoredRun,
 } from '../read-side.ts';
-import { NO_DEPTH } from '../settlement.ts';
 import { createListDatabase } from './list-database.ts';
 import { openForReading, storeError } from './open-database.ts';
 import { readSettings } from './project-settings.ts';
@@ -49,15 +49,12 @@ const iso = (column: string) =>
 /** A file of an older version may hold more, and reading does not migrate it. */
 const FREQUENCY = `min(f.change_frequency, ${MOST_CHANGES_A_DAY})`;
 
-const PAGE_COLUMNS = `u.url, u.state, u.reason, f.status_code, f.title, f.h1, NULLIF(u.depth, ${NO_DEPTH}) AS depth,
-  f.content_type, f.word_count, NULLIF(lower(hex(f.content_hash)), '') AS content_hash, f.final_url,
-  COALESCE(f.redirect_count, 0) AS redirect_count, f.etag, f.last_modified, ${iso('f.visited_at')} AS visited_at, f.error,
-  u.id, p.name AS project, h.name AS host, COALESCE(u.fetch_url, u.url) AS fetch_url, f.description AS meta_description,
-  f.lang, f.charset, f.canonical, f.noindex, f.nofollow, f.content_length, printf('%016x', f.simhash) AS simhash,
-  f.cache_control, f.response_ms, f.change, COALESCE(${FREQUENCY}, 0) AS change_frequency,
-  COALESCE(f.changes_detected, 0) AS changes_detected, u.priority, u.attempts, ${iso('u.retry_at')} AS retry_at,
-  ${iso('u.discovered_at')} AS discovered_at, u.discovered_run, f.run_id AS visited_run, u.referrer_id, f.redirect_to,
-  f.body_key, u.left_run, u.left_reason`;
+const PAGE_COLUMNS = pageRowList({
+  time: iso,
+  hash: (column) => `NULLIF(lower(hex(${column})), '')`,
+  bits: (column) => `printf('%016x', ${column})`,
+  frequency: FREQUENCY,
+});
 /** The site of a page: its host, with the port where the URL has one. A robots.txt's is that of its origin. */
 const SITE =
   "substr(u.url, instr(u.url, '//') + 2, instr(substr(u.url || '/', instr(u.url, '//') + 2), '/') - 1)";

@@ -6,6 +6,7 @@
 import type { Database } from 'better-sqlite3';
 import { MOST_CHANGES_A_DAY } from '../../change/visit-record.ts';
 import { sumiError } from '../../errors.ts';
+import { withFactColumns } from '../fact-columns.ts';
 import { REQUEST_KINDS } from '../host-port.ts';
 import { knownByNumber, outcomeNumber } from '../visit-rows.ts';
 import { VIEWS } from './views.ts';
@@ -122,18 +123,11 @@ CREATE TABLE index_state (
 /** Pages that nothing leads to any more, and the run at whose end that was found. */
 export const ORPHAN_TABLE = 'CREATE TABLE orphan (page_id INTEGER PRIMARY KEY, run_id INTEGER NOT NULL);';
 
-/** The columns that the version of history added, with what stands for them in a file that is older. */
+/** The columns that the version of history added, with what stands for them in a file that is older; without facts. */
 export const CHANGE_COLUMNS = {
   project: { settings: 'NULL', revisit_plan: 'NULL', learned_run: '0' },
   run: { mode: 'NULL', mode_reason: 'NULL' },
-  fetched: {
-    text_hash: 'NULL',
-    facet_hash: 'NULL',
-    structured_data: 'NULL',
-    wire_bytes: '0',
-    change_frequency: '0.0',
-    changes_detected: '0',
-  },
+  fetched: { change_frequency: '0.0', changes_detected: '0' },
 } as const;
 
 /**
@@ -167,7 +161,7 @@ UPDATE project SET name = n.name FROM temp.new_name n WHERE n.id = project.id;
 DROP TABLE temp.new_name;`;
 
 /** For tests too, which make files of older versions of them. */
-export const MIGRATIONS: readonly string[] = [
+export const MIGRATIONS: readonly string[] = withFactColumns('sqlite', [
   `
 CREATE TABLE meta (key TEXT PRIMARY KEY, value) WITHOUT ROWID;
 
@@ -411,7 +405,7 @@ ${NAME_BY_SITES}`,
   // Indexes for lists, which are built where they are asked for.
   `${INDEX_TABLES}
 CREATE INDEX robots_txt_host ON robots_txt (host_id);`,
-];
+]);
 
 export const SCHEMA_VERSION = MIGRATIONS.length;
 

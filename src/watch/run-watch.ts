@@ -30,6 +30,7 @@ export interface WatchLife {
 const PASSING: ReadonlySet<string> = new Set([
   'db-in-use',
   'db-locked',
+  'db-open-here',
   'project-in-use',
   'store-away',
   'store-unreachable',

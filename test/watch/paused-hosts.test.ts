@@ -292,7 +292,8 @@ it('gives up the pages of a paused host that was leased to ask for its sitemaps'
     allowance,
     extensions: { clock, store },
   });
-  expect(await handle.finished).toMatchObject({ status: 'completed', by_state: { RateLimited: 4 } });
+  // It read nothing, and its start URL is refused for now.
+  expect(await handle.finished).toMatchObject({ status: 'failed', by_state: { RateLimited: 4 } });
   expect(web.log.length).toBe(before);
 });
 

@@ -56,7 +56,7 @@ export const watchOptions = {
     placeholder: 'TIME',
     hashed: false,
     ofRun: false,
-    doc: 'Time between two ticks. A tick visits the pages that are due.',
+    doc: 'How often to check for pages that are due.',
   },
   feed: {
     setBy: 'project',

@@ -85,7 +85,8 @@ function buildCommand() {
 function buildLibrary() {
   return build({
     ...shared,
-    entryPoints: { index: 'src/index.ts' },
+    // The thread that reads is started by its file.
+    entryPoints: { index: 'src/index.ts', 'read-thread': 'src/store/sqlite/read-thread.ts' },
     outdir: fresh,
     splitting: true,
     format: 'esm',

@@ -85,7 +85,11 @@ export { type FullReport, reportOnRun as report } from './project/report-on-run.
 export type { StorePlace } from './project/with-store.ts';
 export type { ScopeCandidate, ScopeRule, Verdict } from './scope/classify.ts';
 export type { BodyStore } from './store/bodies.ts';
-export { openBodies, openReadSide as openResults } from './store/open-store.ts';
+export {
+  type OpenReadSideOptions as OpenResultsOptions,
+  openBodies,
+  openReadSide as openResults,
+} from './store/open-store.ts';
 export type {
   ChangeFilter,
   ChangeRow,

@@ -1,6 +1,6 @@
 /**
- * One page that opens from disk: style, script and data are inside, and its policy forbids every request and every script
- * but its own. Data from the web reaches it as JSON that cannot end its element, or as markup whose words were escaped.
+ * One page that opens from disk: style, script and data are inside, and its policy forbids every request and every
+ * script except its own. Data from the web is JSON that cannot end its element, or markup with escaped text.
  */
 import { createHash } from 'node:crypto';
 
@@ -33,7 +33,7 @@ export function fillPage({ html, style, script }: PageParts, { title, data, mark
     script: `<script>${script}</script>`,
     data: `<script id="data" type="application/json">${toSafeJson(data)}</script>`,
   };
-  // Whole elements stand as comments in the markup, so that it is markup for every tool that reads it.
+  // Whole elements are comments in the markup, so that every tool can read it as markup.
   return html.replace(
     /<!-- \{\{(\w+)\}\} -->|\{\{(\w+)\}\}/g,
     (_, part: string, word: string) => values[part ?? word],
@@ -48,7 +48,7 @@ export function escapeText(text: string): string {
   return text.replace(/[&<>"]/g, (character) => ESCAPES[character]);
 }
 
-/** JSON that may stand in a script element: nothing in it looks like the start of a tag or comment, or ends a line. */
+/** JSON for a script element: nothing in it looks like the start of a tag or comment, or ends a line. */
 function toSafeJson(value: unknown): string {
   return JSON.stringify(value).replace(
     /[<>&\u2028\u2029]/g,

@@ -55,7 +55,7 @@ function headingOf(changes: Changes): ChangesHeading {
 function countsOf({ counts, outcomes, isNet }: Changes): ChangesHeading['counts'] {
   if (counts === null) return [];
   const asked = outcomes.map((outcome): [VisitOutcome, number] => [outcome, counts.get(outcome) ?? 0]);
-  // A run has counted all its visits, also those that were not asked for.
+  // A run counts all its visits, also those that were not asked for.
   return isNet ? asked : [...new Map([...asked, ...counts])];
 }
 
@@ -87,7 +87,7 @@ function describeRuns(runs: readonly RunRow[]): string {
 }
 
 function describeRun({ run, status, started_at, mode, mode_reason }: RunRow): string {
-  // Where the mode was asked for, the reason says no more than that.
+  // If the user selected the mode, the reason says no more than that.
   const reason = mode_reason === null || mode_reason === `mode ${mode}` ? '' : ` (${mode_reason})`;
   const how = mode === null ? '' : `, ${mode}${reason}`;
   return `run ${run} ${status}, begun ${started_at.slice(0, 19)}Z${how}`;
@@ -106,7 +106,7 @@ export function historyList({ page, rows }: PageHistory): ChangesList {
   };
 }
 
-/** The title that is known is the last one: beside older visits it would be wrong. */
+/** The known title is the last one. Beside older visits it would be wrong. */
 async function* withoutTitles(rows: AsyncIterable<ToldChange>): AsyncGenerator<ToldChange> {
   for await (const row of rows) yield { ...row, title: null };
 }

@@ -1,4 +1,4 @@
-/** How often a page changes, in the same words and digits wherever it is told. Pure text. */
+/** How often a page changes, in the same words and digits everywhere. Pure text. */
 import { showMany } from './terminal-text.ts';
 
 /** Changes a day, three digits. */
@@ -6,7 +6,7 @@ export function showRate(perDay: number): string {
   return String(Number(perDay.toPrecision(3)));
 }
 
-/** Specification 003's numbers of a page: changes seen, and its moving average of changes a day. */
+/** The changes of a page: how many were seen, and the average of changes a day. */
 export function describeChanges(page: { changes_detected: number; change_frequency: number }): string {
   const seen =
     page.changes_detected === 0 ? 'no change seen' : `${showMany(page.changes_detected, 'change')} seen`;

@@ -2,7 +2,7 @@
 import { COUNTING_WORD_NAMES, type UrlCounts } from '../frontier/counting-words.ts';
 import { showCount, showMany } from './terminal-text.ts';
 
-/** "12 known URLs: 8 read, 3 broken, 1 skipped": words that count nothing are left out. */
+/** "12 known URLs: 8 read, 3 broken, 1 skipped": words with a count of 0 are left out. */
 export function describeUrls(counts: UrlCounts): string {
   const words = COUNTING_WORD_NAMES.filter((word) => counts[word] > 0).map(
     (word) => `${showCount(counts[word])} ${word.replace('_', '-')}`,

@@ -1,6 +1,6 @@
 /**
- * A few lines at the bottom of a terminal, redrawn in place. Lines printed through it scroll above; when it is taken
- * away nothing of it is left. It never wraps: a wrapped line would make the count of lines to go back over wrong.
+ * A few lines at the bottom of a terminal, redrawn in place. Printed lines scroll above the block. When it ends,
+ * nothing of it is left. It never wraps, because a wrapped line would make the count of lines to go back wrong.
  */
 import { cut, type TextStream } from './terminal-text.ts';
 
@@ -32,7 +32,7 @@ export function createLiveBlock(stream: TextStream): LiveBlock {
   };
 }
 
-/** Colours have no width: a painted line is cut only where its plain text is too long, and then loses its colours. */
+/** Colours have no width: a coloured line is cut only if its plain text is too long, and then loses its colours. */
 function cutPlain(line: string, width: number): string {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: the escape sequences that painterFor makes
   const plain = line.replace(/\x1b\[\d+m/g, '');

@@ -1,11 +1,11 @@
-/** What the commands that crawl say of start URLs that were refused. */
+/** What the commands that crawl say about start URLs that were refused. */
 import { type SumiError, sumiError } from '../errors.ts';
 import type { RefusedStart, SummaryEvent } from '../events/events.ts';
 import { printable } from './terminal-text.ts';
 
 const MOST_LINES = 5;
 
-/** A line for each, of a long list the first ones. */
+/** A line for each; of a long list the first ones. */
 export function refusedLines({ refused_starts: refused }: Pick<SummaryEvent, 'refused_starts'>): string[] {
   const lines = refused
     .slice(0, MOST_LINES)
@@ -16,7 +16,7 @@ export function refusedLines({ refused_starts: refused }: Pick<SummaryEvent, 're
     : [...lines, `not read: ${more} more start URLs; the summary of --json names them`];
 }
 
-/** The error of a run that read nothing because of them; null where there was simply no answer. */
+/** The error of a run that read nothing because of them; null if there was simply no answer. */
 export function refusalError(refused: readonly RefusedStart[], at: string): SumiError | null {
   const first = refused.find((start) => !isSilence(start));
   if (first === undefined) return null;
@@ -29,6 +29,9 @@ export function refusalError(refused: readonly RefusedStart[], at: string): Sumi
   });
 }
 
-/** A host that does not answer is told by the error no-answer, with what was tried; a name that does not exist by its own words. */
+/**
+ * A host that does not answer is reported by the error no-answer, with what was tried. A name that does not exist has
+ * its own message.
+ */
 const isSilence = ({ reason, message }: RefusedStart) =>
   /^(?:network: |robots: unreachable \D)/.test(reason) && !message.startsWith('there is no host');

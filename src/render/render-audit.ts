@@ -28,7 +28,7 @@ export function renderAudit(audit: Audit, paint: Paint): string {
   return [...lines, ...repeated].join('\n');
 }
 
-/** Said where a log is judged that `sumi forget` has shortened. */
+/** Printed if the log was shortened by `sumi forget`. */
 export function clearedText(until: string): string {
   return `The request log before ${until} was cleared (sumi forget, --keep-history): what was asked then is not judged.`;
 }

@@ -1,6 +1,6 @@
 /**
- * Changes as Markdown for an issue or a message: headings, lists, and what changed as a `diff` block, which trackers
- * colour. Everything from the web stands in code, where neither markup nor @names nor #numbers mean anything.
+ * Changes as Markdown for an issue or a message: headings, lists, and a `diff` block that issue trackers colour.
+ * Everything from the web is in code, where markup, @names and #numbers have no meaning.
  */
 
 import type { ToldChange } from '../change/told-change.ts';
@@ -55,7 +55,7 @@ function diffLines(row: ToldChange): string[] {
   return lines;
 }
 
-/** For words of our own and names that the operator gave. */
+/** For our own words and names that the operator gave. */
 function escapeMarkdown(text: string): string {
   return printable(text).replace(/[\\`*_{}[\]<>#!|~&]/g, '\\$&');
 }
@@ -72,7 +72,7 @@ function inCode(text: string): string {
   return `${fence}${pad}${line}${pad}${fence}`;
 }
 
-/** An autolink; what could end one is escaped as URLs escape it. */
+/** An autolink. Characters that could end it are percent-encoded. */
 function linkTo(url: string): string {
   return `<${url.replace(/[\s<>\p{Cc}]/gu, (character) => encodeURIComponent(character))}>`;
 }

@@ -1,6 +1,6 @@
 /**
- * Changes as text for people: a line a page, below it what changed. Removed words stand as [-so-], added ones as {+so+};
- * colours say the same once more where a person looks. Pieces come while rows are read; all that is from the web passes
+ * Changes as text for people: one line per page, and below it what changed. Removed words are [-so-], added words
+ * {+so+}; on a terminal, colours say the same. Pieces are printed while rows are read. Everything from the web passes
  * through `printable`.
  */
 
@@ -12,7 +12,7 @@ import { type ChangesList, explainOutcome, showCounts, showStep } from './told-w
 const OUTCOME_WIDTH = 10;
 const INDENT = '  ';
 const LABEL_WIDTH = 17;
-/** Where the reader's width is not known. */
+/** If the reader's width is not known. */
 const PLAIN_WIDTH = 100;
 const NARROWEST = 40;
 
@@ -42,7 +42,7 @@ export async function* renderChanges(
     let isApart = true;
     for await (const row of rows) {
       const lines = renderChange(row, list.showsRun, paint, width);
-      // What has details stands apart; what has none makes a list.
+      // A row with details stands apart; rows without details form a list.
       yield `${isApart || lines.length > 1 ? '\n' : ''}${lines.join('\n')}\n`;
       isApart = lines.length > 1;
       isEmpty = false;
@@ -83,7 +83,7 @@ function shown(value: string | null): string {
   return value === null ? 'none' : printable(value);
 }
 
-/** Words in lines of the given width. The marks of a run stand at its first and last word. */
+/** Words in lines of the given width. The marks of a part are at its first and last word. */
 function wrapDiff(pieces: readonly DiffPiece[], paint: Paint, width: number): string[] {
   const lines: string[] = [];
   let line = '';

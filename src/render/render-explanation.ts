@@ -9,7 +9,7 @@ import { type Paint, printable, showBytes, showCount, showMany } from './termina
 
 const LABEL_WIDTH = 12;
 
-/** `now`: wall time as it was asked. */
+/** `now`: wall time of the question. */
 export function renderExplanation(page: Explanation, now: number, paint: Paint): string {
   const lines: string[] = [paint('bold', printable(page.url))];
   const add = (label: string, ...texts: string[]) => {
@@ -48,7 +48,7 @@ function leftOutText({ run, reason, known_from_run: from }: NonNullable<Explanat
   return `${known}; run ${run} left it out: ${reason.replace(/^limit: /, '')}`;
 }
 
-/** Only start URLs are at depth 0; what has no referrer either was named by a sitemap or feed. */
+/** Only start URLs are at depth 0. Another page without a referrer was named by a sitemap or feed. */
 function wayTo({ referrers, fetch_url, depth }: Explanation): string[] {
   if (referrers.length > 0) return [...referrers, fetch_url];
   return [depth === 0 ? 'a start URL' : 'named by a sitemap or feed'];
@@ -75,7 +75,7 @@ function revisitTexts(revisit: RevisitExplanation, page: Explanation, now: numbe
   else if (next_visit !== null) {
     const when = Date.parse(next_visit) <= now ? 'due since' : 'next at';
     const hasFailed = page.visits.at(-1)?.outcome === 'failed';
-    // Else the interval above would seem to say something else.
+    // Otherwise the interval above would seem to contradict.
     const why = page.state === 'Gone' ? ', for it is gone' : hasFailed ? ', for the last visit failed' : '';
     texts.push(`${when} ${next_visit}${why}`);
   }
@@ -99,7 +99,7 @@ const WAITS_FOR: Record<WaitsFor, string> = {
   'its time': 'until then it is left alone: it was visited, or tried in vain, a short time ago',
 };
 
-/** What the watch will do that is at work. */
+/** What the running watch will do. */
 function watchTexts(watch: ForeseenVisit, now: number): string[] {
   const every = showDays(watch.every_ms / 86_400_000).replace(/^1 (\w+)s$/, '$1');
   const { visit_at, ticks, waits_for, next_tick, last_tick } = watch;
@@ -174,7 +174,7 @@ function requestText(request: LoggedRequest, next: LoggedRequest | undefined): s
   return `${request.sent_at}  run ${request.run}  ${request.kind} ${answer}  ${request.duration_ms} ms  ${showBytes(request.bytes)}${noteOn(request, next)}`;
 }
 
-/** Why the page was asked once more at once. */
+/** Why the page was requested again at once. */
 function noteOn({ kind, status_code, failure, run }: LoggedRequest, next: LoggedRequest | undefined): string {
   if (failure === 'not-taken') return '  (the server had closed the connection: sent once more)';
   const isHeadRefusal = kind === 'HEAD' && [0, 404, 410].includes(status_code);

@@ -1,4 +1,4 @@
-/** How far a crawl is, as lines for people: the live block, the line for logs, a page, a host. Pure text. */
+/** The progress of a crawl as lines for people: the live block, the line for logs, a page, a host. Pure text. */
 import type {
   FaultEvent,
   HostEvent,
@@ -62,7 +62,7 @@ function waits(progress: ProgressEvent): string {
   return waiting === null ? '' : `; ${waiting}`;
 }
 
-/** Why nothing happens; null while pages are read. */
+/** What the crawl waits for; null while pages are read. */
 function renderWaiting({ waiting_for: wait }: ProgressEvent): string | null {
   if (wait === null) return null;
   const next = wait.in_seconds === null ? '' : ` in ${roundSeconds(Math.max(1, Math.ceil(wait.in_seconds)))}`;
@@ -143,7 +143,7 @@ export function renderHost(event: HostEvent, paint: Paint): string {
   return paint('dim', `host ${event.host}: ${event.what} ${printable(event.detail)}${until}`);
 }
 
-/** A defect of the program, with all that is needed to report it. */
+/** A defect of the program, with everything that is needed to report it. */
 export function renderFault({ url, reason, stack }: FaultEvent, paint: Paint): string {
   const lines = stack.split('\n').map((line) => paint('dim', `    ${printable(line.trim())}`));
   return [paint('yellow', `defect at ${printable(url)}: ${printable(reason)}`), ...lines].join('\n');

@@ -26,7 +26,7 @@ const DOMAIN_COLUMNS: readonly Column<DomainFigures>[] = [
   { title: 'robots.txt', value: (row) => row.robots_status ?? 'not asked', align: 'right' },
 ];
 
-/** `width`: of the terminal; null where nothing is to be cut. */
+/** `width`: of the terminal; null if nothing is to be cut. */
 export function renderReport(report: FullReport, paint: Paint, width: number | null): string {
   const { statistics } = report;
   const section = (title: string, counts: Record<string, number>) =>
@@ -95,7 +95,7 @@ function renderHead(report: FullReport, paint: Paint): string[] {
 const withReason = ({ mode, mode_reason: reason }: FullReport) =>
   reason === null || reason === '' ? `${mode}` : `${mode} (${reason})`;
 
-/** A first run found everything new, which says nothing. */
+/** A first run found only new pages, which says nothing. */
 function renderLedger({ ledger, outcomes }: FullReport, paint: Paint): string[] {
   if (ledger.every(({ outcome }) => outcome === 'new' || outcome === 'failed')) return [];
   const shown = ledger.map(({ outcome, known_by, visits, bytes_saved }) => ({

@@ -1,4 +1,4 @@
-/** What a store amounts to, as text for people. */
+/** The contents of a store, as text for people. */
 import type { StoreDescription } from '../project/describe-store.ts';
 import { describeUrls } from './describe-urls.ts';
 import { renderCounts } from './render-summary.ts';

@@ -1,4 +1,4 @@
-/** The end of a crawl for people: what came of it, in which states, and where to look next. Pure text. */
+/** The end of a crawl for people: the counts, the states, and which commands show more. Pure text. */
 
 import type { LedgerLine, SummaryEvent } from '../events/events.ts';
 import { COUNTING_WORDS } from '../frontier/counting-words.ts';
@@ -8,11 +8,11 @@ import { type Paint, pad, printable, showBytes, showCount, showMany, showSeconds
 const OPENINGS = { completed: 'Completed', interrupted: 'Interrupted', failed: 'Failed' } as const;
 
 export interface SummaryView {
-  /** The time is that of the last part then, the pages are all: a rate would lie. */
+  /** The time is that of the last part only, but the pages are all: a rate would be wrong. */
   isResumed: boolean;
-  /** What the reader types to run sumi. */
+  /** The command that the reader types to run sumi. */
   program: string;
-  /** The flag that names the store, with a space before it; empty where none is needed. */
+  /** The flag that names the store, with a space before it; empty if none is needed. */
   at: string;
   paint: Paint;
 }
@@ -44,13 +44,13 @@ const LEVEL_NAMES: Partial<Record<LedgerLine['level'], string>> = {
   status: 'the same answer',
 };
 
-/** Only where something could have changed: a first run has nothing to compare with. */
+/** Only if something could have changed: a first run has nothing to compare with. */
 function renderChanges(summary: SummaryEvent): string[] {
   if (!isRevisit(summary)) return [];
   const found = (['new', 'changed', 'unchanged', 'gone', 'failed'] as const)
     .filter((outcome) => summary[outcome] > 0)
     .map((outcome) => `${showCount(summary[outcome])} ${outcome}`);
-  // What is orphaned, or is so no more, may have spared something and is not unchanged.
+  // An orphan, or a page that is none any more, may have saved something and is not unchanged.
   const levels = summary.ledger
     .filter(({ level }) => level !== 'orphan')
     .map(({ level, pages }) => `${showCount(pages)} ${LEVEL_NAMES[level] ?? level}`);
@@ -65,7 +65,7 @@ function renderChanges(summary: SummaryEvent): string[] {
   ];
 }
 
-/** Known pages only: a new URL that was left over says so itself, by its state and reason. */
+/** Known pages only: a new URL that was left out says so by its state and reason. */
 function renderLeftOut({ left_out: leftOut }: SummaryEvent): string[] {
   if (leftOut === 0) return [];
   return ['', `Left out: ${showMany(leftOut, 'known page')}, not visited in this run and kept as they were.`];
@@ -75,7 +75,7 @@ function isRevisit({ changed, unchanged, gone }: SummaryEvent): boolean {
   return changed + unchanged + gone > 0;
 }
 
-/** A name and its number a line, in the order given, the numbers under each other. */
+/** One line per name and number, in the given order, numbers aligned. */
 export function renderCounts(counts: Readonly<Record<string, number>>): string[] {
   const entries = Object.entries(counts);
   const nameWidth = Math.max(0, ...entries.map(([name]) => name.length));
@@ -83,7 +83,7 @@ export function renderCounts(counts: Readonly<Record<string, number>>): string[]
   return entries.map(([name, n]) => `  ${pad(name, nameWidth)}  ${pad(showCount(n), countWidth, 'right')}`);
 }
 
-/** Of the states that count as skipped, the one with most URLs. */
+/** The state with most URLs, of those that count as skipped. */
 function skippedMostly({ by_state: byState }: SummaryEvent): string {
   return [...COUNTING_WORDS.skipped.states].sort((a, b) => (byState[b] ?? 0) - (byState[a] ?? 0))[0];
 }

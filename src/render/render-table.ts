@@ -1,7 +1,7 @@
 /**
- * Lays rows out in columns. On a terminal a row takes one line: columns that may shrink share what the others leave,
- * and cut values have a …; elsewhere values stay whole. Widths are decided on the first rows, so that a list of any
- * length can be printed while it is read.
+ * Prints rows in columns. On a terminal a row takes one line: columns that may shrink share the rest of the width, and
+ * cut values have a …. Elsewhere values stay complete. The first rows decide the widths, so that a list of any length
+ * can be printed while it is read.
  */
 import { cut, cutInside, type Paint, pad, printable, widthOf } from './terminal-text.ts';
 
@@ -9,9 +9,9 @@ export interface Column<Row> {
   title: string;
   value: (row: Row) => string | number | null | undefined;
   align?: 'left' | 'right';
-  /** May be cut down to about this width where the terminal is narrow. */
+  /** The column may be cut to about this width on a narrow terminal. */
   shrinksTo?: number;
-  /** Cut inside in place of at the end: of URLs. */
+  /** Cut inside instead of at the end: for URLs. */
   keepsEnd?: boolean;
   colour?: (row: Row) => Parameters<Paint>[0] | null;
 }
@@ -22,7 +22,7 @@ export interface TableLayout<Row> {
 }
 
 const GAP = '  ';
-/** Beyond this a column is padded no further where nothing is cut: one long value must not push all others out. */
+/** If nothing is cut, a column gets no more padding than this, so that one long value does not move all others. */
 const WIDEST_PADDING = 80;
 
 export function layOutTable<Row>(
@@ -63,7 +63,7 @@ export function layOutTable<Row>(
   };
 }
 
-/** Takes from the widest shrinkable column first, so that short values stay whole as long as possible. */
+/** Shrinks the widest column first, so that short values stay complete as long as possible. */
 function shrinkToFit<Row>(
   columns: readonly Column<Row>[],
   natural: readonly number[],

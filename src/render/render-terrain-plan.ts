@@ -1,11 +1,11 @@
-/** What a map would do, for people: seeds with their class, lists, limits, and where it would be kept. Pure text. */
+/** What a map would do, for people: seeds with their class, lists, limits, and where it would be stored. Pure text. */
 import { pad, printable, showMany } from './terminal-text.ts';
 
 interface PlannedSeed {
   url: string;
-  /** The class of its domain, which decides whether it is asked at all. */
+  /** The class of its domain, which decides whether it is requested. */
   kind: 'quality' | 'stub' | 'blacklist' | 'discovered';
-  /** Of which origin it is a seed, as written. */
+  /** The origin that it is a seed of, as written. */
   domain: string;
 }
 
@@ -23,7 +23,7 @@ export interface TerrainPlan {
   userAgent: string;
   hasContact: boolean;
   store: string;
-  /** Null where only asking would tell. */
+  /** Null if only a request to the store would tell. */
   storeExists: boolean | null;
   fresh: boolean;
   project: string;

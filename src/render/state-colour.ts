@@ -1,4 +1,4 @@
-/** What the state of a page looks like on a terminal. */
+/** The colour of each page state on a terminal. */
 import type { PageState } from '../frontier/page-state.ts';
 
 export function stateColour(state: PageState): 'green' | 'yellow' | 'dim' | null {

@@ -1,6 +1,6 @@
 /**
  * Text for terminals: colours that can be off, widths as a terminal counts them, quantities as people read them.
- * Everything that comes from a web page passes through `printable` first: a title must not be able to steer a terminal.
+ * Everything from a web page passes through `printable` first, because a title must not be able to control a terminal.
  */
 
 export interface TextStream {
@@ -12,15 +12,15 @@ export interface TextStream {
 const COLOURS = { bold: 1, dim: 2, red: 31, green: 32, yellow: 33, cyan: 36 } as const;
 export type Paint = (colour: keyof typeof COLOURS, text: string) => string;
 
-/** Colour only where a person looks, and not where NO_COLOR (https://no-color.org) is set to anything. */
+/** Colour only on a terminal, and not if NO_COLOR (https://no-color.org) is set. */
 export function painterFor(stream: TextStream, env: Readonly<Record<string, string | undefined>>): Paint {
   const isOn = stream.isTTY === true && (env.NO_COLOR ?? '') === '' && env.TERM !== 'dumb';
   return (colour, text) => (isOn && text !== '' ? `\x1b[${COLOURS[colour]}m${text}\x1b[0m` : text);
 }
 
-/** Marks inside of words that nobody sees: where a word may be broken, or its direction. */
+/** Invisible marks inside words: possible breaks, or the direction of text. */
 const UNSEEN = /[\u00ad\u061c\u200b\u200e\u200f\u2060\ufeff]+/gu;
-/** All else that could steer; but for the joiners, without which Persian, Hindi and families of emoji are others. */
+/** All other control characters, except the joiners: without them Persian, Hindi and emoji families would change. */
 const STEERING = /(?:(?![\u200c\u200d])[\p{Cc}\p{Cf}\u2028\u2029])+/gu;
 
 export function printable(text: string): string {
@@ -35,7 +35,7 @@ function cellsOf(char: string): number {
   return WIDE.test(char) || /\p{Emoji_Presentation}/u.test(char) ? 2 : 1;
 }
 
-/** Columns that the text takes on a terminal. */
+/** The number of columns that the text takes on a terminal. */
 export function widthOf(text: string): number {
   if (ASCII.test(text)) return text.length;
   let width = 0;
@@ -43,13 +43,13 @@ export function widthOf(text: string): number {
   return width;
 }
 
-/** At most `width` columns, the last one … where something was cut. */
+/** At most `width` columns; the last one is … if something was cut. */
 export function cut(text: string, width: number): string {
   if (widthOf(text) <= width) return text;
   return `${takeCells(text, width - 1).join('')}…`;
 }
 
-/** The same, with … inside: what tells the URLs of one site apart is their end. */
+/** The same, with … inside: the URLs of one site differ in their ends. */
 export function cutInside(text: string, width: number): string {
   if (widthOf(text) <= width) return text;
   const before = Math.floor((width - 1) / 3);
@@ -99,7 +99,7 @@ export function showSeconds(seconds: number): string {
     whole % 60,
   ];
   const first = parts.findIndex((part) => part > 0);
-  // Two units say enough: nobody plans by the seconds of a day.
+  // Two units are enough: nobody needs the seconds of a day.
   return parts
     .map((part, i) => `${part} ${['d', 'h', 'min', 's'][i]}`)
     .slice(first, first + 2)

@@ -1,7 +1,6 @@
 /**
- * A map told in Markdown, with the sections and in the order of specification 004 section 9.3, and its numbers for the
- * terminal. Pure text. Names and URLs come from the web: they are escaped, so that none can forge a row, a heading or
- * a link of the summary.
+ * The summary of a map in Markdown, with its sections in a fixed order, and its numbers for the terminal. Pure text.
+ * Names and URLs come from the web: they are escaped, so that none can forge a row, a heading or a link of the summary.
  */
 import type { ReferredUrl, TerrainFigures } from '../graph/terrain-figures.ts';
 import type { MapErrorKind } from '../store/map-errors.ts';
@@ -172,7 +171,7 @@ function table(head: readonly string[], rows: readonly (readonly string[])[]): s
   return [row(head), row(head.map((name) => '-'.repeat(Math.max(3, name.length)))), ...rows.map(row)];
 }
 
-/** As the specification writes it: 4h 15m 23s. */
+/** For example 4h 15m 23s. */
 function showDuration(seconds: number): string {
   const parts: [number, string][] = [
     [Math.floor(seconds / 3600), 'h'],
@@ -187,8 +186,8 @@ function showDuration(seconds: number): string {
 }
 
 /**
- * Text that Markdown shows as it is, in a table too. Only what would mean something is escaped, so that an ordinary URL
- * stays as it is and can be copied from the source: an underscore inside a word, for one, means nothing.
+ * Text that Markdown shows unchanged, in a table, too. Only characters with a meaning are escaped, so that an ordinary
+ * URL can be copied from the source. Example: an underscore inside a word has no meaning.
  */
 export function escapeMarkdown(text: string): string {
   return printable(text)
@@ -196,7 +195,7 @@ export function escapeMarkdown(text: string): string {
     .replace(/(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])|~(?=~)|(?<=~)~|&(?=#?\w+;)|!(?=\\\[)/g, '\\$&');
 }
 
-/** For --stats: the same numbers, a name and a number a line. */
+/** For --stats: the same numbers, one line per name and number. */
 export function renderTerrainStats(figures: TerrainFigures): string[] {
   const counts = (rows: readonly (readonly [string, string])[]) => {
     const width = Math.max(0, ...rows.map(([name]) => name.length));

@@ -1,4 +1,4 @@
-/** The words for a change of a page, the same in every format, and what a list of changes consists of. */
+/** The words for a change of a page, the same in every format, and the parts of a list of changes. */
 import type { TextStep } from '../change/merge-changes.ts';
 import type { ToldChange, ToldOutcome } from '../change/told-change.ts';
 import type { KnownBy } from '../change/visit-record.ts';
@@ -16,7 +16,7 @@ const KNOWN_WORDS: Record<KnownBy, string> = {
   orphan: 'no link and no sitemap leads there any more',
 };
 
-/** What there is to say of a page beside its URL, in a line. */
+/** What a line says about a page, besides its URL. */
 export function explainOutcome(row: ToldChange): string {
   const status = row.status_code === null ? 'no answer' : `HTTP ${row.status_code}`;
   switch (row.outcome) {
@@ -36,7 +36,7 @@ export function explainOutcome(row: ToldChange): string {
   }
 }
 
-/** What a list of changes is about. */
+/** The heading of a list of changes. */
 export interface ChangesHeading {
   /** As in "Changes of example.com, run 3". */
   title: string;
@@ -46,22 +46,22 @@ export interface ChangesHeading {
 }
 
 export interface ChangesSection {
-  /** Null where the list is one. */
+  /** Null if the list has only one section. */
   title: string | null;
   rows: AsyncIterable<ToldChange>;
 }
 
-/** A list of changes; sections are read one after the other, and only while they are written. */
+/** A list of changes. Sections are read one after the other, and only while they are written. */
 export interface ChangesList {
   heading: ChangesHeading;
   sections: readonly ChangesSection[];
-  /** The runs are several: each row says its own. */
+  /** There are several runs: each row names its own. */
   showsRun: boolean;
   /** For a list without rows. */
   emptyText: string;
 }
 
-/** Above the words of a step. */
+/** The line above the words of a step. */
 export function showStep({ run, words_added, words_removed }: TextStep): string {
   return `run ${run}: +${words_added} -${words_removed} words`;
 }

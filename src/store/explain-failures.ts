@@ -1,7 +1,10 @@
 /** Every question of a read side answers its database's errors in the words of errors.ts, streams while they flow too. */
-import type { ReadSide } from './read-side.ts';
+import type { Questions } from './question-names.ts';
 
-export function explainFailures(side: ReadSide, explain: (error: unknown) => unknown): ReadSide {
+export function explainFailures<Side extends Questions>(
+  side: Side,
+  explain: (error: unknown) => unknown,
+): Side {
   const isStream = (answer: unknown): answer is AsyncIterable<unknown> =>
     typeof answer === 'object' && answer !== null && Symbol.asyncIterator in answer;
   async function* stream(rows: AsyncIterable<unknown>): AsyncGenerator<unknown> {
@@ -22,5 +25,5 @@ export function explainFailures(side: ReadSide, explain: (error: unknown) => unk
     };
   return Object.fromEntries(
     Object.entries(side).map(([name, ask]) => [name, explained(ask)]),
-  ) as unknown as ReadSide;
+  ) as unknown as Side;
 }

@@ -39,11 +39,23 @@ export async function openRunList(
   return open(options);
 }
 
+export interface OpenReadSideOptions {
+  /** A file is read on threads of its own, for a process that has more to do than to wait for an answer. */
+  thread?: boolean;
+}
+
 /** For questions only: possible while a crawler has the store, and never changes it. */
-export async function openReadSide(address: string): Promise<ReadSide> {
+export async function openReadSide(
+  address: string,
+  { thread = false }: OpenReadSideOptions = {},
+): Promise<ReadSide> {
   if (isSharedStore(address)) {
     const { openPostgresReadSide } = await import('./postgres/read-side.ts');
     return openPostgresReadSide(address);
+  }
+  if (thread) {
+    const { openThreadedReadSide } = await import('./sqlite/threaded-read-side.ts');
+    return openThreadedReadSide(address);
   }
   const { openSqliteReadSide } = await import('./sqlite/read-side.ts');
   return openSqliteReadSide(address);

@@ -393,5 +393,7 @@ export interface ReadSide extends ListReader {
   requestLog(): AsyncIterable<RequestRow>;
   /** Identities that stand more than once in their project; there must be none. */
   repeatedUrls(): AsyncIterable<{ project: string; url: string; count: number }>;
+  /** The same questions, given up when the signal says so: whoever asked hears its reason. */
+  until(signal: AbortSignal): ReadSide;
   close(): Promise<void>;
 }

@@ -197,11 +197,14 @@ describe.skipIf(reason !== undefined)('the served versions of Node', () => {
         let read = 0;
         for await (const page of results.pages({ states: ['Processed'] })) read += page.title ? 1 : 0;
         await results.close();
-        console.log(JSON.stringify({ status, pages, read }));`,
+        const threaded = await openResults('own.db', { thread: true });
+        const { rows } = await threaded.list('pages', { filter: { states: ['Processed'] } });
+        await threaded.close();
+        console.log(JSON.stringify({ status, pages, read, listed: rows.length }));`,
       );
       const { stdout, ...rest } = await node.run(['program.js', site.url('/')], project);
       expect(rest).toEqual({ code: 0, signal: null, stderr: '' });
-      expect(JSON.parse(stdout)).toEqual({ status: 'completed', pages: 5, read: 5 });
+      expect(JSON.parse(stdout)).toEqual({ status: 'completed', pages: 5, read: 5, listed: 5 });
     });
 
     it('outlives the garbage of a crawl', async () => {

@@ -90,7 +90,8 @@ const LAST_PENDING = -(2 ** 30);
 const RECENT_VERDICTS = 1 << 14;
 
 export function createLinkDiscovery(options: DiscoverOptions): LinkDiscovery {
-  const { cache, normalizer, scope } = options;
+  const { cache, normalizer } = options;
+  const { judge, follows } = createJudge(options);
   const basesFor = createBases(cache);
   const recent = createRecentVerdicts();
   /** The number that the next new href is pending by. Larger ones are of pages before. */
@@ -101,37 +102,6 @@ export function createLinkDiscovery(options: DiscoverOptions): LinkDiscovery {
     flags: new Uint8Array(256),
     anchors: null,
   };
-
-  function judge(
-    found: NormalizedUrl,
-    linkDepth: number,
-    linkKind: LinkKind,
-    isNofollow: boolean,
-    isStart: boolean,
-  ): Candidate {
-    const { url, fetchUrl, host } = found;
-    // However far the page that links it is: depth is counted from here.
-    const depth = scope.isOrigin(host) ? 0 : linkDepth;
-    const verdict = scope.classify({ url, fetchUrl, host, depth, isStart, isNofollow, linkKind });
-    const state = PAGE_STATES[verdict.state];
-    const { unfollowed } = options;
-    const isOfPage = linkKind === 'link' || linkKind === 'frame' || linkKind === 'iframe';
-    if (state === PAGE_STATES.Queued && !isStart && isOfPage) {
-      if (unfollowed !== null)
-        return candidate(found, depth, verdict.priority, PAGE_STATES.Discovered, unfollowed, false);
-      // A link that is followed opens it.
-      if (!follows(linkKind))
-        return candidate(found, depth, verdict.priority, PAGE_STATES.Skipped, FRAME_REASONS[linkKind], true);
-    }
-    const onlyNofollow = isNofollow && verdict.reason?.startsWith('nofollow') === true;
-    return candidate(found, depth, verdict.priority, state, verdict.reason, onlyNofollow);
-  }
-
-  function follows(kind: LinkKind): kind is Exclude<LinkKind, FrameKind> {
-    const { followFrames } = options;
-    if (kind === 'iframe') return followFrames === 'all';
-    return kind !== 'frame' || followFrames !== 'none';
-  }
 
   /** Null for one that leads to no page. */
   function judgeHref(
@@ -238,6 +208,45 @@ export function createLinkDiscovery(options: DiscoverOptions): LinkDiscovery {
   };
 }
 
+/** Says of a URL what becomes of it, by the scope and by the kind of link that leads to it. */
+function createJudge({ scope, unfollowed, followFrames }: DiscoverOptions) {
+  function judge(
+    found: NormalizedUrl,
+    linkDepth: number,
+    linkKind: LinkKind,
+    isNofollow: boolean,
+    isStart: boolean,
+  ): Candidate {
+    const { url, fetchUrl, host } = found;
+    // However far the page that links it is: depth is counted from here.
+    const depth = scope.isOrigin(host) ? 0 : linkDepth;
+    const verdict = scope.classify({ url, fetchUrl, host, depth, isStart, isNofollow, linkKind });
+    const state = PAGE_STATES[verdict.state];
+    const isOfPage = linkKind === 'link' || linkKind === 'frame' || linkKind === 'iframe';
+    if (state === PAGE_STATES.Queued && !isStart && isOfPage) {
+      if (unfollowed !== null)
+        return candidate(found, depth, verdict.priority, PAGE_STATES.Discovered, unfollowed);
+      // A link that is followed opens it.
+      if (!follows(linkKind)) {
+        const { priority } = verdict;
+        const unopened = candidate(found, depth, priority, PAGE_STATES.Skipped, FRAME_REASONS[linkKind]);
+        unopened.onlyNofollow = true;
+        return unopened;
+      }
+    }
+    const judged = candidate(found, depth, verdict.priority, state, verdict.reason);
+    judged.onlyNofollow = isNofollow && verdict.reason?.startsWith('nofollow') === true;
+    return judged;
+  }
+
+  function follows(kind: LinkKind): kind is Exclude<LinkKind, FrameKind> {
+    if (kind === 'iframe') return followFrames === 'all';
+    return kind !== 'frame' || followFrames !== 'none';
+  }
+
+  return { judge, follows };
+}
+
 /** What was so before frames were followed stays as it was, and so does the mark. */
 function rulesOf({ normalizer, respectNofollow, followCanonical, followFrames }: DiscoverOptions): unknown[] {
   const rules = [normalizer.rules, respectNofollow, followCanonical];
@@ -261,7 +270,6 @@ function candidate(
   priority: number,
   state: Candidate['state'],
   reason: string | null,
-  onlyNofollow: boolean,
 ): Candidate {
   return {
     url: found.url,
@@ -271,7 +279,7 @@ function candidate(
     priority,
     state,
     reason,
-    onlyNofollow,
+    onlyNofollow: false,
   };
 }
 

@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
-import { LookRecord } from './discovery-record.ts';
+import { DiscoveryRecord } from './discovery-record.ts';
 
 it('counts a page once, however often it is named, among few pages and among many', () => {
-  const record = new LookRecord(1, null);
+  const record = new DiscoveryRecord(1, null);
   const saved = (from: number, to: number) =>
     Array.from({ length: to - from }, (_, n) => ({
       pageId: from + n,

@@ -1,9 +1,9 @@
 /**
- * What looks at the sitemaps of a host have seen, and what is remembered of it: one rule for crawls and `sumi sitemap`.
+ * What searches for the sitemaps of a host have found, and what is remembered of it: one rule for crawls and `sumi sitemap`.
  *
- *  - A look is remembered with its time, and believed for the time of the cache. Where something was in the way, that is
- *    remembered too: then nothing that is missing counts as vanished, and what may pass is looked at again sooner.
- *  - That nothing was found is remembered only of a site that was looked at as such, and not where what may pass was in
+ *  - A search is remembered with its time, and believed for the time of the cache. Where something was in the way, that is
+ *    remembered too: then nothing that is missing counts as vanished, and what may pass is read again sooner.
+ *  - That nothing was found is remembered only of a site that was searched as such, and not where what may pass was in
  *    the way.
  */
 import type { SitemapReport, Trouble } from '../../sitemap/find-entries.ts';
@@ -15,22 +15,22 @@ const MOST_NAMED = 100;
 const PASSING_MS = 3_600_000;
 const MOST_ONE_BY_ONE = 4096;
 
-export class LookRecord {
+export class DiscoveryRecord {
   hits = 0;
   /** Pages that were named, each once. */
   entries = 0;
   trouble: Trouble | null = null;
-  /** By which names with ports its sitemaps were looked for. */
+  /** By which names with ports its sitemaps were searched for. */
   readonly searched = new Set<string>();
   /** The paths that were guessed at where nothing named a sitemap. */
   guessed: readonly string[] = [];
   readonly now: number;
-  /** When the host was looked at last, before this. */
+  /** What is remembered of the search before this. */
   readonly known: HostDiscovery | null;
   readonly #named = new Set<string>();
-  /** A set of bits is as large as the highest id: of a look with few pages, that would be most of what the look holds. */
+  /** A set of bits is as large as the highest id: of a search with few pages, that would be most of what it holds. */
   #pages: Set<number> | PageSet = new Set();
-  readonly #looks = new Map<string, NonNullable<HostDiscovery['looks']>[string]>();
+  readonly #wholes = new Map<string, NonNullable<HostDiscovery['looks']>[string]>();
   /** Of the entries: pages that no sitemap named so far. */
   #added = 0;
 
@@ -64,32 +64,33 @@ export class LookRecord {
     this.trouble = worse(this.trouble, trouble);
     if (kind === null) return;
     const isWhole = kind !== 'index' && problem === null && trouble === null;
-    if (isWhole && this.#looks.size < MOST_NAMED) this.#looks.set(url, { at: Math.round(this.now), entries });
+    if (isWhole && this.#wholes.size < MOST_NAMED)
+      this.#wholes.set(url, { at: Math.round(this.now), entries });
     this.hits++;
     if (foundBy !== 'index' && this.#named.size < MOST_NAMED) this.#named.add(url);
   }
 
   /** `isSearched`: not only what was given was read. `isSite`: as a site, not for a page of it. */
   toRemember(
-    look: { isSearched: boolean; isSite: boolean },
+    search: { isSearched: boolean; isSite: boolean },
     otherwise: 'links' | 'not_found',
   ): HostDiscovery | null {
     const { hits, entries, known } = this;
-    // One that was not read says nothing of what it named; whoever looks next time finds it forgotten.
-    const isMissing = look.isSearched && known?.sitemaps.some((url) => !this.#named.has(url)) === true;
+    // One that was not read says nothing of what it named; whoever searches next time finds it forgotten.
+    const isMissing = search.isSearched && known?.sitemaps.some((url) => !this.#named.has(url)) === true;
     const trouble = worse(this.trouble, isMissing ? 'lasting' : null);
-    if (hits === 0 && (!look.isSite || trouble === 'passing')) return null;
+    if (hits === 0 && (!search.isSite || trouble === 'passing')) return null;
     const found: HostDiscovery = {
       method: hits > 0 ? 'sitemap' : otherwise,
       checkedAt: this.now,
       entries,
       sitemaps: [...this.#named],
       trouble,
-      looks: Object.fromEntries(this.#looks),
+      looks: Object.fromEntries(this.#wholes),
       searched: [...this.searched],
       guessed: [...this.guessed],
     };
-    return look.isSearched ? found : withKnown(known, found, this.#added);
+    return search.isSearched ? found : withKnown(known, found, this.#added);
   }
 }
 
@@ -108,12 +109,12 @@ export function placeOf(url: string): string {
   return new URL(url).host;
 }
 
-/** The sitemaps of this very site were looked for then: that one was read which somebody gave says nothing of them. */
+/** The sitemaps of this very site were searched for then: that one was read which somebody gave says nothing of them. */
 export function isSearched({ searched }: Pick<HostDiscovery, 'searched'>, url: string): boolean {
   return searched === null || searched.includes(placeOf(url));
 }
 
-/** A look that found none says nothing of paths that it did not try. */
+/** A search that found none says nothing of paths that it did not try. */
 export function isGuessed(
   { method, guessed }: Pick<HostDiscovery, 'method' | 'guessed'>,
   paths: readonly string[],
@@ -135,7 +136,7 @@ export function isPageUrl({ isBare, fetchUrl }: StartUrl): boolean {
 
 /**
  * Beside sitemaps that are known and were not read this time, those given are an addition: the time stays that of the
- * look at all of them, or else what only the others name would count as vanished.
+ * search for all of them, or else what only the others name would count as vanished.
  */
 function withKnown(known: HostDiscovery | null, found: HostDiscovery, added: number): HostDiscovery {
   const others = known?.sitemaps.filter((url) => !found.sitemaps.includes(url)) ?? [];

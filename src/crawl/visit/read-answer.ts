@@ -2,7 +2,7 @@
  * Step 7 for one page: what an answer says of it, before the store hears of it. Nothing here waits: other pages are
  * parsed into the same buffers. What a stage throws is the page's outcome.
  */
-import type { StartAnswer } from '../discover/discover-sitemaps.ts';
+import type { StartAnswer } from '../discover/hear-starts.ts';
 import { isFeedHead } from '../discover/start-feeds.ts';
 import type { Exchange } from '../hosts/exchange.ts';
 import type { LeasedHost, PageTurn } from '../hosts/leased-host.ts';

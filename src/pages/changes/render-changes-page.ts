@@ -1,7 +1,7 @@
 /**
- * Changes as one page that opens from disk, light or dark as the reader likes. Its policy forbids every request, and every
- * script but its own, which turns times into those of the reader's clock. It is written as it is read: one page of the
- * web is held at a time. Everything from the web is escaped; addresses become links only where they are web addresses.
+ * Changes as one page that opens from disk, light or dark as the reader prefers. Its policy forbids every request, and
+ * every script except its own, which only converts times. It is written while it is read: one web page is in memory at
+ * a time. Everything from the web is escaped; only web addresses become links.
  */
 
 import type { ToldChange } from '../../change/told-change.ts';
@@ -9,7 +9,7 @@ import { type ChangesList, explainOutcome, showStep } from '../../render/told-wo
 import { escapeText, fillPage } from '../self-contained-page.ts';
 import { pageParts } from './page-parts.ts';
 
-/** Stands in the filled page for what is read later. */
+/** The place in the filled page for the content that is read later. */
 const CONTENT = '<!-- changes -->';
 
 export async function* renderChangesPage(list: ChangesList): AsyncGenerator<string> {
@@ -42,7 +42,7 @@ function withTimes(text: string): string {
   return escapeText(text).replace(MOMENTS, timeElement);
 }
 
-/** The script shows it as the reader's clock does. */
+/** The script shows it in the reader's time zone. */
 function timeElement(moment: string): string {
   return `<time datetime="${moment}">${moment.slice(0, 16).replace('T', ' ')} UTC</time>`;
 }
@@ -50,7 +50,7 @@ function timeElement(moment: string): string {
 function pageAsArticle(row: ToldChange, showsRun: boolean): string {
   const title = row.title?.trim() ?? '';
   const name = title === '' ? linkTo(row.url) : `<bdi>${escapeText(title)}</bdi>`;
-  // A new page is explained by its title, which stands above.
+  // The title of a new page already stands above.
   const what = explainOutcome(row);
   const said = [showsRun ? `run ${row.run}` : '', what === row.title ? '' : what].filter(
     (text) => text !== '',
@@ -98,7 +98,7 @@ function diffAsText(pieces: NonNullable<ToldChange['text']>): string {
     const element = kind === '-' ? 'del' : 'ins';
     return `<${element}>${escapeText(text)}</${element}>`;
   });
-  // Words may run from right to left, and marks for that must not reach from one run into the next.
+  // Words may run from right to left, and direction marks must not reach from one part into the next.
   return `<p class="diff" dir="auto">${words.join(' ')}</p>`;
 }
 

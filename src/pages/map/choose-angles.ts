@@ -1,7 +1,8 @@
 /**
- * Where around the centre a domain should stand: near what it is linked with. Quality domains are set in a circle, alike
- * beside alike; the others move to the middle of their neighbours, ring by ring, and each ring is spread out again, or
- * all would end up in one heap. Only directions are decided here; who stands where for want of room is lay-out's part.
+ * The direction of each domain from the centre: near the domains that it is linked with. Quality domains are in a
+ * circle, similar ones side by side. The others move to the middle of their neighbours, ring by ring, and each ring is
+ * spread out again, because otherwise all would end in one place. Decides directions only; lay-out.ts finds the free
+ * places.
  */
 import type { TerrainLink } from './terrain-map.ts';
 
@@ -12,9 +13,9 @@ export interface Band {
 }
 
 const PASSES = 10;
-/** 1 would fill every ring evenly and hide where the links are; 0 would leave heaps. */
+/** 1 would fill every ring evenly and hide where the links are; 0 would leave clusters. */
 const SPREAD = 0.6;
-/** Domains further out and in the same ring have a say too, but those nearer to the centre lead. */
+/** Domains further out and in the same ring count, too, but less than those nearer to the centre. */
 const OUTER_SAY = 0.3;
 /** Comparing all with all is for short lists. */
 const COMPARE_AT_MOST = 400;
@@ -33,7 +34,7 @@ export function chooseAngles({ bands, links, radius }: AngleQuestion): Float64Ar
   const angles = Float64Array.from({ length: count }, (_, at) => turnOf(at));
   const [centre, ...rings] = bands;
   setCentre(centre.members, near, angles);
-  // A domain alone in the centre stands nowhere around it and draws nobody.
+  // A single domain in the centre has no direction and attracts nobody.
   const pull = (at: number) => (ringOf[at] === 0 && centre.members.length === 1 ? 0 : 1);
   for (let pass = 0; pass < PASSES; pass++) {
     for (const { members } of rings) {
@@ -42,7 +43,7 @@ export function chooseAngles({ bands, links, radius }: AngleQuestion): Float64Ar
         for (let i = near.start[at]; i < near.start[at + 1]; i++) {
           const other = near.other[i];
           const isInner = ringOf[other] < ringOf[at];
-          // In the first pass what lies outside has only the angle it began with.
+          // In the first pass, domains further out have only their first angle.
           const say = isInner ? pull(other) : pass === 0 ? 0 : OUTER_SAY;
           x += near.force[i] * say * Math.cos(angles[other]);
           y += near.force[i] * say * Math.sin(angles[other]);
@@ -55,7 +56,7 @@ export function chooseAngles({ bands, links, radius }: AngleQuestion): Float64Ar
   return angles;
 }
 
-/** Golden turns: any number of domains begins well apart. */
+/** Golden angle: any number of domains begins well apart. */
 const turnOf = (at: number) => wrap(at * 2.399963229728653);
 
 function wrap(angle: number): number {
@@ -80,7 +81,7 @@ function neighbours(links: readonly TerrainLink[], count: number): Neighbours {
   const other = new Int32Array(links.length * 2);
   const force = new Float64Array(links.length * 2);
   for (const { from, to, weight } of links) {
-    // What is linked with everybody says little about where anybody belongs.
+    // A domain that is linked with everybody says little about where others belong.
     const own = Math.log2(1 + weight);
     other[next[from]] = to;
     force[next[from]++] = own / Math.sqrt(degree(to));
@@ -96,7 +97,7 @@ function setCentre(members: readonly number[], near: Neighbours, angles: Float64
     angles[at] = wrap((place / order.length) * 2 * Math.PI - Math.PI / 2);
 }
 
-/** One after the other, each time the one that shares most neighbours and links with the last. */
+/** One after the other, each time the domain that shares most neighbours and links with the last. */
 function chain(members: readonly number[], near: Neighbours): number[] {
   const placeOf = new Map(members.map((at, place) => [at, place]));
   const size = members.length;
@@ -132,7 +133,7 @@ function chain(members: readonly number[], near: Neighbours): number[] {
   return order;
 }
 
-/** Draws a ring's domains towards even shares of it, in their order, turned so that they move least. */
+/** Moves a ring's domains towards equal shares of it, in their order, rotated so that they move least. */
 function spread(members: readonly number[], angles: Float64Array, radius: Float64Array): void {
   if (members.length < 2) return;
   const order = [...members].sort((a, b) => angles[a] - angles[b] || a - b);

@@ -1,4 +1,4 @@
-/** Which ground is taken by circles, in squares, so that the question "is it free here?" looks at few of them. */
+/** Which ground is covered by circles, in squares, so that the question "is it free here?" checks few of them. */
 export interface Ground {
   take(x: number, y: number, radius: number): void;
   isFree(x: number, y: number, radius: number): boolean;

@@ -1,7 +1,7 @@
 /**
- * Gives every domain its place: quality in the centre, each further depth a ring around it, then what no path is known
- * to, stub and blacklist. Nothing overlaps, and the same terrain always gives the same picture: there is no chance in it.
- * Comes before the page, which only draws; angles are chosen in choose-angles.ts.
+ * Gives every domain its place: quality in the centre, each further depth a ring around it, then domains without a
+ * known path, stub and blacklist. Nothing overlaps. The same map always gives the same picture, because there is no
+ * chance. Before it: the terrain map, and choose-angles.ts for the directions. After it: the page, which only draws.
  */
 import { type Band, chooseAngles } from './choose-angles.ts';
 import { createGround } from './ground.ts';
@@ -22,7 +22,7 @@ export interface MapRing {
 
 /** Free space around each domain. */
 const GAP = 3;
-/** How much of a ring its domains may cover: less looks empty, more leaves no room to stand where the links are. */
+/** How much of a ring its domains may cover: less looks empty, more leaves too few free places near the links. */
 const FILL = 0.42;
 const PAUSE = 16;
 const CIRCLE_AT_MOST = 16;
@@ -59,7 +59,7 @@ export function layOut(
 
 const narrowest = (bands: number) => (bands > 12 ? 24 : 46);
 
-/** The area grows slower than the pages, or one giant would leave nothing but dust beside it. */
+/** The area grows more slowly than the number of pages, because one giant would make all others too small. */
 function sizes(domains: readonly TerrainDomain[]): number[] {
   const raw = domains.map((domain) => 3 + 1.35 * Math.max(1, weightOf(domain)) ** 0.38);
   const most = raw.reduce((a, b) => Math.max(a, b), 0);
@@ -67,7 +67,7 @@ function sizes(domains: readonly TerrainDomain[]): number[] {
   return raw.map((value) => Math.max(3.5, value * shrink));
 }
 
-/** Of a domain that is never asked few pages are known: how often others refer to it counts as well. */
+/** Few pages are known of a domain that is never requested, so the links to it count as well. */
 function weightOf({ class: kind, pages, references, weight }: TerrainDomain): number {
   if (weight !== undefined) return weight;
   return kind === 'stub' || kind === 'blacklist' ? Math.max(pages, references / 8) : pages;
@@ -81,7 +81,7 @@ function toBands(domains: readonly TerrainDomain[], names: RingNames): Band[] {
     if (group === undefined) groups.set(order, [at]);
     else group.push(at);
   }
-  // Without quality the domains that come first stand in the centre.
+  // Without quality domains, the first ones are in the centre.
   if (groups.size === 0) groups.set(QUALITY, []);
   return [...groups]
     .sort(([a], [b]) => a - b)
@@ -134,7 +134,7 @@ interface BandRoom {
   place: Place;
 }
 
-/** The largest choose first; each takes the free spot that is least far from its angle and from the inner rim. */
+/** The largest choose first. Each takes the free place that is nearest to its angle and to the inner rim. */
 function standInBand(members: number[], { inner, radius, angles, isFree, place }: BandRoom): void {
   const smallest = members.reduce((least, at) => Math.min(least, radius[at]), Infinity);
   const step = 2 * smallest + GAP;
@@ -171,7 +171,7 @@ function findSpot(
     const spot = tryAt(rows[i], asides[i]);
     if (spot !== undefined) return spot;
   }
-  // A full ring grows outwards: there is always room further out.
+  // A full ring grows outwards: there is always a free place further out.
   for (let row = nextRow; ; row++) {
     const spot = tryAt(row, 0);
     if (spot !== undefined) return spot;

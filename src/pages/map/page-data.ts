@@ -1,6 +1,7 @@
 /**
- * The terrain in the shape the page reads: columns instead of objects, because 5,000 domains and 60,000 links then parse
- * in milliseconds. Bigger maps are cut to what a browser can show, the lightest first, and the page says how much is gone.
+ * The map in the form that the page reads: columns instead of objects, because 5,000 domains and 60,000 links then
+ * parse in milliseconds. Larger maps are cut to what a browser can show, the lightest first, and the page says how much
+ * is missing.
  */
 import { layOut, type MapRing } from './lay-out.ts';
 import { DOMAIN_CLASSES, type MapSubject, type TerrainDomain, type TerrainMap } from './terrain-map.ts';
@@ -20,7 +21,7 @@ export interface PageData {
   run: number | null;
   generatedAt: string;
   origins: string[];
-  /** What there was before the map was cut to what can be shown. */
+  /** The numbers before the map was cut. */
   total: { domains: number; links: number };
   names: string[];
   /** Places in DOMAIN_CLASSES. */
@@ -30,7 +31,7 @@ export interface PageData {
   errors: number[];
   /** -1: unknown. */
   depth: number[];
-  /** Origin and depth in turn, by the origin's place in `origins`. */
+  /** Origin and depth alternately, by the origin's place in `origins`. */
   depths: number[][];
   indegree: number[];
   outdegree: number[];
@@ -90,7 +91,7 @@ export function toPageData(map: TerrainMap, limits: MapLimits = MAP_LIMITS): Pag
 
 const tenths = (value: number) => Math.round(value * 10) / 10;
 
-/** Quality domains stay before all others, then those that most pages and links lead to. */
+/** Quality domains stay before all others, then those with most pages and links to them. */
 function cut(map: TerrainMap, limits: MapLimits): Pick<TerrainMap, 'domains' | 'links'> {
   let { domains } = map;
   let places: Int32Array | undefined;

@@ -1,6 +1,6 @@
 /**
- * The page's own files, its script as one piece. This file serves the sources, where the bundler is at hand; the build
- * puts the finished parts in its place (scripts/build.mjs), so that the command needs neither sources nor bundler.
+ * The page's own files, its script as one piece. This file serves the sources, where the bundler is available. The
+ * build replaces it by the finished parts (scripts/build.mjs), so that the command needs neither sources nor bundler.
  */
 import type { PageParts } from '../self-contained-page.ts';
 

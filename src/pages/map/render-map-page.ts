@@ -1,5 +1,5 @@
 /**
- * Writes the terrain as one page that opens from disk. Names, titles and URLs come from the web: they reach the page as
+ * Writes the map as one page that opens from disk. Names, titles and URLs come from the web: they reach the page as
  * JSON, and the page's script makes text of them, never markup.
  */
 import { fillPage } from '../self-contained-page.ts';

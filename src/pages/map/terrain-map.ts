@@ -1,11 +1,11 @@
 /**
- * The terrain as the page shows it: domains, what is known of each, and how often one links to another. Whoever has the
- * graph fills this in; the writer of the page needs nothing else and asks nobody.
+ * The map as the page shows it: domains, what is known of each, and how often one links to another. The caller with the
+ * graph fills this in; the writer of the page needs nothing else.
  */
 export interface TerrainMap {
-  /** What its dots are; domains unless said. */
+  /** What its dots are (default: domains). */
   subject?: MapSubject;
-  /** How many there are, where not all of them were filled in. */
+  /** How many there are, if not all of them were filled in. */
   total?: number;
   title: string;
   project: string;
@@ -23,8 +23,8 @@ export interface TerrainMap {
 export type MapSubject = 'domains' | 'sections' | 'pages';
 
 /**
- * In the order the page lists them. Of one site: where it starts, its sections or pages, what lies outside or was not
- * visited, and what is broken.
+ * In the order of the page. For one site: where it starts, its sections or pages, what lies outside or was not visited,
+ * and what is broken.
  */
 export const DOMAIN_CLASSES = ['quality', 'discovered', 'stub', 'blacklist'] as const;
 
@@ -33,7 +33,7 @@ export type DomainClass = (typeof DOMAIN_CLASSES)[number];
 export interface TerrainDomain {
   name: string;
   class: DomainClass;
-  /** Known pages, whatever became of them. */
+  /** Known pages of any state. */
   pages: number;
   processed: number;
   errors: number;
@@ -43,9 +43,9 @@ export interface TerrainDomain {
   indegree: number;
   outdegree: number;
   pagerank: number;
-  /** How often pages refer to it: for stub and blacklist, which are never asked. */
+  /** How many links lead to it: for stub and blacklist, which are never requested. */
   references: number;
-  /** How large it is drawn, where not by its pages. */
+  /** How large it is drawn, if not by its pages. */
   weight?: number;
   topPages: { url: string; title: string | null; status: number | null }[];
 }

@@ -4,9 +4,9 @@ import { type Content, type Markup, tag } from './markup.ts';
 export interface Card {
   id: string;
   title: string;
-  /** What one sees, in a sentence. */
+  /** What the picture shows, in a sentence. */
   note: Content;
-  /** Over the whole width, or a third of it; half of it unless said. */
+  /** The whole width, or a third of it (default: half). */
   size?: 'wide' | 'third';
 }
 
@@ -58,7 +58,7 @@ export function table(columns: readonly Column[], rows: readonly (readonly Conte
   );
 }
 
-/** For who cannot see the picture, or wants the numbers. */
+/** For readers who cannot see the picture, or want the numbers. */
 export function asTable(columns: readonly Column[], rows: readonly (readonly Content[])[]): Markup {
   return tag('details', {}, tag('summary', {}, 'The numbers'), table(columns, rows));
 }

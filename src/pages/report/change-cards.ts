@@ -1,4 +1,4 @@
-/** What of the report is about change: how fresh the copies are, what visits found, what was spared. */
+/** The cards about change: how fresh the copies are, what visits found, what was saved. */
 import type { KnownBy, VisitOutcome } from '../../change/visit-record.ts';
 import { showBytes, showCount, showMany } from '../../render/terminal-text.ts';
 import type { ChangeFigures, LedgerFigures } from '../../store/change-figures.ts';
@@ -57,7 +57,7 @@ function describeRate({ buckets, cells }: History, rate: number): string {
   const time = oneStep(buckets.stepMs);
   if (rate >= 1) return `In ${time}, a page changes ${rate.toFixed(1)} times.`;
   if (rate > 0) return `In ${time}, ${showShare(rate)} of the pages change.`;
-  // A change may be known of whose visit before is not kept: then nobody knows how long that took.
+  // A change may be known without its earlier visit: then nobody knows how long it took.
   return cells.some(({ changed, gone }) => changed + gone > 0)
     ? 'How often pages change is not known from what is kept.'
     : 'No page has been seen to change yet.';
@@ -107,7 +107,7 @@ export function drawOutcomes({ buckets, cells }: History): Markup {
   );
 }
 
-/** How a visit came to its word, cheapest first. */
+/** How the outcome of a visit was known, cheapest first. */
 const LEVEL_WORDS: Record<KnownBy, string> = {
   freshness: 'still fresh by Cache-Control: not asked',
   lastmod: 'not newer in the sitemap: not asked',

@@ -1,13 +1,13 @@
-/** Counts as a table with a bar in each row: a histogram that needs no picture to be read. */
+/** Counts as a table with a bar in each row: a histogram that can be read without a picture. */
 import { showCount } from '../../render/terminal-text.ts';
 import { type Content, type Markup, percent, tag } from './markup.ts';
 
 export interface Bar {
   label: Content;
   count: number;
-  /** The count as words, where it is no plain number. */
+  /** The count as text, if it is no plain number. */
   shown?: string;
-  /** What else there is to say of it. */
+  /** A further note. */
   aside?: string;
   kind?: string;
   tip?: string;
@@ -52,7 +52,7 @@ export function drawBars(bars: readonly Bar[], heads: readonly [label: string, c
               { width: '100%', height: BAR_PX, 'aria-hidden': 'true' },
               tag('rect', {
                 class: kind ?? 'plain',
-                // What is there at all is to be seen.
+                // A count above 0 must be visible.
                 width: count === 0 ? 0 : percent(Math.max(count / most, 0.004)),
                 height: BAR_PX,
               }),

@@ -1,4 +1,6 @@
-/** Where the site changes, and when: sections down, time across. A cell is darker the larger a share of its pages changed. */
+/**
+ * Where and when the site changes: sections down, time across. A cell is darker if a larger share of its pages changed.
+ */
 import { showCount, showMany } from '../../render/terminal-text.ts';
 import type { ChangeFigures, HeatCell } from '../../store/change-figures.ts';
 import type { TimeBuckets } from '../../store/time-buckets.ts';
@@ -6,7 +8,7 @@ import { asTable, card, legend } from './card.ts';
 import { type Markup, percent, tag } from './markup.ts';
 import { oneStep, showBucket, showTick, ticksOf } from './time-words.ts';
 
-/** Upper ends of the shades, as shares of the pages that could have changed; nothing at all is a shade of its own. */
+/** Upper ends of the shades, as shares of the pages that could have changed. No page at all has a shade of its own. */
 const SHADES = [0, 0.05, 0.15, 0.35, 0.65, 1];
 const ROW_PX = 18;
 const MOST_TICKS = 6;
@@ -27,7 +29,7 @@ export function sumByBucket(cells: readonly HeatCell[], count: number): Sum[] {
   return sums;
 }
 
-/** Pages that were there before and are there now: only they can have changed. */
+/** Pages that existed before and exist now: only these can have changed. */
 const comparedIn = ({ visits, new: fresh, gone, failed }: Sum) => visits - fresh - gone - failed;
 
 export function drawHeatMap({
@@ -146,7 +148,7 @@ function shadeWords(end: number, at: number): string {
   return at === SHADES.length - 1 ? `over ${SHADES[at - 1] * 100} %` : `up to ${end * 100} %`;
 }
 
-/** As people write it: percent-escapes read, where they are what they seem to be. */
+/** As people write it: percent-escapes decoded, if the result is harmless. */
 export function showSection(name: string | null): string {
   if (name === null) return 'all others';
   try {
@@ -159,7 +161,7 @@ export function showSection(name: string | null): string {
 
 export function drawAxis(buckets: TimeBuckets, height = 18, top = 13): Markup {
   const ticks = ticksOf(buckets.count, MOST_TICKS);
-  // On a narrow screen few have room, and fewer where the words are long.
+  // On a narrow screen few fit, and fewer if the words are long.
   const isLong = ticks.some((bucket) => showTick(buckets, bucket).length > LONG_WORD);
   const shownNarrow = new Set(ticksOf(ticks.length, isLong ? MOST_NARROW.long : MOST_NARROW.short));
   return tag(

@@ -1,6 +1,6 @@
 /**
- * Pictures over time: columns that stand on one another, or a curve. Along the width everything is in percent, so that
- * the picture is as wide as the screen or the paper and its words stay as large as they are.
+ * Pictures over time: stacked columns, or a curve. Widths are in percent, so the picture is as wide as the screen or
+ * the paper, and its words keep their size.
  */
 import type { TimeBuckets } from '../../store/time-buckets.ts';
 import { drawAxis } from './draw-heat-map.ts';
@@ -16,10 +16,10 @@ export interface Series {
 
 interface Frame {
   buckets: TimeBuckets;
-  /** What the uppermost line stands for. */
+  /** The value of the uppermost line. */
   top: number;
   show(value: number): string;
-  /** What is told of a column. */
+  /** The text for a column. */
   tip(bucket: number): string;
 }
 
@@ -46,7 +46,7 @@ export function drawColumns(frame: Frame, series: readonly Series[]): Markup {
   return drawFrame(frame, bars);
 }
 
-/** `shares` from 0 to 1; null where there is nothing to tell. */
+/** `shares` from 0 to 1; null if there is no value. */
 export function drawCurve(frame: Omit<Frame, 'top' | 'show'>, shares: readonly (number | null)[]): Markup {
   const { count } = frame.buckets;
   const first = shares.findIndex((share) => share !== null);
@@ -113,7 +113,7 @@ function drawFrame({ buckets, top, show, tip }: Frame, marks: readonly Content[]
 
 const round = (value: number) => Math.round(value * 100) / 100;
 
-/** The next number up that is easy to halve in the head. */
+/** The next larger number that is easy to halve. */
 export function roundUp(value: number): number {
   if (value <= 2) return 2;
   const power = 10 ** Math.floor(Math.log10(value));

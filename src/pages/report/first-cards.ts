@@ -1,4 +1,4 @@
-/** What is known after a single run: how it was answered, what is broken and where that is linked, where the pages are. */
+/** The facts after a single run: the answers, what is broken and where that is linked, where the pages are. */
 import type { BrokenPage } from '../../graph/read-broken-pages.ts';
 import { printable, showBytes, showCount, showMany } from '../../render/terminal-text.ts';
 import { type ChangeFigures, RESPONSE_LIMITS_MS } from '../../store/change-figures.ts';
@@ -81,7 +81,7 @@ function medianWords({ responses }: ChangeFigures): string {
   return '–';
 }
 
-/** URLs as text: the page asks nobody, and nobody comes by accident to what is broken. */
+/** URLs as text: the page sends no request, and nobody opens a broken page by accident. */
 function brokenCell({ url, source }: BrokenPage): Content {
   const from =
     source === null
@@ -93,7 +93,7 @@ function brokenCell({ url, source }: BrokenPage): Content {
   ];
 }
 
-/** The reason, where the status does not say it already. */
+/** The reason, if the status does not say it already. */
 function answerCell({ statusCode, reason, state }: BrokenPage): Content {
   const said = reason ?? state;
   return [
@@ -102,7 +102,7 @@ function answerCell({ statusCode, reason, state }: BrokenPage): Content {
   ];
 }
 
-/** Null: not known of this run, for a later one has visited pages again. */
+/** Null: not known of this run, because a later one has visited pages again. */
 export function drawBroken({ broken }: ReportFacts): Markup | null {
   if (broken === null) return null;
   const { total, shown } = broken;

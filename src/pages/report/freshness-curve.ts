@@ -1,32 +1,31 @@
 /**
- * What share of the stored copies was current, averaged over each column of time as far as it has come, as the visits can
- * tell. Pages are many and come in groups; each group counts with the mean times of its visits.
+ * The share of the stored copies that was current, averaged over each column of time up to now, as far as visits can
+ * tell. Pages come in groups; each group counts with the mean times of its visits.
  *
- * A copy that the next visit found unchanged was current all the time.
- * Found changed, or gone: the change is as likely at any moment between the two, so that the copy's chance falls evenly.
- * Not visited since: by the page's own record, c changes in the length d of it, in columns, over a Gamma prior of shape 1
- * that has the mean rate m of all pages; the chance that nothing happened in t columns is (k / (k + t)) ^ (c + 1) with
- * k = d + 1/m.
+ * A copy that the next visit found unchanged was current all the time. If the next visit found it changed or gone, the
+ * change is equally likely at any moment between the two visits. Without a later visit, the page's own record decides:
+ * c changes in the time d, in columns, over a Gamma prior of shape 1 with the mean rate m of all pages. The chance that
+ * nothing happened in t columns is (k / (k + t)) ^ (c + 1) with k = d + 1/m.
  */
 import type { ChangeFigures } from '../../store/change-figures.ts';
 
 export interface FreshnessPoint {
-  /** Pages that had a copy, each for the part of the column in which it had. */
+  /** Pages with a copy, each for the part of the column in which it had one. */
   copies: number;
-  /** How many of those were current, as expected. */
+  /** The expected number of current ones. */
   current: number;
 }
 
 export interface FreshnessCurve {
   /** One a column. */
   points: FreshnessPoint[];
-  /** At the moment asked for. */
+  /** At the given moment. */
   now: FreshnessPoint;
   /** Changes a page and column, over all that was seen. */
   rate: number;
 }
 
-/** `nowMs`: wall time that `now` is for, however long after the last visit; the end of the last column unless given. */
+/** `nowMs`: wall time of `now`, however long after the last visit (default: the end of the last column). */
 export function freshnessCurve(
   { buckets, spans, lasts }: Pick<ChangeFigures, 'buckets' | 'spans' | 'lasts'>,
   nowMs: number | null = null,
@@ -34,7 +33,7 @@ export function freshnessCurve(
   const count = buckets?.count ?? 0;
   const stepMs = buckets?.stepMs ?? 1;
   const placeOf = (at: number) => (at - (buckets?.start ?? 0)) / stepMs;
-  // Servers' clocks date the visits, and may be ahead of ours.
+  // The dates of visits come from servers' clocks, which may be ahead of ours.
   let latest = Number.NEGATIVE_INFINITY;
   for (const { toAt } of spans) latest = Math.max(latest, toAt);
   for (const { lastAt } of lasts) latest = Math.max(latest, lastAt);
@@ -69,7 +68,7 @@ export function freshnessCurve(
   return { points, now, rate };
 }
 
-/** The last column is averaged over the part of it that has come; where that is no time at all, it is what there is now. */
+/** The last column is averaged over its part until now. If that part has no length, it is the current value. */
 function endWith(points: FreshnessPoint[], part: number, now: FreshnessPoint): void {
   const { copies, current } = points[points.length - 1];
   if (copies === 0) points[points.length - 1] = { ...now };

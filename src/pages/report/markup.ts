@@ -1,4 +1,4 @@
-/** Makes markup out of text. Words from the web are always escaped: there is no way past it but markup made here. */
+/** Makes markup from text. Text from the web is always escaped; only markup made here is not. */
 import { escapeText } from '../self-contained-page.ts';
 
 export interface Markup {
@@ -21,5 +21,5 @@ export function htmlOf(content: Content): string {
   return 'html' in content ? content.html : content.map(htmlOf).join('');
 }
 
-/** A place along the width of a picture, of which nobody knows how wide it will be shown. */
+/** A place along the width of a picture, whose final width is not known. */
 export const percent = (share: number): string => `${Math.round(share * 100_000) / 1000}%`;

@@ -1,4 +1,4 @@
-/** What of the report is about pages and answers: statuses, errors, depths, times, lists, runs. */
+/** The cards about pages and answers: statuses, errors, depths, times, lists, runs. */
 import type { VisitOutcome } from '../../change/visit-record.ts';
 import { showRate } from '../../render/describe-changes.ts';
 import { describeUrls } from '../../render/describe-urls.ts';
@@ -71,7 +71,7 @@ function statusKind(status: number | null, isAsked: boolean): string {
   return status >= 300 ? 'unchanged' : 'plain';
 }
 
-/** What is told of a page stands beside it, and the last visit wrote it. */
+/** The facts of a page are those of its last visit. */
 const VISITED_SINCE = 'A later run has visited pages again: this is of those it left.';
 
 export function drawErrors({ errors, top_errors, is_latest }: ReportFacts['state'], isRun: boolean): Markup {
@@ -177,7 +177,7 @@ export function drawDepths({ depths }: ChangeFigures): Markup {
   );
 }
 
-/** Its address for people: what every page of the list has in common says nothing. Not a link: the page asks nobody. */
+/** Its address for people, without the part that all pages of the list share. Not a link: the page sends no request. */
 function pageCell(url: string, title: string | null): Content {
   const [, host, path] = /^https?:\/\/([^/]*)(.*)$/.exec(url) ?? ['', '', '', url];
   const shown = printable(title ?? '') || '(no title)';

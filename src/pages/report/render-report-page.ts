@@ -1,7 +1,7 @@
 /**
- * Writes a project, or one of its runs, as one page that opens from disk: pictures drawn as SVG in the page itself, with
- * their numbers beside them, so that it can be read without a script and printed. The script only shows the facts of what
- * is under the pointer. Titles, URLs and reasons come from the web: they are escaped wherever they stand.
+ * Writes a project, or one of its runs, as one page that opens from disk: pictures as SVG in the page itself, with
+ * their numbers beside them, so that it can be read without a script and printed. The script only shows the facts under
+ * the pointer. Titles, URLs and reasons come from the web and are always escaped.
  */
 
 import { printable, showBytes, showCount, showMany } from '../../render/terminal-text.ts';
@@ -28,7 +28,7 @@ import { showDay, showMoment } from './time-words.ts';
 
 export async function renderReportPage(facts: ReportFacts): Promise<string> {
   const { figures, project, run, madeAt } = facts;
-  // Copies age whether they are visited or not; what a run left is judged as it left it.
+  // Copies of a project age whether they are visited or not. A run is judged by its state at its end.
   const runEnd = figures.runList.find((row) => row.run === run)?.finishedAt;
   const curve = freshnessCurve(figures, runEnd ?? madeAt);
   const title = run === null ? printable(project) : `Run ${run} of ${printable(project)}`;
@@ -43,7 +43,7 @@ export async function renderReportPage(facts: ReportFacts): Promise<string> {
   });
 }
 
-/** Pages were read, and no line of it is left. */
+/** Pages were read, but their history was deleted. */
 const isCleared = ({ buckets, visited }: ChangeFigures) => buckets === null && visited > 0;
 
 function describe({ figures, madeAt, version }: ReportFacts): Content {
@@ -53,7 +53,7 @@ function describe({ figures, madeAt, version }: ReportFacts): Content {
   return `${span} · written ${showMoment(madeAt)} UTC by sumi ${version}`;
 }
 
-/** A single run has no history: what it found is all there is to say. */
+/** A single run has no history: its own results are all there is. */
 const isFirst = ({ figures }: ReportFacts) => figures.buckets !== null && figures.runs <= 1;
 
 function headline(facts: ReportFacts, curve: FreshnessCurve): Content {

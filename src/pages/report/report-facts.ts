@@ -1,4 +1,4 @@
-/** What the report page shows. Everything on it comes from here. */
+/** The data of the report page. Everything on it comes from here. */
 import type { UrlCounts } from '../../frontier/counting-words.ts';
 import type { BrokenPages } from '../../graph/read-broken-pages.ts';
 import type { ChangeFigures } from '../../store/change-figures.ts';
@@ -11,8 +11,8 @@ export interface ReportFacts {
   madeAt: number;
   version: string;
   figures: ChangeFigures;
-  /** Null of a run that is not the last one: its pages were visited again. */
+  /** Null for a run that is not the last one: its pages were visited again. */
   broken: BrokenPages | null;
-  /** Pages by state and what went wrong, as the run left them; of the last one where none is asked for. */
+  /** Pages by state and the errors, as the run left them; without a run, as the last one did. */
   state: Pick<RunReport, 'is_latest' | 'pages_by_state' | 'errors' | 'top_errors' | keyof UrlCounts>;
 }

@@ -1,4 +1,4 @@
-/** Times as the report says them, in UTC, as exact as the columns of a picture are wide. */
+/** Times in the words of the report, in UTC, as exact as the columns of a picture are wide. */
 import type { TimeBuckets } from '../../store/time-buckets.ts';
 
 const MINUTE = 60_000;
@@ -19,7 +19,7 @@ export const showMoment = (at: number): string => `${showDay(at)}, ${clock(at)}`
 
 export const startOf = ({ start, stepMs }: TimeBuckets, bucket: number): number => start + bucket * stepMs;
 
-/** What a column stands for, whole. */
+/** The whole time of a column. */
 export function showBucket(buckets: TimeBuckets, bucket: number): string {
   const from = startOf(buckets, bucket);
   const to = from + buckets.stepMs;
@@ -37,7 +37,7 @@ export function showTick(buckets: TimeBuckets, bucket: number): string {
   return buckets.stepMs < 28 * DAY ? dayAndMonth(from) : monthAndYear(from);
 }
 
-/** Columns with a word under them: evenly spread, never the last few, which have less room than is between two. */
+/** Columns with a word under them: evenly spread, never the last few, which have too little space. */
 export function ticksOf(count: number, most: number): number[] {
   const every = Math.ceil(count / most);
   return Array.from({ length: Math.floor(count / every) }, (_, i) => i * every);

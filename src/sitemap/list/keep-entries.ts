@@ -8,12 +8,12 @@
 import { guessedPaths } from '../../config/guessed-paths.ts';
 import { type Config, configHash } from '../../config/load-config.ts';
 import {
+  DiscoveryRecord,
   isFresh,
   isGuessed,
   isOfAnotherPort,
   isPageUrl,
   isSearched,
-  LookRecord,
   placeOf,
 } from '../../crawl/discover/discovery-record.ts';
 import { FindingBatch } from '../../crawl/discover/finding-batch.ts';
@@ -73,7 +73,7 @@ export async function openKeeper(
   const batch = new FindingBatch(ENTRIES_AT_ONCE);
   /** From `begin` on. */
   let session: RunStore | null = null;
-  let record: LookRecord | null = null;
+  let record: DiscoveryRecord | null = null;
   let isGivenOne = false;
   let unfinished: StoredRun | null = null;
 
@@ -157,7 +157,7 @@ export async function openKeeper(
         metadata: unfinished === null ? LOOKUP_NOTES : null,
         now,
       });
-      record = new LookRecord(now, await session.sitemaps.discovery(given.host));
+      record = new DiscoveryRecord(now, await session.sitemaps.discovery(given.host));
       return session;
     },
 

@@ -13,6 +13,7 @@ import type { FetchRequest, Outcome } from '../../fetch/fetcher.ts';
 import { HostPace } from '../../politeness/host-pace.ts';
 import { openRobotsGate, type RobotsAnswer } from '../../politeness/robots-gate.ts';
 import { parseRobotsTxt, type RobotsRules, rulesFor } from '../../politeness/robots-txt.ts';
+import type { Clock } from '../../primitives/clock.ts';
 import type { SitemapWeb } from '../find-entries.ts';
 
 const LEASE_PAUSE_MS = 1000;
@@ -65,18 +66,7 @@ export function openPoliteWeb(parts: CrawlParts, options: PoliteWebOptions): Pol
   const { signal } = options;
   signal.addEventListener('abort', () => parts.fetcher.abortAll(), { once: true });
 
-  async function pause(delayMs: number): Promise<void> {
-    await new Promise<void>((resolve) => {
-      const end = () => {
-        cancel();
-        signal.removeEventListener('abort', end);
-        resolve();
-      };
-      const cancel = clock.after(delayMs, end);
-      signal.addEventListener('abort', end);
-    });
-    signal.throwIfAborted();
-  }
+  const pause = (delayMs: number) => pauseFor(delayMs, clock, signal);
 
   function hold(url: string): Promise<LeasedHost> {
     const name = parts.normalizer.normalize(url)?.host ?? new URL(url).hostname;
@@ -193,6 +183,20 @@ export function openPoliteWeb(parts: CrawlParts, options: PoliteWebOptions): Pol
       hosts.clear();
     },
   };
+}
+
+/** Ends early when the signal is aborted, with its reason as an error. */
+async function pauseFor(delayMs: number, clock: Clock, signal: AbortSignal): Promise<void> {
+  await new Promise<void>((resolve) => {
+    const end = () => {
+      cancel();
+      signal.removeEventListener('abort', end);
+      resolve();
+    };
+    const cancel = clock.after(delayMs, end);
+    signal.addEventListener('abort', end);
+  });
+  signal.throwIfAborted();
 }
 
 function unreachable(answer: RobotsAnswer): string {

@@ -8,10 +8,12 @@ import { COUNTING_WORD_NAMES, COUNTING_WORDS, stateList } from '../../frontier/c
 import { PAGE_STATES, pageStateName } from '../../frontier/page-state.ts';
 import { explainFailures } from '../explain-failures.ts';
 import { IS_EXTERNAL, IS_NOT_EXTERNAL } from '../external-urls.ts';
+import { createGivableSide } from '../give-up.ts';
 import { readHosts } from '../host-filter.ts';
 import { REQUEST_KINDS, type StoredRobots } from '../host-port.ts';
 import { orderOfPages, type PagePlace } from '../page-order.ts';
 import { pageRowList } from '../page-views.ts';
+import type { Questions } from '../question-names.ts';
 import { createListReader } from '../read-lists.ts';
 import type {
   HostRow,
@@ -24,6 +26,7 @@ import type {
   RunRow,
   StoredRun,
 } from '../read-side.ts';
+import { cancelledBy } from './cancel-queries.ts';
 import { disconnect, postgresError, type Sql } from './connection.ts';
 import { createListDatabase } from './list-database.ts';
 import { openForReading } from './open-database.ts';
@@ -82,8 +85,16 @@ export async function openPostgresReadSide(address: string): Promise<ReadSide> {
   // Not under the workers' name: one that reads slowly is none that was stopped (see FREE_LOCKS in workers.ts).
   const options = { max: CONNECTIONS, applicationName: 'sumi reading', isReadOnly: true };
   const sql = await openForReading(address, options);
+  const explain = (error: unknown) => postgresError(error, address);
+  return createGivableSide(
+    (signal) => explainFailures(questionsOf(cancelledBy(sql, signal)), explain),
+    () => disconnect(sql),
+  );
+}
+
+function questionsOf(sql: Sql): Questions {
   const links = createLinkReader(sql, BATCH);
-  const side: ReadSide = {
+  return {
     projects: () => ask<ProjectRow>(sql, 'SELECT id, name AS project FROM project ORDER BY id'),
     runs: (filter) => runsOf(sql, filter),
     run: (id) => one<StoredRun>(sql, `SELECT ${RUN_COLUMNS}, r.config FROM ${RUNS} WHERE r.id = $1`, [id]),
@@ -138,9 +149,7 @@ export async function openPostgresReadSide(address: string): Promise<ReadSide> {
         linksFrom: links.linksFrom,
       }),
     ),
-    close: () => disconnect(sql),
   };
-  return explainFailures(side, (error) => postgresError(error, address));
 }
 
 async function one<Row>(sql: Sql, text: string, values: unknown[]): Promise<Row | null> {

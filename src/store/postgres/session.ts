@@ -2,6 +2,7 @@
 import type { Sql, TransactionSql } from 'postgres';
 import type { Reconsidered, Verdict } from '../frontier-port.ts';
 import type { HostLease, StoredRobots } from '../host-port.ts';
+import { rowsOf } from './cancel-queries.ts';
 import type { CommitWindow } from './commit-window.ts';
 import type { DatabaseClock } from './database-clock.ts';
 import type { KnownUrls } from './known-urls.ts';
@@ -76,7 +77,8 @@ export function transaction<T>(session: Session, work: (tx: TransactionSql) => P
 /** One statement, prepared once a connection where that is possible. */
 export async function ask<Row>(runner: Runner, text: string, values: unknown[] = []): Promise<Row[]> {
   // A connection that may not prepare (PgBouncer) does not, whatever is asked for here.
-  return (await runner.unsafe(text, values as never[], { prepare: true })) as unknown as Row[];
+  const query = runner.unsafe(text, values as never[], { prepare: true });
+  return (await rowsOf(runner, query)) as unknown as Row[];
 }
 
 /** Rows as JSON for json_to_recordset: one parameter, whatever the number of rows. PostgreSQL takes neither NUL nor half a surrogate pair. */

@@ -10,10 +10,12 @@ import { COUNTING_WORD_NAMES, COUNTING_WORDS, stateList } from '../../frontier/c
 import { PAGE_STATES, pageStateName } from '../../frontier/page-state.ts';
 import { explainFailures } from '../explain-failures.ts';
 import { IS_EXTERNAL, IS_NOT_EXTERNAL } from '../external-urls.ts';
+import { createGivableSide } from '../give-up.ts';
 import { readHosts } from '../host-filter.ts';
 import { REQUEST_KINDS, type StoredRobots } from '../host-port.ts';
 import { orderOfPages } from '../page-order.ts';
 import { pageRowList } from '../page-views.ts';
+import type { Questions } from '../question-names.ts';
 import { createListReader } from '../read-lists.ts';
 import type {
   HostRow,
@@ -78,7 +80,7 @@ export function openSqliteReadSide(path: string): ReadSide {
   const onePage = db.prepare(`SELECT ${PAGE_COLUMNS} FROM ${PAGES} WHERE u.id = ?`);
   const pageByUrl = db.prepare(`SELECT ${PAGE_COLUMNS} FROM ${PAGES} WHERE u.project_id = ? AND u.url = ?`);
   const links = createLinkReader(db, BATCH);
-  const side: ReadSide = {
+  const side: Questions & Pick<ReadSide, 'close'> = {
     projects: async () =>
       db.prepare('SELECT id, name AS project FROM project ORDER BY id').all() as ProjectRow[],
     runs: (filter) => runsOf(db, filter),
@@ -138,7 +140,10 @@ export function openSqliteReadSide(path: string): ReadSide {
     ),
     close: async () => void db.close(),
   };
-  return explainFailures(side, (error) => storeError(error, path));
+  const { close, ...questions } = explainFailures(side, (error) => storeError(error, path));
+  // A statement runs to its end before anybody can give it up: between two answers it is noticed.
+  const until = (signal: AbortSignal) => createGivableSide(() => questions, close, signal);
+  return { ...questions, until, close };
 }
 
 const COUNTS = COUNTING_WORD_NAMES.map(

@@ -1,6 +1,6 @@
 /**
- * Shows times as the reader's clock does, with UTC under the pointer. All else on the page is there without a script, and
- * without one the times stand there in UTC.
+ * Shows times in the reader's time zone, with UTC under the pointer. Everything else on the page works without a
+ * script, and without one the times are UTC.
  */
 const moment = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' });
 

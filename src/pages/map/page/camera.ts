@@ -1,4 +1,4 @@
-/** Which part of the map is seen, and how large. Moves at once, or glides unless the reader prefers no motion. */
+/** Which part of the map is visible, and how large. Moves at once, or slowly unless the reader prefers no motion. */
 export interface Sight {
   x: number;
   y: number;
@@ -16,7 +16,7 @@ export interface Camera {
   pan(dx: number, dy: number): void;
   zoomAt(x: number, y: number, factor: number): void;
   showAll(): void;
-  /** Brings a place of the map into sight, at least so large. */
+  /** Moves a place of the map into view, at least so large. */
   glideTo(x: number, y: number, scale: number): void;
 }
 

@@ -1,4 +1,6 @@
-/** What is known of the selected domain: facts, depth from each origin, who links here, what it links to, its pages. */
+/**
+ * The known facts of the selected domain: numbers, depth from each origin, who links here, what it links to, its pages.
+ */
 import { byId, type Child, element } from './element.ts';
 import type { Terrain } from './terrain.ts';
 import type { View } from './view.ts';
@@ -13,7 +15,7 @@ import {
   nodesOf,
 } from './words.ts';
 
-/** A list of thousands is for the export, not for a panel. */
+/** A longer list belongs into an export. */
 const MOST = 40;
 
 export function openDetails(terrain: Terrain, view: View, onChoose: (at: number) => void): void {

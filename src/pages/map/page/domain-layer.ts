@@ -1,6 +1,6 @@
 /**
- * The domains, drawn as they are as long as they are few. Thousands of them take most of a frame, so they become a
- * picture that moves with the map and is drawn anew, sharp, when the map has come to rest.
+ * Draws the domains directly while they are few. Thousands of them take most of a frame, so they become an image that
+ * moves with the map and is drawn again, sharp, when the map rests.
  */
 import type { Camera } from './camera.ts';
 import { drawDomains, type Look } from './draw-domains.ts';
@@ -12,7 +12,7 @@ import type { View } from './view.ts';
 const LIVE_AT_MOST = 1_000;
 
 export interface DomainLayer {
-  /** Forgets the picture: other domains are to be shown, or in other colours. */
+  /** Forgets the image: other domains or other colours must be shown. */
   reset(): void;
   paint(target: CanvasRenderingContext2D, ratio: number, palette: Palette, isMoving: boolean): void;
 }

@@ -1,6 +1,6 @@
 /**
- * Every shown domain as a row: sorted by any column, and only as many rows in the document as are in sight, so that
- * 5,000 are as quick as 50. The table keeps the focus; arrows move through the rows, Enter chooses.
+ * Every shown domain as a row: sorted by any column, with only the visible rows in the document, so that 5,000 are as
+ * fast as 50. The table keeps the focus; arrows move through the rows, Enter selects.
  */
 import { byId, element } from './element.ts';
 import type { Terrain } from './terrain.ts';
@@ -15,7 +15,7 @@ interface Column {
   hint: string;
   text(at: number): string;
   compare(a: number, b: number): number;
-  /** Numbers are asked for from above. */
+  /** Numbers are sorted from the largest. */
   isNumber: boolean;
 }
 

@@ -1,6 +1,6 @@
 /**
- * The domains, each class with its own shape and colour. Those of one look go into one path, because starting a path
- * costs more than a circle in it; what is outside the view or filtered away is left out.
+ * Draws the domains, each class with its own shape and colour. Domains of equal look go into one path, because starting
+ * a path costs more than a circle in it. Domains outside of the view and filtered ones are left out.
  */
 import { DOMAIN_CLASSES } from '../terrain-map.ts';
 import type { Camera } from './camera.ts';
@@ -40,7 +40,7 @@ export function toLooks({ data }: Terrain): Look[] {
 export interface DomainDrawing {
   context: CanvasRenderingContext2D;
   terrain: Terrain;
-  /** What is seen, or a part of the map around it. */
+  /** The visible part of the map, or a part around it. */
   frame: Frame;
   palette: Palette;
   isDrawn(at: number): boolean;
@@ -115,7 +115,7 @@ function colourOf(place: number, tone: number, palette: Palette): string {
   return tone === TONES ? palette.toneUnknown : palette.tones[tone];
 }
 
-/** The links of the selected domain, over all others: what it links to and what links to it, in two colours. */
+/** The links of the selected domain, over all others: outgoing and incoming in two colours. */
 export function drawSelectedLinks(
   { context, terrain, palette, isDrawn }: Omit<DomainDrawing, 'frame'>,
   camera: Camera,

@@ -1,6 +1,6 @@
 /**
- * Names beside the domains: of what is selected always, of the others the weightiest first, as many as there is room for
- * without covering each other or a domain. Zooming in makes room for more.
+ * Names beside the domains: always that of the selection, then the weightiest, as many as fit without covering each
+ * other or a domain. Zooming in makes space for more.
  */
 import type { Camera } from './camera.ts';
 import type { RingName } from './draw-rings.ts';
@@ -8,12 +8,12 @@ import type { Palette } from './palette.ts';
 import { createRoom, type Room } from './room.ts';
 import type { Terrain } from './terrain.ts';
 
-/** Beyond these a frame takes too long, and nobody reads on. */
+/** More would take too long for a frame, and nobody reads them. */
 const MOST = 300;
 const MOST_TRIES = 1_500;
 const LINE_PX = 16;
 const LONGEST = 34;
-/** Of a domain that looks larger a name may cover the rim. */
+/** The name of a domain that looks larger may cover its rim. */
 const LARGE_PX = 9;
 
 export interface LabelDrawing {
@@ -21,7 +21,7 @@ export interface LabelDrawing {
   camera: Camera;
   palette: Palette;
   ringNames: readonly RingName[];
-  /** What stands over the map: search and zoom. */
+  /** Elements over the map: search and zoom. */
   covered: readonly Pick<DOMRect, 'x' | 'y' | 'width' | 'height'>[];
   /** Named first, whatever they cover. */
   first: readonly number[];
@@ -100,7 +100,7 @@ export function createLabels({ data, count }: Terrain) {
     context.fillText(textOf(at), x, y);
   }
 
-  /** On paper of its own, inside of the picture, whatever is under it. */
+  /** On a background of its own, inside the picture, whatever is under it. */
   function writeOver(drawing: LabelDrawing, room: Room, at: number): Box | null {
     const { context, camera, palette } = drawing;
     const [x, y, r] = placeOf(drawing, at);
@@ -138,7 +138,7 @@ export function createLabels({ data, count }: Terrain) {
     context.strokeStyle = palette.paper;
     const inSight: number[] = [];
     for (const at of order) if (isDrawn(at) && isInSight(drawing, ...placeOf(drawing, at))) inSight.push(at);
-    // Of texts alone, and of texts and domains.
+    // For texts alone, and for texts and domains.
     const [texts, room] = [0, 1].map(() => createRoom(camera.width, camera.height));
     for (const one of [texts, room]) furnish(one, drawing);
     furnishDomains(room, drawing, inSight);
@@ -152,7 +152,7 @@ export function createLabels({ data, count }: Terrain) {
       if (first.includes(at)) continue;
       const width = widthOf(context, at);
       const spots = spotsOf(drawing, at, width);
-      // What the map is drawn around, and what is large, is named though that covers small dots.
+      // Domains in the centre and large ones are named even if the name covers small dots.
       const isGreat = isQuality(at) || data.radius[at] * camera.sight.scale >= LARGE_PX;
       const spot =
         spots.find((one) => room.isFree(...boxAt(one, width))) ??

@@ -1,4 +1,7 @@
-/** The rings under the domains: a wash of ink that thins outwards, a line where each begins, and its name on the line. */
+/**
+ * The rings under the domains: a wash of ink that becomes lighter outwards, a line where each begins, and its name on
+ * the line.
+ */
 import type { Camera } from './camera.ts';
 import type { Palette } from './palette.ts';
 import type { Terrain } from './terrain.ts';
@@ -41,7 +44,7 @@ export interface RingName {
   width: number;
 }
 
-/** At twelve o'clock; rings that lie close together on the screen cannot all be named. */
+/** At twelve o'clock. Rings that are close together on the screen cannot all be named. */
 export function placeRingNames(
   context: CanvasRenderingContext2D,
   { data }: Terrain,

@@ -1,4 +1,4 @@
-/** Makes elements out of text. Nothing from the web ever passes as markup: there is no other way to make one here. */
+/** Makes elements from text. Text from the web never becomes markup: there is no other way to make markup here. */
 export type Child = Node | string;
 
 export function element<K extends keyof HTMLElementTagNameMap>(
@@ -12,7 +12,7 @@ export function element<K extends keyof HTMLElementTagNameMap>(
   return made;
 }
 
-/** An element of the page's own markup; that it is there is a fact of map.html. */
+/** An element of the page's own markup; map.html always has it. */
 export function byId<E extends HTMLElement>(id: string): E {
   return document.getElementById(id) as E;
 }

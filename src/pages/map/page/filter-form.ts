@@ -1,4 +1,4 @@
-/** The filters, which are the legend too: each class with its sign, its meaning and its number. */
+/** The filters, which are also the legend: each class with its sign, its meaning and its number. */
 import { DOMAIN_CLASSES } from '../terrain-map.ts';
 import { byId, element } from './element.ts';
 import type { Terrain } from './terrain.ts';
@@ -60,7 +60,7 @@ function classBox({ data }: Terrain, place: number): { label: HTMLElement; box: 
   const attributes = { class: 'check', title: classMeaning(place) };
   const label = element(
     'label',
-    // Of a site some classes are always empty.
+    // Some classes are always empty for a single site.
     count === 0 && data.subject !== 'domains' ? { ...attributes, hidden: '' } : attributes,
     box,
     classGlyph(place),

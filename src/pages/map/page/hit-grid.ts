@@ -1,4 +1,4 @@
-/** Which domain is under the pointer: squares of the map with the domains in them, so that few are looked at. */
+/** Which domain is under the pointer: squares of the map with the domains in them, so that few must be checked. */
 import type { PageData } from '../page-data.ts';
 
 const SIDE = 32;

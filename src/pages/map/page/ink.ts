@@ -1,7 +1,7 @@
 /**
- * Ink on a sheet, counted a pixel: a line leaves a little of it on every pixel it touches, and where many cross it is
- * darker, but never black. The browser's own lines would be drawn later, all at once, in one long pause; these are
- * finished when the call returns, so that a slice of them fits into a frame.
+ * Ink on a sheet, added up per pixel: a line leaves a little on every pixel that it touches; where many cross it is
+ * darker, but never black. The browser's own lines would be drawn later, all at once, in one long pause. These are
+ * finished when the call returns, so a slice of them fits into a frame.
  */
 export interface Ink {
   readonly width: number;
@@ -9,7 +9,7 @@ export interface Ink {
   /** An empty sheet of this size. */
   reset(width: number, height: number): void;
   line(x1: number, y1: number, x2: number, y2: number, amount: number): void;
-  /** The sheet as pixels of one colour; where there is a lot of ink it is nearly `darkest`. */
+  /** The sheet as pixels of one colour; with much ink, nearly `darkest`. */
   toImage(colour: readonly number[], darkest: number): ImageData;
 }
 
@@ -27,7 +27,7 @@ export function createInk(): Ink {
     else sheet = new Float32Array(width * height);
   }
 
-  /** A step a pixel along the longer side, shared by the two pixels the line passes between. */
+  /** One step per pixel along the longer side, shared by the two pixels beside the line. */
   function line(x1: number, y1: number, x2: number, y2: number, amount: number): void {
     const steep = Math.abs(y2 - y1) > Math.abs(x2 - x1);
     const [a1, b1, a2, b2] = steep ? [y1, x1, y2, x2] : [x1, y1, x2, y2];

@@ -1,7 +1,6 @@
 /**
- * The links as a picture of their own. Drawing 60,000 curves takes longer than a frame, so they are drawn a slice a
- * frame; until the new picture is finished the last one is shown, moved and scaled along. The map around it is never
- * held up.
+ * The links as an image of their own. Drawing 60,000 curves takes longer than a frame, so each frame draws a slice.
+ * Until the new image is finished, the last one is shown, moved and scaled. The map never waits for it.
  */
 import type { Sight } from './camera.ts';
 import { createInk } from './ink.ts';
@@ -15,19 +14,19 @@ const SLICE_MS = 6;
 export const BEND = 0.36;
 /** A curve is drawn as straight pieces of about this length. */
 const PIECE_PX = 40;
-/** So many links are drawn at the screen's full sharpness; more take a coarser sheet. */
+/** So many links are drawn at the screen's full sharpness; more get a coarser sheet. */
 const SHARP_AT_MOST = 15_000;
 /** Links are a wash of ink: they may be a little blurred. */
 const TOLERANCE = 0.25;
 
 export interface LinkLayer {
-  /** Forgets the picture: other links are to be shown, or in other colours. */
+  /** Forgets the image: other links or other colours must be shown. */
   reset(): void;
-  /** Whether the picture shows all that is seen just now, and as sharp as it should be. */
+  /** Whether the image covers the current view, and is as sharp as it should be. */
   suits(sight: Sight, width: number, height: number): boolean;
-  /** Begins a new picture for what is seen now. */
+  /** Begins a new image for the current view. */
   begin(sight: Sight, width: number, height: number, ratio: number, palette: Palette): void;
-  /** Draws on; false when there is nothing left to draw. */
+  /** Continues to draw; false if nothing is left to draw. */
   work(): boolean;
   paint(context: CanvasRenderingContext2D, sight: Sight, width: number, height: number): void;
 }
@@ -81,7 +80,7 @@ export function createLinkLayer(terrain: Terrain, view: View): LinkLayer {
     return false;
   }
 
-  /** Bent towards the centre, so that links along a ring do not hide the domains that stand on it. */
+  /** Bent towards the centre, so that links along a ring do not hide the domains on it. */
   function curve(link: number, { sight, ratio }: Coming, thin: number): void {
     const [from, to] = [data.from[link], data.to[link]];
     const scale = sight.scale * ratio;
@@ -120,7 +119,7 @@ export function createLinkLayer(terrain: Terrain, view: View): LinkLayer {
   };
 }
 
-/** Many links thin the ink, or the picture would be black. */
+/** With many links, each leaves less ink; otherwise the image would be black. */
 function inkFor(links: number): number {
   return Math.min(0.34, Math.max(0.005, 70 * (links + 1) ** -0.88));
 }

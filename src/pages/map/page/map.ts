@@ -1,6 +1,6 @@
 /**
- * The script of the map page: reads the data that stands in the page and connects its parts. It asks no server for
- * anything, leaves nothing behind, and keeps nothing where other scripts could reach it.
+ * The script of the map page: reads the data in the page and connects its parts. Never sends a request, stores nothing,
+ * and keeps nothing where other scripts could reach it.
  */
 import type { PageData } from '../page-data.ts';
 import { openDetails } from './details.ts';
@@ -29,7 +29,7 @@ view.onChange((change) => {
   if (change === 'selection' && view.selected >= 0) table.show(view.selected);
 });
 
-/** The markup speaks of domains. */
+/** The markup says "domains"; sections and pages need other words. */
 function nameSubject(): void {
   if (data.subject === 'domains') return;
   const [one, many] = [nodeWord(), nodeWord(2)];
@@ -43,7 +43,7 @@ function nameSubject(): void {
   byId('links-main').textContent = `each ${one}’s heaviest two`;
 }
 
-/** From the table, the search or a list of links: the domain may be out of sight. */
+/** From the table, the search or a list of links: the domain may be outside of the view. */
 function choose(at: number): void {
   view.select(at);
   stage.show(at);

@@ -1,4 +1,4 @@
-/** The colours of the style sheet, for what is drawn by script; read again when day turns to night. */
+/** The colours of the style sheet, for drawing by script; read again when the page turns light or dark. */
 export interface Palette {
   paper: string;
   ink: string;

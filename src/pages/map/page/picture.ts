@@ -1,12 +1,12 @@
 /**
- * A finished drawing of a part of the map, somewhat larger than the view. While the map moves the drawing is moved and
- * scaled along, which costs next to nothing; what was beyond its edges is missing until it is drawn anew.
+ * A finished drawing of a part of the map, somewhat larger than the view. While the map moves, the drawing is moved and
+ * scaled with it, which costs almost nothing. What is beyond its edges is missing until it is drawn again.
  */
 import type { Sight } from './camera.ts';
 
 const MARGIN = 0.2;
 
-/** What part of the map: the middle, pixels for a unit, and pixels in all (of the page, not of the screen). */
+/** The part of the map: the middle, pixels per unit, and pixels in all (of the page, not of the screen). */
 export interface Frame {
   sight: Sight;
   width: number;
@@ -19,10 +19,10 @@ export function frameAround(sight: Sight, width: number, height: number): Frame 
 
 export interface Picture {
   readonly context: CanvasRenderingContext2D;
-  /** Makes room for a drawing of this part; the canvas is empty then. */
+  /** Allocates a drawing of this part; the canvas is empty then. */
   begin(frame: Frame, columns: number, rows: number): void;
   forget(): void;
-  /** Whether nothing is missing from this view, and the scale is so near that it does not look blurred. */
+  /** Whether nothing is missing from this view, and the scale is near enough to look sharp. */
   suits(sight: Sight, width: number, height: number, tolerance: number): boolean;
   paint(target: CanvasRenderingContext2D, sight: Sight, width: number, height: number): void;
 }

@@ -1,6 +1,6 @@
-/** Where on the screen nothing stands yet, in small squares: a box takes those whose middle it covers. */
+/** Which part of the screen is still free, in small squares: a box takes those whose middle it covers. */
 export interface Room {
-  /** False also for what lies outside. */
+  /** False also outside of the screen. */
   isFree(left: number, top: number, width: number, height: number): boolean;
   take(left: number, top: number, width: number, height: number): void;
 }

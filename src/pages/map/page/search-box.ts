@@ -1,4 +1,4 @@
-/** Finds domains by a part of their name or of a page's title; arrows move through what was found, Enter goes there. */
+/** Finds domains by a part of their name or of a page's title. Arrows move through the results, Enter goes there. */
 import { byId, element } from './element.ts';
 import type { Terrain } from './terrain.ts';
 import { classGlyph, classWord, countOf } from './words.ts';
@@ -7,7 +7,7 @@ const MOST = 8;
 
 interface Found {
   at: number;
-  /** The page that was found, when it was not the name. */
+  /** The page that was found, if it was not the name. */
   title?: string;
 }
 

@@ -1,6 +1,6 @@
 /**
- * The map itself: draws a frame when something changed and never otherwise, and turns pointer, wheel and keys into moves
- * of the camera and choices of domains. Links are redrawn when the camera has come to rest; see link-layer.ts.
+ * The map itself: draws a frame only if something changed, and turns pointer, wheel and keys into moves of the camera
+ * and selections of domains. Links are drawn again when the camera rests; see link-layer.ts.
  */
 import { type Camera, createCamera } from './camera.ts';
 import { createDomainLayer } from './domain-layer.ts';
@@ -16,7 +16,7 @@ import type { Terrain } from './terrain.ts';
 import { createTooltip } from './tooltip.ts';
 import type { View } from './view.ts';
 
-/** So long after the last move links are drawn anew. */
+/** So long after the last move, links are drawn again. */
 const REST_MS = 90;
 const REACH_PX = 6;
 const READABLE = 1.1;
@@ -102,7 +102,7 @@ export function openStage(terrain: Terrain, view: View): { show(at: number): voi
     mark();
   }
 
-  /** A ring around the selected domain that is an element, so that it can be seen by more than eyes. */
+  /** A ring around the selected domain that is an element, so that assistive technology can find it. */
   function mark(): void {
     const at = view.selected;
     marker.hidden = at < 0;
@@ -126,7 +126,7 @@ export function openStage(terrain: Terrain, view: View): { show(at: number): voi
     canvas.height = Math.max(1, Math.round(height * ratio));
     camera.resize(Math.max(1, width), Math.max(1, height));
     movedAt = -Infinity;
-    // A canvas that has changed its size is empty: no reader should see that.
+    // A canvas that changed its size is empty, and the reader should not see that.
     domains.reset();
     paint(false);
   }
@@ -171,7 +171,7 @@ export function openStage(terrain: Terrain, view: View): { show(at: number): voi
   new ResizeObserver(resize).observe(canvas);
   resize();
 
-  /** Leaves the map where it is when the domain can be seen well already. */
+  /** Does not move the map if the domain can be seen well already. */
   function show(at: number): void {
     const [x, y] = camera.toScreen(data.x[at], data.y[at]);
     const scale = Math.min(READABLE, 60 / data.radius[at]);

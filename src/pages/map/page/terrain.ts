@@ -1,4 +1,4 @@
-/** The data of the page made ready for asking: who links to whom, which links matter most, how far the map reaches. */
+/** The data of the page, prepared for questions: who links to whom, which links matter most, how large the map is. */
 import type { PageData } from '../page-data.ts';
 
 export interface Terrain {

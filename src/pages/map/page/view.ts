@@ -1,6 +1,6 @@
 /**
- * What of the terrain is shown just now: filters, selection, and the domain under the pointer. The only state the parts
- * of the page share; each is told what kind of thing changed and asks for the rest.
+ * What the map currently shows: filters, selection, and the domain under the pointer. This is the only state that the
+ * parts of the page share; each part is told what kind of thing changed, and asks for the rest.
  */
 import { DOMAIN_CLASSES } from '../terrain-map.ts';
 import type { Terrain } from './terrain.ts';
@@ -11,7 +11,7 @@ export type ViewChange = 'filters' | 'selection' | 'hover';
 export interface Filters {
   classes: boolean[];
   maxDepth: number;
-  /** The origin depth is counted from; -1: the nearest. */
+  /** The origin of depth; -1: the nearest. */
   origin: number;
   onlyLinked: boolean;
   links: LinkMode;
@@ -32,7 +32,7 @@ export interface View {
   onChange(listener: (change: ViewChange) => void): void;
 }
 
-/** Above this many links the picture is grey all over: only the heaviest are drawn until one asks for all. */
+/** With more links the picture is grey all over: only the heaviest are drawn until the reader asks for all. */
 const ALL_AT_MOST = 1_000;
 
 export function createView(terrain: Terrain): View {
@@ -54,7 +54,7 @@ export function createView(terrain: Terrain): View {
   function passes(at: number): boolean {
     if (!filters.classes[data.classes[at]]) return false;
     const depth = terrain.depthFrom(at, filters.origin);
-    // Depth unknown: at the end of the slider everything is shown, unless one origin is asked for.
+    // Depth unknown: at the end of the slider everything is shown, unless one origin is selected.
     if (depth < 0) return filters.origin < 0 && filters.maxDepth >= terrain.maxDepth;
     return depth <= filters.maxDepth;
   }
@@ -106,7 +106,7 @@ export function createView(terrain: Terrain): View {
     select(at) {
       if (at === selected) return;
       selected = at;
-      // What was found by search may be filtered away; with "only linked" the neighbours are others now.
+      // The search may find a domain that is filtered out. With "only linked", the neighbours are others now.
       if (filters.onlyLinked || (at >= 0 && visible[at] === 0)) {
         if (at >= 0 && !passes(at)) filters = { ...filters, ...everything(terrain, filters) };
         refresh();

@@ -1,4 +1,4 @@
-/** How the page says things: names of classes, numbers, depths. */
+/** The words of the page: names of classes, numbers, depths. */
 import { DOMAIN_CLASSES, type MapSubject } from '../terrain-map.ts';
 
 interface Words {
@@ -41,7 +41,7 @@ const WORDS: Record<MapSubject, Words> = {
 
 let words = WORDS.domains;
 
-/** Once, before anything is said. */
+/** Called once, before any text is made. */
 export function speakOf(subject: MapSubject): void {
   words = WORDS[subject];
 }
@@ -61,7 +61,7 @@ export const countOf = (value: number, one: string, many = `${one}s`): string =>
 
 export const formatDepth = (depth: number): string => (depth < 0 ? '–' : String(depth));
 
-/** In percent of the whole, for a PageRank of 0.000213 says nothing to anybody. */
+/** In percent of the whole, because a PageRank of 0.000213 says nothing. */
 export function formatRank(rank: number): string {
   const percent = rank * 100;
   return percent > 0 && percent < 0.001
@@ -83,7 +83,7 @@ const SHAPES: Record<string, [tag: string, kind: string, attributes: Record<stri
   ],
 };
 
-/** The class as a sign of its own shape, for colour alone does not reach everybody. */
+/** The class as a sign with its own shape, because some readers do not see colours. */
 export function classGlyph(place: number): SVGElement {
   const glyph = document.createElementNS(SVG, 'svg');
   glyph.setAttribute('viewBox', '0 0 12 12');

@@ -1,4 +1,4 @@
-/** Shows the facts of what is under the pointer or the finger. All else on the page is there without a script. */
+/** Shows the facts of what is under the pointer or the finger. Everything else on the page works without a script. */
 const box = document.getElementById('tooltip')!;
 let shown: Element | null = null;
 

@@ -1,0 +1,260 @@
+/**
+ * The read side on threads of its own, so that no question, however heavy, holds up what else this process does. A question
+ * has a thread for itself until it is answered or its stream is over; idle threads are kept for the next one.
+ *
+ * A question that is given up between two batches leaves its thread as it is. One that is at work can only be ended with its
+ * thread, because the driver cannot interrupt a statement: the thread ends when the statement returns, and the next
+ * question gets another one at once.
+ */
+import { createRequire } from 'node:module';
+import { pathToFileURL } from 'node:url';
+import { Worker } from 'node:worker_threads';
+import { sumiError } from '../../errors.ts';
+import { createGivableSide } from '../give-up.ts';
+import { ANSWER_NAMES, type QuestionName, type Questions, STREAM_NAMES } from '../question-names.ts';
+import type { LinkBetween, LinkFilter, ReadSide } from '../read-side.ts';
+import { type FromReader, type ToReader, unpackError } from './read-thread-messages.ts';
+
+/** Threads at once, those that have still to end included. */
+const MOST_THREADS = 8;
+/** Streams that their readers leave open must not keep out short questions. */
+const MOST_STREAMS = MOST_THREADS - 2;
+const MOST_IDLE = 2;
+
+interface Thread {
+  /** One message, and the answer to it. Rejects when the thread ends before. */
+  ask(message: ToReader): Promise<Exclude<FromReader, { error: unknown }>>;
+  /** At once, whatever it is doing. */
+  end(): void;
+  readonly ended: Promise<void>;
+}
+
+/** Only the sources need it: a thread that reads TypeScript. */
+const FROM_SOURCES = `
+const { workerData } = require('node:worker_threads');
+import(workerData.loader).then(({ register }) => (register(), import(workerData.file)));`;
+
+function startWorker(path: string): Worker {
+  // Built, the thread's file stands beside this one.
+  const isSource = import.meta.url.endsWith('/src/store/sqlite/threaded-read-side.ts');
+  if (!isSource)
+    return new Worker(new URL('./read-thread.js', import.meta.url), { workerData: { path }, execArgv: [] });
+  const api = createRequire(import.meta.url).resolve('tsx/esm/api');
+  const loader = pathToFileURL(api.replace(/cjs$/, 'mjs')).href;
+  const file = new URL('./read-thread.ts', import.meta.url).href;
+  return new Worker(FROM_SOURCES, { eval: true, workerData: { path, loader, file }, execArgv: [] });
+}
+
+async function startThread(path: string): Promise<Thread> {
+  const worker = startWorker(path);
+  let waiting: PromiseWithResolvers | null = null;
+  const settle = (settled: (waiter: PromiseWithResolvers) => void) => {
+    // Nobody waits for an idle thread: it must not keep the process.
+    worker.unref();
+    const waiter = waiting;
+    waiting = null;
+    if (waiter !== null) settled(waiter);
+  };
+  const gone = () => sumiError('store-failed', { file: path, reason: 'the thread that reads it has ended' });
+  worker.on('message', (message: FromReader) =>
+    settle(({ resolve, reject }) => {
+      if (typeof message === 'object' && 'error' in message) reject(unpackError(message.error));
+      else resolve(message);
+    }),
+  );
+  worker.on('error', (error) => settle(({ reject }) => reject(error)));
+  const ended = new Promise<void>((resolve) => {
+    worker.on('exit', () => {
+      settle(({ reject }) => reject(gone()));
+      resolve();
+    });
+  });
+  const heard = () =>
+    new Promise<Exclude<FromReader, { error: unknown }>>((resolve, reject) => {
+      waiting = { resolve, reject };
+      worker.ref();
+    });
+  await heard();
+  return {
+    ask(message) {
+      const answer = heard();
+      worker.postMessage(message);
+      return answer;
+    },
+    end: () => void worker.terminate(),
+    ended,
+  };
+}
+
+interface PromiseWithResolvers {
+  resolve(message: Exclude<FromReader, { error: unknown }>): void;
+  reject(error: unknown): void;
+}
+
+function createThreads(path: string) {
+  const idle: Thread[] = [];
+  const waiting: { isStream: boolean; go: () => void }[] = [];
+  const all = new Set<Thread>();
+  let count = 0;
+  let streams = 0;
+
+  const hasRoom = (isStream: boolean) =>
+    (idle.length > 0 || count < MOST_THREADS) && !(isStream && streams >= MOST_STREAMS);
+
+  function callNext(): void {
+    const next = waiting.findIndex(({ isStream }) => hasRoom(isStream));
+    if (next >= 0) waiting.splice(next, 1)[0].go();
+  }
+
+  async function start(): Promise<Thread> {
+    count++;
+    try {
+      const thread = await startThread(path);
+      all.add(thread);
+      void thread.ended.then(() => {
+        count--;
+        all.delete(thread);
+        const place = idle.indexOf(thread);
+        if (place >= 0) idle.splice(place, 1);
+        callNext();
+      });
+      return thread;
+    } catch (error) {
+      count--;
+      callNext();
+      throw error;
+    }
+  }
+
+  return {
+    async take(isStream: boolean): Promise<Thread> {
+      if (!hasRoom(isStream)) await new Promise<void>((go) => waiting.push({ isStream, go }));
+      if (isStream) streams++;
+      try {
+        return idle.pop() ?? (await start());
+      } catch (error) {
+        if (isStream) streams--;
+        throw error;
+      }
+    },
+    give(thread: Thread, isStream: boolean, isAtWork: boolean): void {
+      if (isStream) streams--;
+      if (isAtWork) thread.end();
+      else if (idle.length < MOST_IDLE) idle.push(thread);
+      else void thread.ask('close').catch(() => {});
+      callNext();
+    },
+    async close(): Promise<void> {
+      const mine = [...all];
+      for (const thread of mine) {
+        if (idle.includes(thread)) void thread.ask('close').catch(() => {});
+        else thread.end();
+      }
+      idle.length = 0;
+      await Promise.all(mine.map(({ ended }) => ended));
+    },
+  };
+}
+
+type Threads = ReturnType<typeof createThreads>;
+
+/** The answer, or the signal's reason as soon as it is given up. */
+async function untilGivenUp<T>(answer: Promise<T>, signal: AbortSignal): Promise<T> {
+  let leave = () => {};
+  const left = new Promise<never>((_, reject) => {
+    leave = () => reject(signal.reason);
+    signal.addEventListener('abort', leave, { once: true });
+  });
+  try {
+    signal.throwIfAborted();
+    return await Promise.race([answer, left]);
+  } catch (error) {
+    // What the thread says later is nobody's business.
+    answer.catch(() => {});
+    throw error;
+  } finally {
+    signal.removeEventListener('abort', leave);
+  }
+}
+
+async function askOnce(
+  threads: Threads,
+  ask: QuestionName,
+  args: unknown[],
+  signal: AbortSignal,
+): Promise<unknown> {
+  const thread = await threads.take(false);
+  let isAtWork = false;
+  try {
+    const answer = await untilGivenUp(thread.ask({ ask, args }), signal);
+    return (answer as { answer: unknown }).answer;
+  } catch (error) {
+    isAtWork = signal.aborted;
+    throw error;
+  } finally {
+    threads.give(thread, false, isAtWork);
+  }
+}
+
+async function* askRows(
+  threads: Threads,
+  ask: QuestionName,
+  args: unknown[],
+  signal: AbortSignal,
+): AsyncGenerator<unknown> {
+  const thread = await threads.take(true);
+  let isAtWork = false;
+  let isOver = false;
+  try {
+    for (let message: ToReader = { ask, args }; !isOver; message = 'more') {
+      isAtWork = true;
+      const found = (await untilGivenUp(thread.ask(message), signal)) as { rows: unknown[]; isLast: boolean };
+      isAtWork = false;
+      isOver = found.isLast;
+      yield* found.rows;
+    }
+  } catch (error) {
+    isAtWork = isAtWork && signal.aborted;
+    isOver = !isAtWork;
+    throw error;
+  } finally {
+    if (!isOver && !isAtWork) await thread.ask('drop');
+    threads.give(thread, true, isAtWork);
+  }
+}
+
+/** Which links are wanted is told by the caller's own object, which stays here. */
+async function* linksTo(
+  all: AsyncIterable<LinkBetween>,
+  targets: { has(id: number): boolean },
+  limit = Number.POSITIVE_INFINITY,
+): AsyncGenerator<LinkBetween> {
+  let left = limit;
+  if (left <= 0) return;
+  for await (const link of all) {
+    if (!targets.has(link.to_id)) continue;
+    yield link;
+    if (--left <= 0) return;
+  }
+}
+
+function questionsOf(threads: Threads, signal: AbortSignal): Questions {
+  const questions: Record<string, unknown> = {};
+  for (const name of ANSWER_NAMES)
+    questions[name] = (...args: unknown[]) => askOnce(threads, name, args, signal);
+  for (const name of STREAM_NAMES)
+    questions[name] = (...args: unknown[]) => askRows(threads, name, args, signal);
+  const asked = questions.linksTo as (...args: unknown[]) => AsyncIterable<LinkBetween>;
+  questions.linksTo = (targets: { has(id: number): boolean }, { limit, ...filter }: LinkFilter) =>
+    targets instanceof Set
+      ? asked(targets, { limit, ...filter })
+      : linksTo(asked('all', filter), targets, limit);
+  return questions as unknown as Questions;
+}
+
+export async function openThreadedReadSide(path: string): Promise<ReadSide> {
+  const threads = createThreads(path);
+  // The first thread says what is wrong with the file.
+  threads.give(await threads.take(false), false, false);
+  return createGivableSide((signal) => questionsOf(threads, signal), threads.close);
+}

@@ -325,6 +325,12 @@ export const ERRORS = {
     exitCode: 1,
     httpStatus: 409,
   },
+  'full-text-missing': {
+    message: 'Pages cannot be searched for words: their words have not been indexed.',
+    hint: 'Index them with `sumi index full-text`, or at the end of each run with --full-text.',
+    exitCode: 2,
+    httpStatus: 409,
+  },
   'cursor-unreadable': {
     message: 'The cursor {cursor} cannot be read; expected `next` or `previous` of an answer, unchanged.',
     hint: 'Request the first rows without a cursor, and use the cursors of the answers unchanged.',

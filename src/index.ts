@@ -25,7 +25,14 @@ import type { Store } from './store/store-port.ts';
 export type { ToldChange } from './change/told-change.ts';
 export { type CheckedSettings, checkSettings, type SettingProblem } from './config/check-settings.ts';
 export type { SetBy } from './config/option-spec.ts';
-export type { ContentInput, ContentParser, ParsedContent } from './crawl/parts.ts';
+export type {
+  AfterParse,
+  ContentInput,
+  ContentParser,
+  PageCorrections,
+  ParsedContent,
+  ReadPage,
+} from './crawl/parts.ts';
 export { type ErrorCode, SumiError } from './errors.ts';
 export type { ReadOptions } from './events/event-stream.ts';
 export type {
@@ -45,6 +52,7 @@ export type {
 export type { OutputSink } from './events/output-sink.ts';
 export type { Subscription } from './events/subscribe.ts';
 export type { ChangeFormat } from './export/change-pieces.ts';
+export type { Tap, TappedExchange, TapSink } from './fetch/tap.ts';
 export type { Candidate, Claim } from './frontier/candidate.ts';
 export type { PageState } from './frontier/page-state.ts';
 export {
@@ -160,7 +168,8 @@ export interface Crawl {
 
 export async function crawl(request: CrawlRequest): Promise<Crawl> {
   const { on, signal, env, config: file, bodies, store, ...rest } = request;
-  const { scopeRules, priority, parsers, pacing, sinks, headers, cookies, ...options } = rest;
+  const { scopeRules, priority, parsers, pacing, afterParse, tap, sinks, headers, cookies, ...options } =
+    rest;
   const pairs = Object.entries(cookies ?? {}).map(([name, value]) => `${name}=${value}`);
   const sources = {
     env: env ?? process.env,
@@ -193,6 +202,8 @@ export async function crawl(request: CrawlRequest): Promise<Crawl> {
       scopeRules,
       priority,
       parsers,
+      afterParse,
+      tap,
       pacing,
       sinks,
       store: typeof store === 'string' ? undefined : store,

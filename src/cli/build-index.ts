@@ -12,9 +12,10 @@ Examples:
   sumi index reverse-links --project shop who links to a page, of one project
 Indexes:
   reverse-links   who links to a page, without reading every link
+  full-text       which pages have a word in title or main text
   sorts           lists of pages by time of the visit, status, size, words,
                   response time, changes; crawls keep them up to date
-With --reverse-links a crawl builds the first at its end.`;
+With --reverse-links and --full-text a crawl builds the first two at its end.`;
 
 export function indexCommand(): Command {
   const command = new Command('index')

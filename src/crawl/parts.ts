@@ -39,6 +39,30 @@ export interface ParsedContent {
   links?: string[];
 }
 
+/** A page that was parsed, for an asynchronous stage of a program. */
+export interface ReadPage {
+  url: string;
+  depth: number;
+  statusCode: number;
+  contentType: string | null;
+  title: string | null;
+  h1: string | null;
+  description: string | null;
+  lang: string | null;
+  /** The decoded body. It is valid until the stage has ended. */
+  body: Uint8Array;
+}
+
+/** What the stage found otherwise: stored, compared and told in place of what was parsed. */
+export type PageCorrections = Partial<Pick<ReadPage, 'title' | 'h1' | 'description' | 'lang'>>;
+
+/**
+ * Between parsing and settling: rendering, extraction, a question to another service. The page keeps its place in
+ * `concurrency` meanwhile, other pages go on. `signal` is aborted when the crawl is told to stop and the drain time is
+ * over: the page is then given up, and requested again when the run goes on.
+ */
+export type AfterParse = (page: ReadPage, signal: AbortSignal) => Promise<PageCorrections | undefined>;
+
 export interface CrawlLimits {
   /** How long a host is leased. */
   leaseMs: number;
@@ -136,6 +160,8 @@ export interface CrawlParts {
   fetcher: Fetcher;
   parsePage: PageParser;
   contentParsers: ReadonlyMap<string, ContentParser>;
+  /** Null: nothing is awaited between parsing and comparing. */
+  afterParse: AfterParse | null;
   normalizer: Normalizer;
   scope: Scope;
   discovery: LinkDiscovery;

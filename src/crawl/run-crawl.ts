@@ -18,6 +18,7 @@ import { createWorkFinder } from './run/find-work.ts';
 import type { LoopEnd } from './run/loop-end.ts';
 import { createLoopParts } from './run/loop-parts.ts';
 import { createTurns } from './run/turns.ts';
+import { runAfterParse } from './visit/after-parse.ts';
 import { comparePage, mustCompare } from './visit/compare-page.ts';
 import { readAnswer } from './visit/read-answer.ts';
 import { requestAgain, requestPage } from './visit/request-page.ts';
@@ -84,7 +85,8 @@ export function createCrawlLoop(parts: CrawlParts, discoverer: { isResumed: bool
     const exchange = await requestPage(host, turn, loop); // 6 request
     const page = readAnswer(host, turn, exchange, loop); // 7 parse
     if ('next' in page) return requestAgain(host, page, loop);
-    if (mustCompare(page)) await comparePage(page, loop); // 8 compare
+    if (page.settlement.parsed !== null && loop.afterParse !== null) await runAfterParse(page, loop);
+    if (mustCompare(page, loop)) await comparePage(page, loop); // 8 compare
     const settled = await settlePage(host, page, loop); // 9 settle
     return tellPage(host, page, settled, loop); // 10 tell
   }

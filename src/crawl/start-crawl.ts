@@ -26,7 +26,7 @@ import { pausesAtLimit } from '../store/unfinished-run.ts';
 import type { CrawlParts } from './parts.ts';
 import type { CrawlLoop } from './run/crawl-loop.ts';
 import type { Heartbeat } from './run/crew.ts';
-import { extensionFailed, guardExtensions } from './run/guard-extensions.ts';
+import { extensionFailed, guardExtensions, guardTap } from './run/guard-extensions.ts';
 import type { HostAllowance } from './run/host-allowance.ts';
 import {
   prepareRun,
@@ -213,7 +213,8 @@ async function openStage(
     }));
   return {
     events,
-    extensions,
+    extensions:
+      extensions.tap === undefined ? extensions : { ...extensions, tap: guardTap(extensions.tap, fail) },
     failures,
     store,
     closeStore: async () => {

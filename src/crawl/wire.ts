@@ -8,6 +8,7 @@ import type { OutputSink } from '../events/output-sink.ts';
 import type { Fetcher } from '../fetch/fetcher.ts';
 import type { FetcherOptions } from '../fetch/fetcher-options.ts';
 import { createHttpFetcher } from '../fetch/http-fetcher.ts';
+import type { Tap } from '../fetch/tap.ts';
 import { matchesMimeType } from '../parse/mime-type.ts';
 import { createPageParser } from '../parse/parse-page.ts';
 import type { PaceOptions, PacingStrategy } from '../politeness/host-pace.ts';
@@ -29,6 +30,7 @@ import { createNormalizer, type NormalizedUrl, type Normalizer } from '../url/no
 import { siteOf } from '../url/site-of.ts';
 import { createLinkDiscovery, type LinkDiscovery, UNFOLLOWED_LINK } from './discover/discover-links.ts';
 import type {
+  AfterParse,
   ContentParser,
   CrawlParts,
   CrawlPolicy,
@@ -52,9 +54,13 @@ export interface Extensions {
   priority?: (candidate: ScopeCandidate, priority: number) => number;
   /** Parsers by content type, such as application/pdf; these types are then accepted besides accept-types. */
   parsers?: Readonly<Record<string, ContentParser>>;
+  /** Called with each page that was parsed, and awaited before it is compared and settled. */
+  afterParse?: AfterParse;
   /** Asked after each answer for the host's delay; never goes below the configured one or robots.txt's. */
   pacing?: PacingStrategy;
   sinks?: readonly OutputSink[];
+  /** Hears the raw bytes of every request and answer of the built-in fetcher, for archives. */
+  tap?: Tap;
   /** In place of the SQLite file: opened by the caller, who closes it when no run is under way on it. */
   store?: Store;
   /** In place of `bodies`. The crawl closes it at the end. */
@@ -103,7 +109,10 @@ export function wireParts(wiring: Wiring): CrawlParts {
       maxHostRequests: config.maxDomainRequests,
       maxBodyBytes: config.maxBodyBytes,
       maxRedirects: config.maxRedirects,
-      indexes: config.reverseLinks ? ['reverse-links'] : [],
+      indexes: [
+        ...(config.reverseLinks ? ['reverse-links' as const] : []),
+        ...(config.fullText ? ['full-text' as const] : []),
+      ],
       keepHistoryMs: config.keepHistory === null ? null : config.keepHistory * 86_400_000,
     },
     allowance: wiring.allowance ?? null,
@@ -126,9 +135,10 @@ export function wireParts(wiring: Wiring): CrawlParts {
     clock,
     store,
     bodies: bodies && closedOnce(bodies),
-    fetcher: extensions.fetcher ?? wireFetcher(config, originHeaders, clock),
+    fetcher: extensions.fetcher ?? wireFetcher(config, { originHeaders, clock, tap: extensions.tap }),
     parsePage: createPageParser(),
     contentParsers,
+    afterParse: extensions.afterParse ?? null,
     normalizer,
     scope,
     discovery: wireDiscovery(config, scope, normalizer),
@@ -297,11 +307,14 @@ function wirePace(config: Config, strategy: PacingStrategy | undefined, lagMs: (
   };
 }
 
-function wireFetcher(config: Config, originHeaders: FetcherOptions['originHeaders'], clock: Clock): Fetcher {
+function wireFetcher(
+  config: Config,
+  given: Pick<FetcherOptions, 'originHeaders' | 'clock' | 'tap'>,
+): Fetcher {
   return createHttpFetcher({
+    ...given,
     userAgent: config.userAgent,
     acceptLanguage: config.acceptLanguage ?? undefined,
-    originHeaders,
     compress: config.compress,
     keepAlive: config.keepAlive,
     http2: config.http2,
@@ -314,6 +327,5 @@ function wireFetcher(config: Config, originHeaders: FetcherOptions['originHeader
       config.resolveRules.map(({ name, address, port }) => [name, { address, port: port ?? undefined }]),
     ),
     proxy: config.proxies,
-    clock,
   });
 }

@@ -11,12 +11,14 @@ import type { BufferPool } from './buffer-pool.ts';
 import { codingsOf, decodeBody, isStreamable, tooLarge } from './decode-body.ts';
 import { failureOf, messageOf } from './failure.ts';
 import type { FetchedBody, FetchFailure, FetchRequest, Outcome, ResponseHead } from './fetcher.ts';
+import type { Tap, TapSink } from './tap.ts';
 
 export interface ExchangeSurroundings {
   clock: Clock;
   buffers: BufferPool;
   /** Milliseconds of the sweep's coarse clock; see http-fetcher. */
   coarseMs(): number;
+  tap: Tap | null;
   /** The outcome is decided; the client may still be busy with the request. */
   onSettled(exchange: Exchange): void;
 }
@@ -91,6 +93,16 @@ export class Exchange {
     this.sentMonotonic = this.around.clock.monotonic();
     this.stage = 'sent';
     this.stageMs = this.around.coarseMs();
+  }
+
+  /** A client calls this when it has written the request. Null unless somebody wants to hear the bytes. */
+  openTap(isExact: boolean, head: () => string): TapSink | null {
+    const { tap } = this.around;
+    if (tap === null) return null;
+    const { url, method } = this.request;
+    const sink = tap({ url, method, sentAt: this.sentAt!, isExact });
+    sink?.request(Buffer.from(head(), 'latin1'));
+    return sink;
   }
 
   /** The bytes of the request are written. */

@@ -2,6 +2,7 @@
 import type { Clock } from '../primitives/clock.ts';
 import type { ResolvedAddress } from './connect.ts';
 import type { ProxyOptions } from './proxy.ts';
+import type { Tap } from './tap.ts';
 
 export interface FetcherOptions {
   userAgent: string;
@@ -24,5 +25,7 @@ export interface FetcherOptions {
   proxy: ProxyOptions;
   /** PEM certificates to trust instead of the built-in ones. */
   ca?: string | string[];
+  /** Hears the raw bytes of every exchange. */
+  tap?: Tap;
   clock: Clock;
 }

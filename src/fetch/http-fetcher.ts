@@ -25,6 +25,7 @@ export function createHttpFetcher(options: FetcherOptions): Fetcher {
     clock,
     buffers: createBufferPool(),
     coarseMs: sweep.coarseMs,
+    tap: options.tap ?? null,
     onSettled(exchange) {
       // Swapped with the last: the order does not matter, and only one entry moves.
       const last = inFlight.pop()!;

@@ -139,7 +139,13 @@ describe('a request', () => {
       reuse: new ConnectionReuse(),
       readBuffer: Buffer.alloc(10),
     });
-    const around = { clock: systemClock, buffers: createBufferPool(), coarseMs: () => 0, onSettled() {} };
+    const around = {
+      clock: systemClock,
+      buffers: createBufferPool(),
+      tap: null,
+      coarseMs: () => 0,
+      onSettled() {},
+    };
     const outcome = await new Promise<Outcome>((resolve) => {
       const request = { url: 'http://a.test/', method: 'GET', maxBytes: 1 } as const;
       client.dispatch({ path, method: 'GET' }, new Exchange(request, resolve, around));

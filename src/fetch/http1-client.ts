@@ -21,6 +21,7 @@ import {
   KEEP_ALIVE_MS,
   type OriginClient,
 } from './origin-clients.ts';
+import type { TapSink } from './tap.ts';
 
 export interface Http1Settings {
   connect: Connector;
@@ -79,6 +80,7 @@ export class Http1Client implements OriginClient {
   private restsSince = 0;
   private idleUntil = 0;
   private cancelIdle: (() => void) | null = null;
+  private tap: TapSink | null = null;
   private readonly reader: Http1Reader;
 
   constructor(private readonly settings: Http1Settings) {
@@ -178,7 +180,17 @@ export class Http1Client implements OriginClient {
     this.isWritten = true;
     this.isHeard = false;
     this.socket!.write(this.request);
+    this.tap = exchange.openTap(true, this.requestWritten);
+    if (this.tap !== null) this.reader.tapInto(this.tap);
     exchange.onWritten();
+  }
+
+  private readonly requestWritten = (): string => this.request;
+
+  private endTap(isWhole: boolean): void {
+    if (this.tap === null) return;
+    this.tap.end(isWhole);
+    this.tap = null;
   }
 
   /** Given to each exchange in turn. It has no effect before the request is written: write() notices that itself. */
@@ -259,6 +271,7 @@ export class Http1Client implements OriginClient {
     this.idleUntil = this.restsSince + idleMs;
     if (!isClean || !isReusable || idleMs <= 0 || !keepAlive || reuse.longestRestMs === 0) this.drop();
     // This may start the next request at once.
+    this.endTap(true);
     exchange.onComplete();
     if (this.exchange === null) this.rest(idleMs);
   }
@@ -293,8 +306,14 @@ export class Http1Client implements OriginClient {
     const { exchange } = this;
     this.exchange = null;
     this.isWritten = false;
+    const { tap } = this;
+    this.tap = null;
     // Deferred: a caller that ends many requests must not see the next ones start in between.
-    if (exchange !== null) queueMicrotask(() => exchange.onError(error, isNotTaken));
+    if (exchange === null) return;
+    queueMicrotask(() => {
+      tap?.end(false);
+      exchange.onError(error, isNotTaken);
+    });
   }
 }
 

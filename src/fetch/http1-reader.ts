@@ -7,6 +7,7 @@ import type { ResponseHead } from './fetcher.ts';
 import { type BodySink, Http1Chunks } from './http1-chunks.ts';
 import { decideFraming, type Framing } from './http1-framing.ts';
 import { beginsLikeStatus, type Http1HeadReader } from './http1-head.ts';
+import type { TapSink } from './tap.ts';
 
 export interface AnswerSink extends BodySink {
   onHead(head: ResponseHead): void;
@@ -40,6 +41,7 @@ export class Http1Reader {
   private isInHead = true;
   private left = 0;
   private informational = 0;
+  private tap: TapSink | null = null;
   private readonly chunks = new Http1Chunks();
   /** The beginning of a head that came in parts; the search for its end continues at `scanned`. */
   private part: Buffer | null = null;
@@ -52,9 +54,15 @@ export class Http1Reader {
 
   /** Prepares for the answer to a request. */
   begin(method: string): void {
+    this.tap = null;
     this.method = method;
     this.informational = 0;
     this.beginHead();
+  }
+
+  /** From now on the sink hears the bytes of the answer, as they are received. */
+  tapInto(sink: TapSink | null): void {
+    this.tap = sink;
   }
 
   /** Takes `bytes` up to `end`; they may be overwritten afterwards. */
@@ -67,7 +75,12 @@ export class Http1Reader {
       this.head = null;
       if (sink.isSettled) return 'stopped';
     }
-    return this.feedBody(bytes, at, end, sink);
+    const progress = this.feedBody(bytes, at, end, sink);
+    if (this.tap !== null) {
+      const bodyEnd = progress === 'done' ? end - this.extra : end;
+      if (bodyEnd > at) this.tap.body(bytes.subarray(at, bodyEnd));
+    }
+    return progress;
   }
 
   /** The connection has ended: `done` if that also ends the body. */
@@ -158,7 +171,10 @@ export class Http1Reader {
     if (end - start > MOST_HEAD_BYTES) this.bad('the head is too long');
     else {
       this.head = this.heads.read(bytes, start, this.isUntidy);
-      if (this.head !== null) return true;
+      if (this.head !== null) {
+        if (this.tap !== null && this.head.status >= 200) this.tap.head(bytes.subarray(start, end));
+        return true;
+      }
       this.bad('not an HTTP/1.x answer');
     }
     return false;

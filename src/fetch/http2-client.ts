@@ -69,6 +69,7 @@ export function createHttp2Client(settings: Http2Settings): OriginClient {
 
   function send(to: UndiciClient, { method, path, headers }: DispatchParts, exchange: Exchange): void {
     const { headers: always } = settings;
+    const fields = headers === undefined ? always : always.concat(...Object.entries(headers));
     to.dispatch(
       {
         path,
@@ -76,9 +77,11 @@ export function createHttp2Client(settings: Http2Settings): OriginClient {
         // If a server wrongly sends a body after HEAD, it is noticed while the connection is idle: undici checks for
         // unexpected bytes before it writes again. So HEAD and GET of a page need not cost a handshake each.
         reset: method === 'HEAD' && settings.keepAlive ? false : undefined,
-        headers: headers === undefined ? always : always.concat(...Object.entries(headers)),
+        headers: fields,
       },
-      new UndiciHandler(exchange, connection, settings.reuse, settings.clock),
+      new UndiciHandler(exchange, connection, settings.reuse, settings.clock, () =>
+        requestHead(method, path, ['host', new URL(settings.origin).host, ...fields]),
+      ),
     );
   }
 
@@ -103,4 +106,11 @@ export function createHttp2Client(settings: Http2Settings): OriginClient {
       void client?.destroy();
     },
   };
+}
+
+/** As HTTP/1.1 writes it. */
+function requestHead(method: string, path: string, fields: readonly string[]): string {
+  let head = `${method} ${path} HTTP/1.1\r\n`;
+  for (let at = 0; at < fields.length; at += 2) head += `${fields[at]}: ${fields[at + 1]}\r\n`;
+  return `${head}\r\n`;
 }

@@ -9,6 +9,7 @@ import type { Clock } from '../primitives/clock.ts';
 import type { ConnectionReuse } from './connection-reuse.ts';
 import type { Exchange } from './exchange.ts';
 import { readResponseHead } from './response-head.ts';
+import type { TapSink } from './tap.ts';
 
 /** What the client knows about its connection. */
 export interface UndiciConnection {
@@ -25,12 +26,15 @@ export class UndiciHandler {
   private restedMs: number | null = null;
   private isSent = false;
   private isHeard = false;
+  private tap: TapSink | null = null;
 
   constructor(
     private readonly exchange: Exchange,
     private readonly connection: UndiciConnection,
     private readonly reuse: ConnectionReuse,
     private readonly clock: Clock,
+    /** The request as HTTP/1.1 would write it. */
+    private readonly requestHead: () => string,
   ) {}
 
   onConnect(abort: (error?: Error) => void): void {
@@ -42,6 +46,7 @@ export class UndiciHandler {
     this.restedMs = restsSince === null ? null : this.clock.monotonic() - restsSince;
     this.exchange.onConnect(abort);
     this.isSent = !this.exchange.isSettled;
+    if (this.isSent) this.tap = this.exchange.openTap(false, this.requestHead);
   }
 
   /** Over HTTP/2 the bytes leave in an immediate of Node's own, which comes before ours. */
@@ -49,25 +54,31 @@ export class UndiciHandler {
     setImmediate(() => this.exchange.onWritten());
   }
 
-  onHeaders(status: number, raw: Buffer[], readOn: () => void): boolean {
+  onHeaders(status: number, raw: Buffer[], readOn: () => void, statusText = ''): boolean {
     this.isHeard = true;
     this.exchange.readOn = readOn;
     const encoding = this.connection.isHttp2 ? 'utf8' : 'latin1';
+    if (status >= 200) this.tap?.head(headOf(status, statusText, raw));
     if (status >= 200) this.exchange.onHead(readResponseHead(status, raw, encoding));
     return true;
   }
 
   onData(chunk: Buffer): boolean {
+    this.tap?.body(chunk);
     return this.exchange.onData(chunk);
   }
 
   onComplete(): void {
     this.reuse.taken();
     this.connection.restsSince = this.clock.monotonic();
+    this.tap?.end(true);
+    this.tap = null;
     this.exchange.onComplete();
   }
 
   onError(error: Error): void {
+    this.tap?.end(false);
+    this.tap = null;
     const isOpen = this.isSent && !this.isHeard && !this.exchange.isSettled;
     const isRefused = isOpen && REFUSED.test(error.message);
     this.exchange.onError(error, isRefused || (isOpen && this.learnNotTaken()));
@@ -78,4 +89,13 @@ export class UndiciHandler {
     this.reuse.notTaken(this.restedMs);
     return true;
   }
+}
+
+/** The head as HTTP/1.1 writes it, from the bytes of its fields. */
+function headOf(status: number, statusText: string, raw: readonly Buffer[]): Uint8Array {
+  const parts: Uint8Array[] = [Buffer.from(`HTTP/1.1 ${status} ${statusText}\r\n`, 'latin1')];
+  for (let at = 0; at < raw.length; at += 2)
+    parts.push(raw[at], Buffer.from(': '), raw[at + 1], Buffer.from('\r\n'));
+  parts.push(Buffer.from('\r\n'));
+  return Buffer.concat(parts);
 }

@@ -35,6 +35,8 @@ export interface ListDialect {
   place(text: string, part: string): string;
   /** The host of the URL of `u` with its port, if it has one. */
   site: string;
+  /** Ids of the pages that have all of these words, as `page_id`. */
+  pagesWith(words: readonly string[]): { sql: string; values: unknown[] };
   /** Whether the row `l` of link_set has this target. */
   hasTarget(target: number): { sql: string; values: unknown[] };
   /** An index finds the requests for a page. */

@@ -23,6 +23,8 @@ export interface PageListFilter {
   project?: string;
   /** A part of the URL; small and capital letters of ASCII are equal. */
   urlPart?: string;
+  /** All of these words stand in the title or the main text; `sumi index full-text` makes it possible. */
+  words?: string;
   statusCodes?: readonly number[];
   statusClasses?: readonly StatusClass[];
   /** Media types without their parameters, as text/html. */

@@ -26,6 +26,7 @@ import {
 import { readChanges, readListedHosts, readRequests, readVisits } from './listed-rows.ts';
 import { oneOf, pageConditions } from './page-conditions.ts';
 import { type Condition, condition, createTableTrack, emptyTrack, inOrderOf } from './table-track.ts';
+import { wordsOf } from './text-words.ts';
 import { TOLD_OUTCOMES } from './visit-rows.ts';
 import { createVisitTrack } from './visit-track.ts';
 import { countList, type Track, walkList } from './walk-list.ts';
@@ -111,6 +112,7 @@ async function trackPages(
   const { dialect } = db;
   const { fits, needsFetched, needsHost } = pageConditions(filter, dialect, projectId);
   const host = needsHost ? 'JOIN host h ON h.id = u.host_id' : '';
+  if (filter.words !== undefined) return trackWords(db, filter.words, { sort, order, projectId }, fits);
   if (sort === 'id') {
     const fetched = needsFetched
       ? `LEFT JOIN fetched f ON f.page_id = u.id ${dialect.sameHost('f', 'u')}`
@@ -126,6 +128,30 @@ async function trackPages(
     within: [condition(`${sort} IS NOT NULL`)],
     joins: needsUrl ? `JOIN url u ON u.id = f.page_id ${dialect.sameHost('u', 'f')} ${host}` : '',
     fits,
+  });
+}
+
+/** Of the pages that have the words, those that fit otherwise. */
+async function trackWords(
+  db: ListDatabase,
+  text: string,
+  { sort, order, projectId }: Sorted,
+  fits: readonly Condition[],
+): Promise<Track> {
+  if (sort !== 'id') throw sumiError('list-sort', { list: 'pages with words', sort, expected: 'id' });
+  const built = await db.ask(
+    `SELECT 1 FROM index_state WHERE kind = 'full-text'${projectId === null ? '' : ' AND project_id = ?'}`,
+    projectId === null ? [] : [projectId],
+  );
+  if (built.length === 0) throw sumiError('full-text-missing', {});
+  const words = wordsOf(text);
+  if (words.length === 0) return emptyTrack(1);
+  const { dialect } = db;
+  const { sql, values } = dialect.pagesWith(words);
+  return createTableTrack(db, {
+    ...{ table: sql, tableValues: values, alias: 'w', key: ['page_id'], order, within: [], fits },
+    joins: `JOIN url u ON u.id = w.page_id JOIN host h ON h.id = u.host_id
+      LEFT JOIN fetched f ON f.page_id = u.id ${dialect.sameHost('f', 'u')}`,
   });
 }
 

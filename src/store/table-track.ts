@@ -14,7 +14,9 @@ export interface Condition {
 }
 
 export interface TableTrack {
+  /** A table, or a question that stands for one, with its values. */
   table: string;
+  tableValues?: readonly unknown[];
   /** The name by which conditions and joins know the table. */
   alias: string;
   /** Columns of the table's index, which are unique together. */
@@ -62,9 +64,9 @@ export function createTableTrack(db: ListDatabase, asked: TableTrack): Track {
           .join(', ');
       const rows = await db.ask<Record<string, KeyValue>>(
         `SELECT ${chosen.join(', ')}, ${isFit} AS fits
-         FROM (SELECT * FROM ${table} ${where} ORDER BY ${orderBy('')} LIMIT ?) ${alias} ${joins}
+         FROM (SELECT * FROM ${table} ${alias} ${where} ORDER BY ${orderBy('')} LIMIT ?) ${alias} ${joins}
          ORDER BY ${orderBy(`${alias}.`)}`,
-        [...valuesOf(fits), ...valuesOf(within), size],
+        [...valuesOf(fits), ...(asked.tableValues ?? []), ...valuesOf(within), size],
       );
       return rows.map((row): Seen => ({ key: key.map((_, i) => row[`k${i}`]), fits: row.fits === 1 }));
     },

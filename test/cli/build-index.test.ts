@@ -32,6 +32,11 @@ describe('sumi index', () => {
   it('builds at the end of a crawl only where that was asked for', async () => {
     expect(await crawl('plain.db')).toMatchObject({ code: 0, stderr: '' });
     expect([count('plain.db', 'reverse_link_set'), count('plain.db', 'index_state')]).toEqual([0, 0]);
+    const tables = (file: string) => count(file, "sqlite_schema WHERE name LIKE 'page_words%'");
+    expect(tables('plain.db')).toBe(0);
+    expect(await crawl('words.db', '--full-text')).toMatchObject({ code: 0, stderr: '' });
+    expect(tables('words.db')).toBeGreaterThan(0);
+    expect([count('words.db', 'page_words'), count('words.db', 'reverse_link_set')]).toEqual([2, 0]);
     expect(await crawl('asked.db', '--reverse-links')).toMatchObject({ code: 0, stderr: '' });
     expect([count('asked.db', 'reverse_link_set'), count('asked.db', 'index_state')]).toEqual([3, 1]);
   });

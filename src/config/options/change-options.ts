@@ -97,6 +97,13 @@ export const changeOptions = {
     hashed: false,
     doc: 'At the end of a run, delete the project’s history (visits, changes, log of requests) that is older than this number of days. Without it nothing is deleted.',
   },
+  'full-text': {
+    setBy: 'project',
+    type: 'boolean',
+    default: false,
+    hashed: false,
+    doc: 'At the end of a run, index the words of pages that were visited, for searches (`sumi index full-text`).',
+  },
   'reverse-links': {
     setBy: 'project',
     type: 'boolean',

@@ -4,12 +4,13 @@
  * through as they are.
  */
 import { SumiError, sumiError } from '../../errors.ts';
+import type { Tap } from '../../fetch/tap.ts';
 import { MAX_OWN_PRIORITY } from '../../frontier/candidate.ts';
 import { isPageState } from '../../frontier/page-state.ts';
 import type { PacingStrategy } from '../../politeness/host-pace.ts';
 import type { ScopeRule } from '../../scope/classify.ts';
 import type { BodyStore } from '../../store/bodies.ts';
-import type { ContentParser } from '../parts.ts';
+import type { AfterParse, ContentParser } from '../parts.ts';
 import type { Extensions } from '../wire.ts';
 
 /** `at` says what it was busy with, such as a URL. */
@@ -20,13 +21,14 @@ export function extensionFailed(part: string, at: string | null, cause: unknown)
 }
 
 export function guardExtensions(given: Extensions): Extensions {
-  const { scopeRules, priority, parsers, pacing, bodies } = given;
+  const { scopeRules, priority, parsers, pacing, afterParse, bodies } = given;
   return {
     ...given,
     scopeRules: scopeRules?.map(guardRule),
     priority: priority && guardPriority(priority),
     parsers: parsers && guardParsers(parsers),
     pacing: pacing && guardPacing(pacing),
+    afterParse: afterParse && guardAfterParse(afterParse),
     bodies: bodies && guardBodies(bodies),
   };
 }
@@ -89,6 +91,49 @@ function guardPacing(pacing: PacingStrategy): PacingStrategy {
       if (Number.isFinite(next) && next >= 0) return next;
       throw new TypeError(`expected a delay in milliseconds, not ${next}`);
     });
+}
+
+const CORRECTED = ['title', 'h1', 'description', 'lang'] as const;
+
+function guardAfterParse(afterParse: AfterParse): AfterParse {
+  return async (page, signal) => {
+    try {
+      const found = await afterParse(page, signal);
+      if (found === undefined || found === null) return undefined;
+      for (const name of CORRECTED) {
+        const value = found[name];
+        if (value !== undefined && value !== null && typeof value !== 'string')
+          throw new TypeError(`expected a string or null as ${name}, not ${JSON.stringify(value)}`);
+      }
+      return found;
+    } catch (error) {
+      // What it throws when it was told to give up is no failure.
+      if (signal.aborted) return undefined;
+      throw extensionFailed('stage after parsing', page.url, error);
+    }
+  };
+}
+
+/** Taps are called by sockets, where a throw would end the process: it ends the run instead. */
+export function guardTap(tap: Tap, fail: (error: unknown) => void): Tap {
+  return ({ url, ...rest }) => {
+    const guarded = <T>(call: () => T): T | null => {
+      try {
+        return call();
+      } catch (error) {
+        fail(extensionFailed('tap', url, error));
+        return null;
+      }
+    };
+    const sink = guarded(() => tap({ url, ...rest }));
+    if (sink === null) return null;
+    return {
+      request: (bytes) => void guarded(() => sink.request(bytes)),
+      head: (bytes) => void guarded(() => sink.head(bytes)),
+      body: (bytes) => void guarded(() => sink.body(bytes)),
+      end: (isWhole) => void guarded(() => sink.end(isWhole)),
+    };
+  };
 }
 
 function guardBodies(bodies: BodyStore): BodyStore {

@@ -53,9 +53,11 @@ export function createLoopParts(parts: CrawlParts, discoverer: { isResumed: bool
   const hears = { hosts, isOutOfPages, onChange, onFailure };
   const sitemapDiscovery =
     discoverer === null ? null : createSitemapDiscovery(parts, { ...hears, ...discoverer });
+  const drop = new AbortController();
   const visit: VisitParts = {
     ...parts,
     permits,
+    dropped: drop.signal,
     placed(host) {
       schedule.place(host);
       // The loop may sleep by now: a claim can bring more pages than the one that waited for it.
@@ -100,6 +102,7 @@ export function createLoopParts(parts: CrawlParts, discoverer: { isResumed: bool
       if (!signal.stop()) return;
       cancelDrain = clock.after(limits.drainMs, () => {
         fetcher.abortAll();
+        drop.abort();
         // Bodies that are still on their way are given up: their pages are fetched again.
         bodies?.close().catch(onFailure);
       });

@@ -1,15 +1,24 @@
 /**
- * Step 8 where hashes leave something open: the page is compared with what is stored of it, and its body is kept. Most
- * pages need neither: for them nothing is awaited between parsing and settling, and nothing is copied.
+ * Step 8: hashes are compared first. Where they leave something open the page is compared with what is stored of it, and
+ * its body is kept. Most pages need neither: for them nothing is awaited between parsing and settling, and nothing is copied.
  */
-import { compareWithPast, readPast } from './compare-visit.ts';
+import { compareHashes, compareWithPast, readPast } from './compare-visit.ts';
 import { detachFromBuffers } from './keep-body.ts';
 import { faultSettlement } from './page-faults.ts';
 import { type PageSettlement, queuedAgain } from './page-settlement.ts';
 import type { PageVisit, VisitParts } from './visit-parts.ts';
 
-/** False where the page can be settled as it is. */
-export function mustCompare({ settlement: { found, body, facts } }: PageVisit): boolean {
+/** What hashes tell. False where the page can be settled with that. */
+export function mustCompare(page: PageVisit, parts: VisitParts): boolean {
+  const { claim, describe } = page.settlement;
+  if (describe !== null) {
+    try {
+      compareHashes(page.settlement, describe);
+    } catch (error) {
+      page.settlement = faultSettlement(claim, error, page.exchange, parts);
+    }
+  }
+  const { found, body, facts } = page.settlement;
   if (typeof body === 'string') facts!.bodyKey = body;
   return found !== null || (body !== null && typeof body !== 'string');
 }

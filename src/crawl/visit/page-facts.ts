@@ -20,8 +20,11 @@ export function fillFacts(facts: PageFacts, page: ParsedPage, baseUrl: string, l
   facts.robotsOther = page.robots.other;
   facts.simhash = simhashInteger(page.simhashHigh, page.simhashLow);
   facts.textHash = textHash(page.text);
-  const mark = page.robots.nofollow ? ~linkRules : linkRules;
-  facts.facetHash = facetHash(facts, linkDigest(page.links, page.baseHref, mark));
+  facts.facetHash = facetHash(facts, linkDigest(page.links, page.baseHref, linkMark(page, linkRules)));
+}
+
+export function linkMark({ robots }: ParsedPage, linkRules: number): number {
+  return robots.nofollow ? ~linkRules : linkRules;
 }
 
 function copyFact<Name extends keyof PageFacts>(

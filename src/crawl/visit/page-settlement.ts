@@ -3,6 +3,7 @@ import type { ComparedPage } from '../../change/visit-record.ts';
 import type { ToldLink } from '../../events/events.ts';
 import type { Claim, LastVisit } from '../../frontier/candidate.ts';
 import { PAGE_STATES, type PageState } from '../../frontier/page-state.ts';
+import type { ParsedPage } from '../../parse/parsed-page.ts';
 import type { Settlement } from '../../store/settlement.ts';
 import { type Misses, NO_MISSES } from '../discover/discover-links.ts';
 import type { KeptBody } from './keep-body.ts';
@@ -18,6 +19,9 @@ export interface PageSettlement extends Settlement {
   body: KeptBody | null;
   /** Null unless an output sink wants them. */
   toldLinks: ToldLink[] | null;
+  /** What was parsed, in buffers that the next page uses again, and how to describe it: to be compared. */
+  parsed: ParsedPage | null;
+  describe: ((withLinks: boolean) => FoundPage) | null;
   /** The hashes differ from the last visit's: this is to be compared with what is stored. */
   found: FoundPage | null;
 }
@@ -44,6 +48,8 @@ export function bareSettlement(claim: Claim, state: PageState, reason: string | 
     misses: NO_MISSES,
     body: null,
     toldLinks: null,
+    parsed: null,
+    describe: null,
     found: null,
   };
 }

@@ -34,7 +34,7 @@ export function readContent(parse: ContentParser, input: ContentInput): ParsedPa
 }
 
 /** Text as every database keeps it, so that it is the same when it is read again: no NUL, no half of a surrogate pair. */
-function keepable(text: string | null | undefined): string | null {
+export function keepable(text: string | null | undefined): string | null {
   return text?.replace(/\0|\p{Surrogate}/gu, '\ufffd') ?? null;
 }
 

@@ -1,5 +1,5 @@
 /**
- * Steps 7 and 8 for a page with a body: parse it, discover its links, compare it with the last visit. A body that is
+ * Step 7 for a page with a body: parse it, discover its links, say how it is described for step 8. A body that is
  * the very one of the last visit is not parsed unless the run reads everything: what is stored of it stays as it is.
  */
 import { contentHash } from '../../change/fingerprint.ts';
@@ -123,7 +123,8 @@ function fillSettlement(
   settlement.text = policy.storeText && !hidesContent ? page.storedText() : null;
   if (events.wantsLinks)
     settlement.toldLinks = linksToTell(page.links, baseUrl, depth, page.robots.nofollow, around);
-  compareHashes(settlement, (withLinks) => {
+  settlement.parsed = page;
+  settlement.describe = (withLinks) => {
     const [text, foldedText] = [settlement.text, settlement.text && page.text].map((bytes) =>
       bytes === null ? null : Buffer.from(bytes).toString(),
     );
@@ -132,7 +133,7 @@ function fillSettlement(
       { text, foldedText },
       withLinks ? linkIdentities(page.links, baseUrl, around) : [],
     );
-  });
+  };
 }
 
 /**

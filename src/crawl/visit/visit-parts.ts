@@ -14,6 +14,8 @@ export interface VisitParts extends CrawlParts, ExchangeSurroundings {
   wakeHost: (host: string) => void;
   /** Hears of each answer at depth 0 that decides, and where none is needed; null when nobody wants to. */
   onStart: SitemapDiscovery['seeStart'] | null;
+  /** Aborted when what is under way is given up: the crawl was told to stop, and the drain time is over. */
+  dropped: AbortSignal;
   permits: { take(host: LeasedHost): void; giveBack(host: LeasedHost): void };
 }
 

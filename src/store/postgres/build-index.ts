@@ -1,11 +1,13 @@
 /** Builds the indexes that lists and searches need; see index-state.ts. */
 import type { IndexBuilt, IndexKind } from '../index-state.ts';
 import { SORTS_OF_FETCHED } from '../list-queries.ts';
+import { buildFullText } from './full-text.ts';
 import { buildReverseLinks } from './reverse-links.ts';
 import { ask, type Session } from './session.ts';
 
 const BUILDERS: Record<IndexKind, (session: Session, projectId: number) => Promise<IndexBuilt | null>> = {
   'reverse-links': buildReverseLinks,
+  'full-text': buildFullText,
   sorts: async (session) => {
     for (const { column, index } of SORTS_OF_FETCHED)
       await session.attempt((sql) =>

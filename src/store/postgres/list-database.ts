@@ -25,6 +25,10 @@ function dialectOf(site: string): ListDialect {
     lower: (text) => `lower(${text} COLLATE "C")`,
     place: (text, part) => `strpos(${text}, ${part})`,
     site,
+    pagesWith: (words) => ({
+      sql: '(SELECT page_id FROM page_words WHERE words @@ ?::text::tsquery)',
+      values: [words.map((word) => `'${word}'`).join(' & ')],
+    }),
     hasTarget: (target) => ({ sql: 'l.targets @> ARRAY[?::int]', values: [target] }),
     findsRequestsByPage: true,
     findsUrlsByHost: true,

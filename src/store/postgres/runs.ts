@@ -6,6 +6,7 @@ import { PAGE_TABLES } from '../page-tables.ts';
 import type { ModeDecision, RunEnd, RunRequest, RunStart } from '../run-port.ts';
 import type { JoinedRun } from '../store-port.ts';
 import { isForOne, isUnfinished } from '../unfinished-run.ts';
+import { dropPageWords } from './full-text.ts';
 import { KEEP_GONE } from './orphans.ts';
 import { ask, type Session, together, transaction } from './session.ts';
 import { endVanished, LATE_MS, registerWorker } from './workers.ts';
@@ -281,6 +282,7 @@ async function clearProject(
   now: number,
 ): Promise<void> {
   await refuseBusy(tx, projectId, project, now);
+  await dropPageWords(tx, projectId);
   const pages = 'SELECT id FROM url WHERE project_id = $1';
   for (const table of PAGE_TABLES)
     await ask(tx, `DELETE FROM ${table} WHERE page_id IN (${pages})`, [projectId]);

@@ -1,11 +1,13 @@
 /** Builds the indexes that lists and searches need; see index-state.ts. */
 import type { IndexBuilt, IndexKind } from '../index-state.ts';
 import { SORTS_OF_FETCHED } from '../list-queries.ts';
+import { buildFullText } from './full-text.ts';
 import { buildReverseLinks } from './reverse-links.ts';
 import type { OpenFile } from './session.ts';
 
 const BUILDERS: Record<IndexKind, (file: OpenFile, projectId: number) => Promise<IndexBuilt | null>> = {
   'reverse-links': buildReverseLinks,
+  'full-text': buildFullText,
   sorts: async ({ db, window }) => {
     for (const { column, index } of SORTS_OF_FETCHED)
       db.exec(`CREATE INDEX IF NOT EXISTS ${index} ON fetched (${column}, page_id)`);

@@ -25,6 +25,10 @@ function dialectOf(site: string): ListDialect {
     lower: (text) => `lower(${text})`,
     place: (text, part) => `instr(${text}, ${part})`,
     site,
+    pagesWith: (words) => ({
+      sql: '(SELECT rowid AS page_id FROM page_words(?))',
+      values: [words.map((word) => `"${word}"`).join(' ')],
+    }),
     // The digits may be part of a longer id: the cheap test picks the sets, unpacking decides.
     hasTarget: (target) => ({
       sql: 'instr(l.targets, ?) > 0 AND EXISTS (SELECT 1 FROM json_each(l.targets) j WHERE j.value = ?)',

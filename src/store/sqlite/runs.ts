@@ -6,6 +6,7 @@ import { PAGE_TABLES } from '../page-tables.ts';
 import type { RunRequest, RunStart } from '../run-port.ts';
 import type { JoinedRun } from '../store-port.ts';
 import { isUnfinished } from '../unfinished-run.ts';
+import { dropPageWords } from './full-text.ts';
 import type { KnownUrls } from './known-urls.ts';
 import type { OpenFile, Session } from './session.ts';
 import type { WaitingPages } from './waiting-pages.ts';
@@ -242,6 +243,7 @@ function clearProject(db: Database, projectId: number, now: number): void {
 
 /** Drops what is kept of a project's pages and their history, but for the pages themselves. */
 export function clearPages(db: Database, projectId: number): void {
+  dropPageWords(db, projectId);
   const own = '(SELECT id FROM url WHERE project_id = ?)';
   for (const table of PAGE_TABLES) db.prepare(`DELETE FROM ${table} WHERE page_id IN ${own}`).run(projectId);
   db.prepare(`DELETE FROM redirect_wait WHERE target_id IN ${own}`).run(projectId);

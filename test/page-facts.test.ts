@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { comparePages } from '../src/change/compare-pages.ts';
 import { type Facets, facetHash } from '../src/change/fingerprint.ts';
 import { CHANGE_PARTS, type ChangePart, type ComparedPage } from '../src/change/visit-record.ts';
-import type { Claim } from '../src/frontier/candidate.ts';
+import type { Claim, LastVisit } from '../src/frontier/candidate.ts';
 import { PAGE_STATES } from '../src/frontier/page-state.ts';
 import { createPageParser } from '../src/parse/parse-page.ts';
 import { systemClock } from '../src/primitives/clock.ts';
@@ -35,7 +35,7 @@ import { showAsCurrent } from '../src/store/sqlite/read-older.ts';
 import * as sqlite from '../src/store/sqlite/schema.ts';
 import { VIEWS as SQLITE_VIEWS } from '../src/store/sqlite/views.ts';
 import type { RunStore } from '../src/store/store-port.ts';
-import { copy, useStores } from './contracts/copy-bench.ts';
+import { copy, KINDS, useStores } from './contracts/copy-bench.ts';
 import { askStore } from './contracts/project-facts.ts';
 import { candidate, HOST, processed, url, visited } from './contracts/store/harness.ts';
 import { useBench } from './crawls/crawl-site.ts';
@@ -299,7 +299,7 @@ describe('every fact', () => {
   it('that a touch says is written by it, in both stores, and no other', async () => {
     const facts = randomFacts(5);
     const said = touchedFacts(randomFacts(6));
-    for (const kind of ['SQLite', 'PostgreSQL'] as const) {
+    for (const kind of KINDS) {
       const address = await newStore(kind);
       await settleAll(address, [facts]);
       await touchPage(address, said);
@@ -307,6 +307,30 @@ describe('every fact', () => {
     }
   });
 });
+
+it.each(KINDS)('a claim says of the last visit what its facts were: %s', async (kind) => {
+  const facts = randomFacts(8);
+  const address = await newStore(kind);
+  await settleAll(address, [facts]);
+  const { store, run } = await begin(address);
+  await run.frontier.reconsider(() => ({ state: PAGE_STATES.Queued, priority: 1, reason: null }));
+  const said: FactName[] = [];
+  await visitAll(run, 1, (claim) => {
+    for (const { name } of FACTS) {
+      if (!(name in claim.last!)) continue;
+      said.push(name);
+      expect(claim.last![name as keyof LastVisit], name).toSatisfy((value) =>
+        isSameValue(value, facts[name]),
+      );
+    }
+    return processed(claim);
+  });
+  await store.close();
+  expect(said).toHaveLength(12);
+});
+
+const isSameValue = (a: unknown, b: unknown) =>
+  a instanceof Uint8Array && b instanceof Uint8Array ? Buffer.compare(a, b) === 0 : a === b;
 
 function touchedFacts(facts: PageFacts): PageTouch {
   const names = FACTS.filter(({ touched }) => touched !== undefined).map(({ name }) => name);

@@ -74,7 +74,8 @@ export function createHostLeases(parts: CrawlParts, around: LeaseSurroundings): 
       for (let pauseMs = FIRST_LEASE_PAUSE_MS; ; pauseMs = Math.min(1000, pauseMs * 2)) {
         if (held.isStopped) return null;
         // Without this, the answer would be no, and the next try would come after a pause.
-        await held.leaving.get(name);
+        const leaving = held.leaving.get(name);
+        if (leaving !== undefined) await leaving;
         const known = held.byName.get(name);
         if (known !== undefined) return known;
         held.moving++;

@@ -589,6 +589,12 @@ export const ERRORS = {
     exitCode: 4,
     httpStatus: 503,
   },
+  'store-lost-commits': {
+    message: 'The store {store} no longer has what it confirmed: {what}.',
+    hint: 'A standby took over without the last commits, or a backup was restored. Run the same command again: it continues with what the store has.',
+    exitCode: 4,
+    httpStatus: 503,
+  },
   'unknown-project': {
     message: 'There is no project "{project}" in {file}; it has {known}.',
     hint: 'Choose one of them with --project.',

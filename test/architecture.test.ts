@@ -200,9 +200,7 @@ const FILE_EXCEPTIONS: Record<string, string> = {
 };
 
 /** File that has a longer function → why. */
-const FUNCTION_EXCEPTIONS: Record<string, string> = {
-  'src/store/postgres/postgres-store.ts': 'the ports of a session, to be given a file',
-};
+const FUNCTION_EXCEPTIONS: Record<string, string> = {};
 
 /** Tests that wait by the clock on the wall: file → why nothing else will do. */
 const WAITING_TESTS: Record<string, string> = {
@@ -284,6 +282,50 @@ describe('the crawl', () => {
     expect(loop.split('\n').length - 1).toBeLessThanOrEqual(120);
     const steps = [...loop.matchAll(/^ {4}.*\/\/ (\d+) (\w+)/gm)].map(([, nr, name]) => `${nr} ${name}`);
     expect(steps).toEqual(['4 claim', '5 may', '6 request', '7 parse', '8 compare', '9 settle', '10 tell']);
+  });
+});
+
+describe('the way of one page', () => {
+  const TABLE = read('ARCHITECTURE.md').split('## The way of one page')[1].split('\n## ')[0];
+  const WAY = [...TABLE.matchAll(/^\| `([^`]+)` \| [^|]+ \| (?:`([^`]+)` )?\|$/gm)].map(([, file, by]) => ({
+    file,
+    by,
+  }));
+
+  it('leads from the command to the row through 24 files at most', () => {
+    const files = WAY.map(({ file }) => file);
+    expect(new Set(files).size).toBe(files.length);
+    expect(files.length).toBeLessThanOrEqual(24);
+    expect(files[0]).toBe('src/cli/sumi.ts');
+    expect(files).toContain('src/store/sqlite/settle.ts');
+    const loop = files.indexOf('src/crawl/start-crawl.ts');
+    expect(files.indexOf('src/store/sqlite/settle.ts') - loop + 1).toBeLessThanOrEqual(18);
+  });
+
+  it('has every file imported by the one that the table names, or by the part that hands it over', () => {
+    const untrue = WAY.slice(1).filter(
+      ({ file, by }) => !IMPORTS.some(({ from, to, isType }) => from === by && to === file && !isType),
+    );
+    expect(untrue).toEqual([]);
+    // Files that are not on the way themselves: they make what the crawl is handed.
+    const makers = new Set(WAY.slice(1).map(({ by }) => by));
+    for (const { file } of WAY) makers.delete(file);
+    expect([...makers].sort()).toEqual([
+      'src/crawl/wire.ts',
+      'src/fetch/origins.ts',
+      'src/store/sqlite/run-session.ts',
+    ]);
+  });
+
+  it('leaves out no file of the crawl that the loop calls for a page', () => {
+    const loop = read('src/crawl/run-crawl.ts');
+    const steps = loop.split('async function crawlPage')[1].split('\n  }')[0];
+    const called = [...steps.matchAll(/(\w+)\([^()]*\)[);]*\s*\/\/ \d+ /g)].map(([, name]) => name);
+    expect(called.length).toBe(7);
+    for (const name of called) {
+      const [, path] = new RegExp(`\\b${name}\\b[^;]*from '\\./([^']+)'`).exec(loop)!;
+      expect(WAY.map(({ file }) => file)).toContain(`src/crawl/${path}`);
+    }
   });
 });
 

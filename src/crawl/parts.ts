@@ -18,7 +18,7 @@ import type { MapLists } from './run/compute-depths.ts';
 import type { Crew } from './run/crew.ts';
 import type { HostAllowance } from './run/host-allowance.ts';
 import type { Slots } from './run/slots.ts';
-import type { PageFaults } from './visit/page-faults.ts';
+import type { PageFaults } from './visit/count-faults.ts';
 import type { RetryOptions } from './visit/retry-policy.ts';
 
 /** Reads a body of another content type than HTML: what it gives becomes the page's facts, text and links. */

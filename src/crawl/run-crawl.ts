@@ -7,6 +7,7 @@
  */
 import { pageStateName } from '../frontier/page-state.ts';
 import { claimPages } from './hosts/claim-pages.ts';
+import { requestAgain, requestPage } from './hosts/exchange.ts';
 import type { LeasedHost } from './hosts/leased-host.ts';
 import { mayRequest } from './hosts/may-request.ts';
 import { sendHostRequest } from './hosts/send-host-request.ts';
@@ -21,7 +22,6 @@ import { createTurns } from './run/turns.ts';
 import { runAfterParse } from './visit/after-parse.ts';
 import { comparePage, mustCompare } from './visit/compare-page.ts';
 import { readAnswer } from './visit/read-answer.ts';
-import { requestAgain, requestPage } from './visit/request-page.ts';
 import { refusePage, settlePage } from './visit/settle-page.ts';
 import { tellPage } from './visit/tell-page.ts';
 

@@ -291,7 +291,10 @@ function begin(
   const onLimit = () => {
     isAtLimit = true;
   };
-  const work = workOnRun({ ...run, parts, loop, onHeartbeat, onGraph, onLimit });
+  let isOver = false;
+  const work = workOnRun({ ...run, parts, loop, onHeartbeat, onGraph, onLimit }).finally(() => {
+    isOver = true;
+  });
   return {
     runId: start.runId,
     project,
@@ -319,7 +322,8 @@ function begin(
       storeSilentMs: heartbeat?.silentMs ?? 0,
       storeAnswerMs: heartbeat?.answerMs ?? null,
     }),
-    flush: () => store.flush(),
+    // Whoever ends the process may call when the run has ended just now: then all of it is committed.
+    flush: async () => (isOver ? undefined : store.flush()),
     finished: finalizeSinks(work, extensions.sinks ?? [], failures),
   };
 }

@@ -44,7 +44,7 @@ import { chooseCrew } from './run/choose-crew.ts';
 import { headersByOrigin } from './run/credentials.ts';
 import type { HostAllowance } from './run/host-allowance.ts';
 import { createSlots, type Slots } from './run/slots.ts';
-import { createPageFaults } from './visit/page-faults.ts';
+import { createPageFaults } from './visit/count-faults.ts';
 
 /** What a program may put in place of, or beside, the built-in parts. */
 export interface Extensions {

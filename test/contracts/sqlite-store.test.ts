@@ -8,7 +8,6 @@ import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts';
 import type { Store } from '../../src/store/store-port.ts';
 import { FakeClock } from '../fake-clock.ts';
 import { beginOn, beginRun, candidate, LEASE_MS, type Row, type StoreHarness } from './store/harness.ts';
-import { describeSessions } from './store/session-contract.ts';
 import { describeStore } from './store-contract.ts';
 
 async function startSqlite(): Promise<StoreHarness> {
@@ -66,14 +65,12 @@ async function startSqlite(): Promise<StoreHarness> {
 
 describeStore('SQLite', startSqlite);
 
-describe('the store on SQLite', () => {
+describe('one file', () => {
   let harness: StoreHarness;
   beforeEach(async () => {
     harness = await startSqlite();
   });
   afterEach(() => harness.cleanUp());
-  describeSessions(() => harness);
-
   it('refuses a second session on a project, and what would change it under the first', async () => {
     const first = await beginRun(harness);
     const { opened } = first;

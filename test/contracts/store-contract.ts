@@ -18,6 +18,7 @@ import { describeOrphans } from './store/orphan-contract.ts';
 import { describeRedirects } from './store/redirect-contract.ts';
 import { describeRequeue } from './store/requeue-contract.ts';
 import { describeRuns } from './store/run-contract.ts';
+import { describeSessions } from './store/session-contract.ts';
 import { describeSettlements } from './store/settle-contract.ts';
 import { describeSitemaps } from './store/sitemap-contract.ts';
 import { describeWorkers } from './store/worker-contract.ts';
@@ -47,5 +48,6 @@ export function describeStore(name: string, start: StartHarness): void {
     describeKeeping(now);
     describeLeftOut(now);
     describeWorkers(now);
+    describeSessions(now);
   });
 }

@@ -280,7 +280,7 @@ describe('workers on one run', () => {
   });
 
   it('leave it to the others when they are told to stop', async () => {
-    const web = await bench.web({ graph: { seed: 11, pages: 120, hosts: 6 } });
+    const web = await bench.web({ graph: { seed: 11, pages: 480, hosts: 6 } });
     const store = await useStore();
     const first = await store.begin(starts(web), { concurrency: 2, delay: 0.02 });
     const second = await store.join(first.runId);
@@ -289,7 +289,7 @@ describe('workers on one run', () => {
     expect((await first.finished).status).toBe('interrupted');
     expect(await store.rows('SELECT status FROM runs')).toEqual([{ status: 'running' }]);
     expect((await second.finished).status).toBe('completed');
-    expectEachOnce(web, 120);
+    expectEachOnce(web, 480);
   });
 
   it('joined and stopped, leave it running though nobody else is there', async () => {

@@ -1,6 +1,7 @@
 /**
- * One request on a host's next slot, for a page or for robots.txt: reserve, send, tell the host's clock how it went, and
- * a line for the request log. The slot is reserved before the request starts and counted from the moment it is written.
+ * Step 6: one request on a host's next slot, for a page or for what is no page: reserve, send, tell the host's clock how
+ * it went, and a line for the request log. The slot is reserved before the request starts and counted from the moment
+ * it is written. What needs another request is queued and takes a slot of its own.
  */
 import type { Fetcher, FetchRequest, Outcome } from '../../fetch/fetcher.ts';
 import { retryAfterMs } from '../../fetch/retry-after.ts';
@@ -9,7 +10,7 @@ import { essenceOf } from '../../parse/mime-type.ts';
 import type { RequestKind } from '../../store/host-port.ts';
 import type { CrawlParts } from '../parts.ts';
 import { isHeadDoubted } from '../visit/head-first.ts';
-import type { LeasedHost } from './leased-host.ts';
+import type { LeasedHost, PageTurn } from './leased-host.ts';
 
 export interface ExchangeSurroundings
   extends Pick<CrawlParts, 'clock' | 'fetcher' | 'limits' | 'policy' | 'events' | 'store'> {
@@ -34,6 +35,38 @@ export interface Exchange {
   isConditional: boolean;
   /** What the fetcher threw: the page's fault, not the host's. */
   fault: { error: unknown } | null;
+}
+
+export interface PageRequestParts extends ExchangeSurroundings, Pick<CrawlParts, 'modes'> {
+  permits: { take(host: LeasedHost): void; giveBack(host: LeasedHost): void };
+}
+
+export function requestPage(host: LeasedHost, turn: PageTurn, parts: PageRequestParts): Promise<Exchange> {
+  const { claim, method, isResent, conditions: headers } = turn;
+  if (method !== 'HEAD') parts.permits.take(host);
+  if (parts.modes.mode === null) parts.modes.expect(claim);
+  const request = { url: claim.fetchUrl, method, maxBytes: parts.limits.maxBodyBytes, headers, isResent };
+  return exchangeWith(host, parts, request, claim);
+}
+
+/** An answer that does not decide: the page is requested once more. */
+export interface NextRequest {
+  turn: PageTurn;
+  exchange: Exchange;
+  next: PageTurn;
+}
+
+/** The page's next request is the host's next. */
+export function requestAgain(
+  host: LeasedHost,
+  { turn, exchange, next }: NextRequest,
+  parts: PageRequestParts,
+): void {
+  logRequest(host, parts, exchange, turn.method, turn.claim.pageId, null);
+  exchange.outcome.body?.release();
+  if (turn.method !== 'HEAD') parts.permits.giveBack(host);
+  host.turns.unshift(next);
+  parts.placed(host);
 }
 
 /** One request on the host's next slot. `claim` is null where it is for no page. */

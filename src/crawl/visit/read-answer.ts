@@ -4,15 +4,16 @@
  */
 import type { StartAnswer } from '../discover/hear-starts.ts';
 import { isFeedHead } from '../discover/start-feeds.ts';
-import type { Exchange } from '../hosts/exchange.ts';
+import type { Exchange, NextRequest } from '../hosts/exchange.ts';
 import type { LeasedHost, PageTurn } from '../hosts/leased-host.ts';
 import { respelled } from './follow-redirect.ts';
 import { getAfterHead, learnOfHead, leavesItToGet } from './head-first.ts';
 import { type Answer, judgeAnswer } from './judge-answer.ts';
 import { faultSettlement } from './page-faults.ts';
 import { wasRead } from './page-settlement.ts';
+import { readPage } from './read-page.ts';
 import { settlementOf } from './settle-answer.ts';
-import type { NextRequest, PageVisit, VisitParts } from './visit-parts.ts';
+import type { PageVisit, VisitParts } from './visit-parts.ts';
 
 export function readAnswer(
   host: LeasedHost,
@@ -36,7 +37,10 @@ export function readAnswer(
     if (isStart && parts.onStart !== null && DECIDED.has(answer.kind))
       parts.onStart(claim, startAnswer(turn, answer, exchange, parts));
     const decided = turn.method === 'HEAD' ? decidedByHead(answer, exchange) : answer;
-    const settlement = settlementOf(claim, decided, exchange, parts);
+    const settlement =
+      decided.kind === 'page'
+        ? readPage(claim, exchange, parts)
+        : settlementOf(claim, decided, exchange, parts);
     // Given up: whoever waits for it would request it once more, as it may be a feed.
     if (isStart && !DECIDED.has(answer.kind) && settlement.requeue === null) parts.onStart?.(claim, 'other');
     return { turn, exchange, settlement, answer, unkept: null };

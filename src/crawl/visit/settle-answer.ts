@@ -12,21 +12,18 @@ import { redirected } from './follow-redirect.ts';
 import type { Answer } from './judge-answer.ts';
 import { factsOf, touchedBy } from './page-facts.ts';
 import { bareSettlement, type PageSettlement, queuedAgain, wasAnswered, wasRead } from './page-settlement.ts';
-import { readPage } from './read-page.ts';
 import { refusedForType } from './refuse-type.ts';
 import { retryPauseMs } from './retry-policy.ts';
 
 export function settlementOf(
   claim: Claim,
-  answer: Answer,
+  answer: Exclude<Answer, { kind: 'page' }>,
   exchange: Exchange,
   around: CrawlParts,
 ): PageSettlement {
   switch (answer.kind) {
     case 'unasked':
       return queuedAgain(claim, { attempts: claim.attempts, notBefore: null, priority: null });
-    case 'page':
-      return readPage(claim, exchange, around);
     case 'redirect':
       return redirected(claim, answer.location, factsOf(exchange.outcome, around.clock.now()), around);
     case 'not-modified':

@@ -1,13 +1,13 @@
 /** What the stages of one page need besides the crawl's parts: whom to tell what became of the page and its host. */
 import type { PageState } from '../../frontier/page-state.ts';
 import type { SitemapDiscovery } from '../discover/discover-sitemaps.ts';
-import type { Exchange, ExchangeSurroundings } from '../hosts/exchange.ts';
+import type { Exchange, PageRequestParts } from '../hosts/exchange.ts';
 import type { LeasedHost, PageTurn } from '../hosts/leased-host.ts';
 import type { CrawlParts } from '../parts.ts';
 import type { Answer } from './judge-answer.ts';
 import type { PageSettlement } from './page-settlement.ts';
 
-export interface VisitParts extends CrawlParts, ExchangeSurroundings {
+export interface VisitParts extends CrawlParts, PageRequestParts {
   /** The host takes no more pages in this run. */
   closeHost: (host: LeasedHost, state: PageState, reason: string) => Promise<void>;
   /** Pages were queued for this host. */
@@ -16,7 +16,6 @@ export interface VisitParts extends CrawlParts, ExchangeSurroundings {
   onStart: SitemapDiscovery['seeStart'] | null;
   /** Aborted when what is under way is given up: the crawl was told to stop, and the drain time is over. */
   dropped: AbortSignal;
-  permits: { take(host: LeasedHost): void; giveBack(host: LeasedHost): void };
 }
 
 /** One page between its answer and its row. */
@@ -28,11 +27,4 @@ export interface PageVisit {
   answer: Answer | null;
   /** Why its body could not be kept. */
   unkept: { error: unknown } | null;
-}
-
-/** An answer that does not decide: the page is requested once more. */
-export interface NextRequest {
-  turn: PageTurn;
-  exchange: Exchange;
-  next: PageTurn;
 }

@@ -3,14 +3,14 @@ import type { IndexBuilt, IndexKind } from '../index-state.ts';
 import { SORTS_OF_FETCHED } from '../list-queries.ts';
 import { buildFullText } from './full-text.ts';
 import { buildReverseLinks } from './reverse-links.ts';
-import { ask, type Session } from './session.ts';
+import { type Attempting, ask } from './session.ts';
 
-const BUILDERS: Record<IndexKind, (session: Session, projectId: number) => Promise<IndexBuilt | null>> = {
+const BUILDERS: Record<IndexKind, (database: Attempting, projectId: number) => Promise<IndexBuilt | null>> = {
   'reverse-links': buildReverseLinks,
   'full-text': buildFullText,
-  sorts: async (session) => {
+  sorts: async (database) => {
     for (const { column, index } of SORTS_OF_FETCHED)
-      await session.attempt((sql) =>
+      await database.attempt((sql) =>
         ask(sql, `CREATE INDEX IF NOT EXISTS ${index} ON fetched (${column}, page_id)`),
       );
     return { kind: 'sorts', pages: 0, isWhole: true };
@@ -18,13 +18,12 @@ const BUILDERS: Record<IndexKind, (session: Session, projectId: number) => Promi
 };
 
 export async function buildIndex(
-  session: Session,
+  database: Attempting,
   project: string,
   kind: IndexKind,
 ): Promise<IndexBuilt | null> {
-  await session.window.flush();
-  const [found] = await session.attempt((sql) =>
+  const [found] = await database.attempt((sql) =>
     ask<{ id: number }>(sql, 'SELECT id FROM project WHERE name = $1', [project]),
   );
-  return found === undefined ? null : await BUILDERS[kind](session, found.id);
+  return found === undefined ? null : await BUILDERS[kind](database, found.id);
 }

@@ -253,11 +253,8 @@ const NETWORK = new Set([
   'CONNECTION_CLOSED',
   'CONNECT_TIMEOUT',
 ]);
-/** What a group is to be tried again for that did not find what it relies on. Not PostgreSQL's word, but ours. */
-export const LOST = 'SUMI_LOST';
-
 /** Shut down, crashed, starting up; too many connections; failing over; a transaction undone by another or left alone. */
-const PASSING = new Set(['57P01', '57P02', '57P03', '53300', '25006', '25P03', '40001', '40P01', LOST]);
+const PASSING = new Set(['57P01', '57P02', '57P03', '53300', '25006', '25P03', '40001', '40P01']);
 
 /** What PgBouncer passes on under the one code it has for everything. */
 const IS_REFUSAL = /no such|not allowed|does not exist|authentication failed/i;

@@ -2,7 +2,7 @@
 
 import { MARK_KINDS, REQUEST_KINDS } from '../host-port.ts';
 import type { Forgotten } from '../page-tables.ts';
-import { ask, type Session } from './session.ts';
+import { type Attempting, ask } from './session.ts';
 
 const CLEARED = REQUEST_KINDS.indexOf('cleared');
 const HOSTS_AT_ONCE = 200;
@@ -33,15 +33,18 @@ WITH dropped AS (
 )
 SELECT count(*)::int AS n FROM dropped WHERE kind NOT IN ${MARK_KINDS}`;
 
-export async function forget(session: Session, project: string | null, before: number): Promise<Forgotten> {
-  await session.window.flush();
+export async function forget(
+  database: Attempting,
+  project: string | null,
+  before: number,
+): Promise<Forgotten> {
   const time = Math.round(before);
   const count = async (text: string, values: (number | number[])[]): Promise<number> => {
-    const [{ n }] = await session.attempt((sql) => ask<{ n: number }>(sql, text, values));
+    const [{ n }] = await database.attempt((sql) => ask<{ n: number }>(sql, text, values));
     return n;
   };
   const total = { visits: 0, changes: 0, requests: 0 };
-  const runs = (await session.attempt((sql) => ask<{ id: number }>(sql, RUNS, [project]))).map(
+  const runs = (await database.attempt((sql) => ask<{ id: number }>(sql, RUNS, [project]))).map(
     ({ id }) => id,
   );
   for (const id of runs) {
@@ -49,7 +52,9 @@ export async function forget(session: Session, project: string | null, before: n
     total.visits += await count(DROP_VISITS, [id, time]);
   }
   for (let first = 0; ; ) {
-    const [{ last }] = await session.attempt((sql) => ask<{ last: number | null }>(sql, NEXT_HOSTS, [first]));
+    const [{ last }] = await database.attempt((sql) =>
+      ask<{ last: number | null }>(sql, NEXT_HOSTS, [first]),
+    );
     if (last === null) return total;
     total.requests += await count(DROP_REQUESTS, [first, last, runs, time]);
     first = last;

@@ -6,7 +6,7 @@ import { type IndexBuilt, lastRunOf, packMark } from '../index-state.ts';
 import { wordsOf } from '../text-words.ts';
 import { dropIndexMark, readIndexMark, runsMark, saveIndexMark } from './index-marks.ts';
 import { PARTITIONS } from './schema.ts';
-import { ask, type Runner, type Session } from './session.ts';
+import { type Attempting, ask, type Runner } from './session.ts';
 
 const KIND = 'full-text';
 const PAGES_AT_ONCE = 200;
@@ -54,30 +54,30 @@ interface PageText {
   text: string | null;
 }
 
-export async function buildFullText(session: Session, projectId: number): Promise<IndexBuilt | null> {
-  const mark = await session.attempt((sql) => runsMark(sql, projectId));
+export async function buildFullText(database: Attempting, projectId: number): Promise<IndexBuilt | null> {
+  const mark = await database.attempt((sql) => runsMark(sql, projectId));
   if (mark.running > 0) return null;
-  const built = await session.attempt((sql) => readIndexMark(sql, projectId, KIND));
+  const built = await database.attempt((sql) => readIndexMark(sql, projectId, KIND));
   if (built === packMark(mark)) return { kind: KIND, pages: 0, isWhole: false };
   const known = built === null ? 0 : lastRunOf(built);
-  const before = await session.attempt((sql) => runsMark(sql, projectId, known));
+  const before = await database.attempt((sql) => runsMark(sql, projectId, known));
   const isWhole = built === null || packMark(before) !== built;
-  for (const text of TABLE) await session.attempt((sql) => ask(sql, text));
+  for (const text of TABLE) await database.attempt((sql) => ask(sql, text));
   if (isWhole) {
-    await session.attempt((sql) => dropIndexMark(sql, projectId, KIND));
-    await session.attempt((sql) => dropPageWords(sql, projectId));
+    await database.attempt((sql) => dropIndexMark(sql, projectId, KIND));
+    await database.attempt((sql) => dropPageWords(sql, projectId));
   }
   let pages = 0;
   for (let after = 0; ; ) {
     const values = [after, projectId, isWhole ? 0 : known];
-    const rows = await session.attempt((sql) => ask<PageText>(sql, PAGES, values));
+    const rows = await database.attempt((sql) => ask<PageText>(sql, PAGES, values));
     const words = rows.map(({ title, text }) => wordsOf(`${title ?? ''}\n${text ?? ''}`).join(' '));
     const columns = [rows.map(({ id }) => id), rows.map(({ host_id }) => host_id), words];
-    if (rows.length > 0) await session.attempt((sql) => ask(sql, PUT, columns));
+    if (rows.length > 0) await database.attempt((sql) => ask(sql, PUT, columns));
     pages += rows.length;
     if (rows.length < PAGES_AT_ONCE) break;
     after = rows[rows.length - 1].id;
   }
-  await session.attempt((sql) => saveIndexMark(sql, projectId, KIND, mark));
+  await database.attempt((sql) => saveIndexMark(sql, projectId, KIND, mark));
   return { kind: KIND, pages, isWhole };
 }

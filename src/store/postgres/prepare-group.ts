@@ -1,6 +1,6 @@
 /**
- * Settling, between its halves: what the group's pages offered gets rows (make-urls.ts), while the group is still open where
- * somebody waits for them. A server may have lost them until the group is written; then they are made once more.
+ * Settling, between its halves: what the group's pages offered gets rows (make-urls.ts), while the group is still open
+ * where somebody waits for them. A server may have lost them until the group is written: whoever writes it looks.
  */
 import type { TransactionSql } from 'postgres';
 import type { Group } from './group.ts';
@@ -47,39 +47,6 @@ export async function hasWitnesses(tx: TransactionSql, witnesses: readonly Resol
   const keys = witnesses.map(({ id, hostId }) => ({ i: id, h: hostId }));
   const [{ n }] = await ask<{ n: number }>(tx, HAVE_WITNESSES, [rowsJson(keys)]);
   return n === keys.length;
-}
-
-/** What is remembered of a server that lost something is looked up again, and what the group says of it put right. */
-export async function prepareAgain(session: Session, group: Group): Promise<void> {
-  const before = group.resolved.slice();
-  group.resolved.length = 0;
-  group.resolvedUpTo = 0;
-  group.witnesses.length = 0;
-  session.known.clear();
-  session.hosts.forget();
-  await prepareGroup(session, group);
-  for (const { waiting } of session.held.values()) waiting.clear();
-  const moved = new Map<number, number>();
-  // Without holes.
-  before.forEach(({ id }, i) => {
-    const now: Resolved | undefined = group.resolved[i];
-    if (now !== undefined && now.id !== id) moved.set(id, now.id);
-  });
-  if (moved.size > 0) renumber(group, moved);
-}
-
-/** Pages that came into the group after its first URLs were made name these by their ids. */
-function renumber({ links, settlements, shorter }: Group, moved: ReadonlyMap<number, number>): void {
-  const now = (target: number) => moved.get(target) ?? target;
-  for (let i = 0; i < links.count; i++) links.targets[i] = now(links.targets[i]);
-  for (const pending of settlements) {
-    pending.offered = pending.offered.map(now);
-    if (pending.redirect !== null) pending.redirect.candidate = now(pending.redirect.candidate);
-  }
-  // All at once: a new id may be another's old one.
-  const paths = [...shorter];
-  shorter.clear();
-  for (const [id, depth] of paths) shorter.set(now(id), depth);
 }
 
 /** Whether a host that is ours offered the candidate, or nobody's page did. */

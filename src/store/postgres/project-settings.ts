@@ -1,5 +1,5 @@
 /** How a project is to be crawled, kept in its row as JSON; read and written without a run. */
-import { ask, type Runner, type Session } from './session.ts';
+import { ask, type OpenDatabase, type Runner } from './session.ts';
 
 const READ = 'SELECT settings FROM project WHERE name = $1';
 const PUT = `
@@ -12,10 +12,10 @@ export async function readProjectSettings(runner: Runner, project: string): Prom
 }
 
 export async function saveProjectSettings(
-  session: Session,
+  database: OpenDatabase,
   project: string,
   settings: string | null,
 ): Promise<void> {
-  const now = Math.round(session.clock.now());
-  await session.attempt((sql) => ask(sql, PUT, [project, now, settings]));
+  const now = Math.round(database.clock.now());
+  await database.attempt((sql) => ask(sql, PUT, [project, now, settings]));
 }

@@ -1,6 +1,6 @@
 /** Up to where each reader of `sumi changes` has looked, on PostgreSQL. */
 import type { ReaderLook } from '../reader-look.ts';
-import { ask, type Runner, type Session } from './session.ts';
+import { type Attempting, ask, type Runner } from './session.ts';
 
 const READ = `SELECT run_id AS run, looked_at AS at FROM reader_look WHERE project_id = $1 AND reader = $2`;
 const PUT = `
@@ -17,10 +17,10 @@ export async function readLook(
 }
 
 export async function saveLook(
-  session: Session,
+  database: Attempting,
   project: string,
   reader: string,
   look: ReaderLook,
 ): Promise<void> {
-  await session.attempt((sql) => ask(sql, PUT, [project, reader, look.run, Math.round(look.at)]));
+  await database.attempt((sql) => ask(sql, PUT, [project, reader, look.run, Math.round(look.at)]));
 }

@@ -11,7 +11,7 @@ import type { RunRequest } from '../run-port.ts';
 import { NO_DEPTH } from '../settlement.ts';
 import { checkRevision, createMoves } from '../state-moves.ts';
 import { countQueued, leaveOpen, openRun, unpreparedKey } from './runs.ts';
-import { ask, recordset, rowsJson, type Session, transaction } from './session.ts';
+import { type Attempting, ask, recordset, rowsJson, type Session, transaction } from './session.ts';
 
 const BATCH = 5000;
 const { Queued, Fetching } = PAGE_STATES;
@@ -65,8 +65,12 @@ export async function reconsider(session: Session, judge: Judge): Promise<number
 }
 
 /** The same for a project that nobody crawls. */
-export async function revise(session: Session, request: RunRequest, judge: Judge): Promise<Revised | null> {
-  return transaction(session, async (tx) => {
+export async function revise(
+  database: Attempting,
+  request: RunRequest,
+  judge: Judge,
+): Promise<Revised | null> {
+  return transaction(database, async (tx) => {
     const run = await openRun(tx, request);
     if (run === null) return null;
     const { moves, waiting } = await judgeAll(tx, run, judge);

@@ -9,7 +9,7 @@ import type { IndexBuilt } from '../index-state.ts';
 import { lastRunOf, packMark } from '../index-state.ts';
 import type { Sql } from './connection.ts';
 import { dropIndexMark, hasCurrentIndex, readIndexMark, runsMark, saveIndexMark } from './index-marks.ts';
-import { ask, type Session } from './session.ts';
+import { type Attempting, ask } from './session.ts';
 
 const KIND = 'reverse-links';
 const TARGETS_AT_ONCE = 250_000;
@@ -29,18 +29,19 @@ ON CONFLICT (page_id, host_id) DO UPDATE SET sources = (
   SELECT array_agg(DISTINCT page ORDER BY page) FROM unnest(reverse_link_set.sources || excluded.sources) page)`;
 
 /** Answers null while a run of the project is under way: what it finds would be missing. */
-export async function buildReverseLinks(session: Session, projectId: number): Promise<IndexBuilt | null> {
-  const run = <Row>(text: string, values: unknown[]) => session.attempt((sql) => ask<Row>(sql, text, values));
-  const mark = await session.attempt((sql) => runsMark(sql, projectId));
+export async function buildReverseLinks(database: Attempting, projectId: number): Promise<IndexBuilt | null> {
+  const run = <Row>(text: string, values: unknown[]) =>
+    database.attempt((sql) => ask<Row>(sql, text, values));
+  const mark = await database.attempt((sql) => runsMark(sql, projectId));
   if (mark.running > 0) return null;
-  if (await session.attempt((sql) => hasCurrentIndex(sql, projectId, KIND)))
+  if (await database.attempt((sql) => hasCurrentIndex(sql, projectId, KIND)))
     return { kind: KIND, pages: 0, isWhole: false };
-  const built = await session.attempt((sql) => readIndexMark(sql, projectId, KIND));
+  const built = await database.attempt((sql) => readIndexMark(sql, projectId, KIND));
   const known = built === null ? 0 : lastRunOf(built);
-  const before = await session.attempt((sql) => runsMark(sql, projectId, known));
+  const before = await database.attempt((sql) => runsMark(sql, projectId, known));
   // Runs that the index knows have changed since: what they wrote cannot be told from what they had written.
   const isWhole = built === null || packMark(before) !== built;
-  await session.attempt((sql) => dropIndexMark(sql, projectId, KIND));
+  await database.attempt((sql) => dropIndexMark(sql, projectId, KIND));
   const [{ last }] = await run<{ last: number }>('SELECT COALESCE(max(id), 0) AS last FROM url', []);
   let pages = 0;
   for (let first = 0; first < last; first += TARGETS_AT_ONCE) {
@@ -52,7 +53,7 @@ export async function buildReverseLinks(session: Session, projectId: number): Pr
     );
     pages += n;
   }
-  await session.attempt((sql) => saveIndexMark(sql, projectId, KIND, mark));
+  await database.attempt((sql) => saveIndexMark(sql, projectId, KIND, mark));
   return { kind: KIND, pages, isWhole };
 }
 

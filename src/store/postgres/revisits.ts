@@ -1,7 +1,7 @@
 /** What a plan of revisits learned, kept beside the pages; the plan itself stands in the project's row, of one commit. */
 import type { TransactionSql } from 'postgres';
 import type { KeptPlan, RevisitBatch } from '../revisit-batch.ts';
-import { ask, type Session, transaction } from './session.ts';
+import { type Attempting, ask, transaction } from './session.ts';
 
 const BATCH = 10_000;
 
@@ -20,12 +20,12 @@ const PUT_PLAN = `UPDATE project SET revisit_plan = $2, learned_run = $3
 WHERE name = $1 AND ($4::boolean OR revisit_plan IS NOT DISTINCT FROM $5::text) RETURNING id`;
 
 export function saveRevisits(
-  session: Session,
+  database: Attempting,
   project: string,
   batch: RevisitBatch,
   { plan, learnedRun, before }: KeptPlan,
 ): Promise<boolean> {
-  return transaction(session, async (tx) => {
+  return transaction(database, async (tx) => {
     const isAny = before === undefined;
     const [found] = await ask<{ id: number }>(tx, PUT_PLAN, [
       project,

@@ -8,7 +8,7 @@ import type { JoinedRun } from '../store-port.ts';
 import { isForOne, isUnfinished } from '../unfinished-run.ts';
 import { dropPageWords } from './full-text.ts';
 import { KEEP_GONE } from './orphans.ts';
-import { ask, type Session, together, transaction } from './session.ts';
+import { type Attempting, ask, type OpenDatabase, type Session, together, transaction } from './session.ts';
 import { endVanished, LATE_MS, registerWorker } from './workers.ts';
 
 /** Beyond this nobody wants to know exactly, and counting takes its time. */
@@ -28,10 +28,10 @@ interface RunRow {
 
 const RUN = 'SELECT id, project_id, status, config_hash, config, metadata, pages, requests, bytes FROM run';
 
-export async function beginRun(session: Session, request: RunRequest): Promise<RunStart> {
-  session.owner = request.owner;
+export async function beginRun(database: Attempting, request: RunRequest): Promise<RunStart> {
+  const { owner } = request;
   const now = Math.round(request.now);
-  const start = await transaction(session, async (tx) => {
+  return transaction(database, async (tx) => {
     // Of several that begin the same project at once, one makes the run and the others find it.
     const [, , projectId] = await together([
       lockProject(tx, request.project),
@@ -57,8 +57,8 @@ export async function beginRun(session: Session, request: RunRequest): Promise<R
     if (resumed && isChanged) await ask(tx, REOPEN_LIMITED, [projectId]);
     if (goesOn) await ask(tx, GO_ON, [runId, request.configHash, request.config, request.metadata]);
     await together([
-      registerWorker(tx, session.owner, runId, now),
-      ask(tx, PUT_META, [openKey(runId, session.owner), session.owner]),
+      registerWorker(tx, owner, runId, now),
+      ask(tx, PUT_META, [openKey(runId, owner), owner]),
       ask(tx, 'SELECT pg_notify($1, $2)', [RUN_CHANNEL, String(runId)]),
     ]);
     const done = resumed ? last : { pages: 0, requests: 0, bytes: 0 };
@@ -73,8 +73,6 @@ export async function beginRun(session: Session, request: RunRequest): Promise<R
       knownUrls,
     };
   });
-  await enter(session, start);
-  return start;
 }
 
 async function lockProject(tx: TransactionSql, project: string): Promise<void> {
@@ -85,13 +83,12 @@ async function lockProject(tx: TransactionSql, project: string): Promise<void> {
 export const RUN_CHANNEL = 'sumi_runs';
 
 export async function joinRun(
-  session: Session,
+  database: OpenDatabase,
   runId: number,
   owner: string,
 ): Promise<Pick<JoinedRun, 'start' | 'project' | 'config' | 'metadata'> | null> {
-  session.owner = owner;
-  const now = Math.round(session.clock.now());
-  const joined = await transaction(session, async (tx) => {
+  const now = Math.round(database.clock.now());
+  return transaction(database, async (tx) => {
     await endVanished(tx, now);
     const [run] = await ask<RunRow & { project: string }>(
       tx,
@@ -116,8 +113,6 @@ export async function joinRun(
     };
     return { start, project: run.project, config: run.config, metadata: run.metadata };
   });
-  if (joined !== null) await enter(session, joined.start);
-  return joined;
 }
 
 // Nobody is at work on the project: what is in flight was left behind.
@@ -155,9 +150,8 @@ export async function leaveOpen(tx: TransactionSql, runId: number): Promise<void
   await ask(tx, "UPDATE run SET status = 'interrupted', error = NULL WHERE id = $1", [runId]);
 }
 
-async function enter(session: Session, { projectId, runId, knownUrls }: RunStart): Promise<void> {
-  session.projectId = projectId;
-  session.runId = runId;
+/** What a session must know of its project before it works on it. */
+export async function enter(session: Session, { projectId, knownUrls }: RunStart): Promise<void> {
   session.mayLower = knownUrls > 0;
   const [[{ runs }], waiting] = await Promise.all([
     session.attempt((sql) =>

@@ -1,7 +1,7 @@
 /** Depths per origin (page_depth): the project's old ones are replaced in one transaction. */
 import type { TransactionSql } from 'postgres';
 import type { DepthBatch } from '../run-port.ts';
-import { ask, type Session, transaction } from './session.ts';
+import { type Attempting, ask, transaction } from './session.ts';
 
 const ADD_ORIGINS = `
 INSERT INTO origin (project_id, number, name) SELECT $1, n - 1, t FROM unnest($2::text[]) WITH ORDINALITY AS o(t, n)`;
@@ -13,12 +13,12 @@ JOIN (SELECT id, host_id FROM url WHERE project_id = $4 AND id BETWEEN $5 AND $6
 
 /** `batches` may be asked for again: a transaction that failed is repeated whole. */
 export async function saveDepths(
-  session: Session,
+  database: Attempting,
   projectId: number,
   origins: readonly string[],
   batches: Iterable<DepthBatch>,
 ): Promise<void> {
-  await transaction(session, async (tx) => {
+  await transaction(database, async (tx) => {
     // Several workers may end a run at once.
     await ask(tx, 'SELECT id FROM project WHERE id = $1 FOR UPDATE', [projectId]);
     await ask(

@@ -1,4 +1,4 @@
-/** What the parts of the PostgreSQL adapter share while a run is worked on: the connection, the leases, what is remembered. */
+/** What all sessions on an opened database share, and what each has for itself: connections that write, leases, memory. */
 import type { Sql, TransactionSql } from 'postgres';
 import type { Reconsidered, Verdict } from '../frontier-port.ts';
 import type { HostLease, StoredRobots } from '../host-port.ts';
@@ -27,30 +27,54 @@ export interface Holding {
   takenMeanwhile: Set<number> | null;
 }
 
-export interface Session {
+/** The database, opened once for all sessions of this process. */
+export interface OpenDatabase extends Attempting {
+  readonly address: string;
+  /** The address without anything secret, for errors. */
+  readonly label: string;
   readonly sql: Sql;
-  /** One connection, for commit groups alone: what their many statements cost to plan is paid there once. */
-  readonly writer: Sql;
-  /** One for new URLs alone: they do not wait for the group before. */
-  readonly maker: Sql;
   /** Connections are PgBouncer's: what is set on one is only ours until the transaction ends. */
   readonly isPooled: boolean;
   readonly clock: DatabaseClock;
-  readonly window: CommitWindow;
-  readonly known: KnownUrls;
+  /** Asks the database what time it is. */
+  setClock(): Promise<number>;
+  /** Makes the same hash of a URL for all workers. */
+  readonly hashKey: string;
   /** The uuid under which a URL is unique. */
   readonly identityOf: (url: string) => string;
   readonly identityBytes: (url: string) => Uint8Array;
   readonly hosts: HostIds;
+  /** The sessions that have begun and not ended. */
+  readonly live: Set<Session>;
+}
+
+/** Whoever asks the database, again and again while it is away, as long as patience lasts. */
+export interface Attempting {
+  attempt<T>(work: (sql: Sql) => Promise<T>): Promise<T>;
+}
+
+type Shared = Pick<
+  OpenDatabase,
+  'label' | 'sql' | 'isPooled' | 'clock' | 'identityOf' | 'identityBytes' | 'hosts'
+>;
+
+export interface Session extends Shared, Attempting {
+  /** One connection, for commit groups alone: what their many statements cost to plan is paid there once. */
+  readonly writer: Sql;
+  /** One for new URLs alone: they do not wait for the group before. */
+  readonly maker: Sql;
+  readonly window: CommitWindow;
+  readonly known: KnownUrls;
   /** The hosts leased here, by id. */
   readonly held: Map<number, Holding>;
   /** The clock's offset when a lease was taken: its host's times are counted with that one as long as it is held. */
   readonly offsets: WeakMap<HostLease, number>;
   /** robots.txt of the hosts leased here lately, by origin. */
   readonly robots: Map<string, StoredRobots>;
-  owner: string;
-  projectId: number;
-  runId: number;
+  /** The worker that this session is: the name under which hosts are leased. */
+  readonly owner: string;
+  readonly projectId: number;
+  readonly runId: number;
   /** No run of the project came before this one: no waiting page has a visit behind it. */
   isFirstRun: boolean;
   /** Pages waiting in the project, for progress. */
@@ -59,18 +83,22 @@ export interface Session {
   refilledAt: number;
   /** Some pages' links may not have heard of a lowered depth. */
   mayLower: boolean;
+  /** The last group that the database has confirmed. */
+  confirmedGroup: number;
   /** Hosts of ours that got work from a lowered depth since the last look. */
   readonly woken: Set<string>;
   judgeLowered: (row: Reconsidered) => Verdict;
   readonly readHead: HeadReader;
-  /** Runs something against the database, again and again while it is away, as long as patience lasts. */
-  attempt<T>(work: (sql: Sql) => Promise<T>): Promise<T>;
+  /** Hears that others may have queued pages of the run, or given a host back. */
+  hearWork: () => void;
+  /** Gives back what it holds; from then on every verb is answered with this. */
+  end(answer: unknown): Promise<void>;
 }
 
 /** A connection inside a transaction, or outside of one. */
 export type Runner = Sql | TransactionSql;
 
-export function transaction<T>(session: Session, work: (tx: TransactionSql) => Promise<T>): Promise<T> {
+export function transaction<T>(session: Attempting, work: (tx: TransactionSql) => Promise<T>): Promise<T> {
   return session.attempt((sql) => sql.begin(work) as Promise<T>);
 }
 

@@ -7,10 +7,10 @@
  * written twice.
  */
 import type { TransactionSql } from 'postgres';
+import { sumiError } from '../../errors.ts';
 import { PAGE_STATES } from '../../frontier/page-state.ts';
 import type { HostLease } from '../host-port.ts';
 import type { Settled } from '../settlement.ts';
-import { LOST } from './connection.ts';
 import {
   applyEffects,
   countWaiting,
@@ -25,7 +25,7 @@ import type { Resolved } from './make-urls.ts';
 import { addLowering, lower, reopen } from './offers.ts';
 import { lockOurs } from './our-hosts.ts';
 import { type Columns, packed, unpacked } from './pack-columns.ts';
-import { hasWitnesses, prepareAgain } from './prepare-group.ts';
+import { hasWitnesses } from './prepare-group.ts';
 import { openRedirectBook } from './redirects.ts';
 import { ask, findByKey, recordset, rowsJson, type Session, together } from './session.ts';
 import {
@@ -43,7 +43,10 @@ const { Queued, Processed } = PAGE_STATES;
 
 export async function writeGroup(session: Session, group: Group): Promise<void> {
   if (isWritten(group)) return;
-  const outcome = await session.attempt(() => writeWhatIsThere(session, group));
+  const outcome = await session.attempt(
+    () => session.writer.begin((tx) => writeAll(tx, session, group)) as Promise<Written>,
+  );
+  session.confirmedGroup = group.number;
   forgetWritten(session, group);
   for (const lease of outcome.lost) {
     if (session.held.get(lease.hostId)?.lease.fence === lease.fence) session.held.delete(lease.hostId);
@@ -52,23 +55,10 @@ export async function writeGroup(session: Session, group: Group): Promise<void> 
   applyEffects(session, outcome.effects);
 }
 
-/** A server that took over, or crashed, does not have what it had written. */
-class Lost extends Error {
-  readonly code = LOST;
-}
-
-/** New URLs may be lost, and then pages. What is lost again and again (two servers answer in turns) takes patience. */
-const TRIES_AT_ONCE = 3;
-
-async function writeWhatIsThere(session: Session, group: Group): Promise<Written> {
-  for (let tries = 1; ; tries++) {
-    try {
-      return (await session.writer.begin((tx) => writeAll(tx, session, group))) as Written;
-    } catch (error) {
-      if (!(error instanceof Lost) || tries === TRIES_AT_ONCE) throw error;
-    }
-    await prepareAgain(session, group);
-  }
+/** A server that took over, or crashed, may not have what it had written: what is remembered of it is no good any more. */
+function lostCommits({ label, hosts }: Session, what: string): Error {
+  hosts.forget();
+  return sumiError('store-lost-commits', { store: label, what });
 }
 
 /** It brought nothing but new URLs: those of the start. */
@@ -101,7 +91,8 @@ interface Written {
   isRepeat: boolean;
 }
 
-// A worker whose row is gone (a standby that had not heard of it took over) is entered again.
+// Of a worker that began no run, there is no row yet.
+const CONFIRMED = 'SELECT last_group FROM worker WHERE id = $1';
 const COUNT_GROUP = `
 INSERT INTO worker AS w (id, process, run_id, started_at, seen_at, last_group, pages) VALUES ($1, '', $5, $3, $3, $2, $4)
 ON CONFLICT (id) DO UPDATE SET last_group = excluded.last_group, seen_at = excluded.seen_at,
@@ -125,13 +116,16 @@ async function writeAll(tx: TransactionSql, session: Session, group: Group): Pro
   const leases = leasesOf(group);
   const pageOf = (target: number): number => (target > 0 ? target : resolved[~target].id);
   const now = Math.round(session.clock.now());
-  const [, counted, isOurs, hasAll] = await together([
+  const [, [confirmed], counted, isOurs, hasAll] = await together([
     findByKey(tx),
+    ask<{ last_group: number }>(tx, CONFIRMED, [session.owner]),
     ask(tx, COUNT_GROUP, [session.owner, group.number, now, countPages(group.settlements), session.runId]),
     lockOurs(tx, leases),
     hasWitnesses(tx, group.witnesses),
   ]);
-  if (!hasAll) throw new Lost('new URLs that the group names are not in the database any more');
+  if ((confirmed?.last_group ?? 0) < session.confirmedGroup)
+    throw lostCommits(session, 'pages that were stored before');
+  if (!hasAll) throw lostCommits(session, 'URLs that pages link to');
   if (counted.length === 0) return recallGroup(tx, group);
   const lost = [...leases].filter((lease) => !isOurs(lease));
   const settlements = group.settlements.filter(({ lease, isSuperseded }) => !isSuperseded && isOurs(lease));
@@ -284,7 +278,7 @@ async function settlePages(
   if (settlements.some(isOfChain)) await lowered;
   await settleChains(tx, settlements, pageOf, effects);
   const written = await ask<SettledRow>(tx, SET_PAGES, packed(tx, PAGES, settlements.map(pageRow)));
-  if (written.length < settlements.length) dropMissing(settlements, written);
+  if (written.length < settlements.length) throw lostCommits(session, 'pages that were requested');
   await leaveOut(tx, session, settlements);
   countSettled(effects, settlements);
   const byPage = new Map(settlements.map((pending) => [pending.claim.pageId, pending]));
@@ -298,13 +292,6 @@ async function settlePages(
 }
 
 const isOfChain = ({ claim, redirect }: PendingSettlement) => redirect !== null || claim.hops > 0;
-
-/** What was read of pages that the database does not have any more is left out when the group is tried again. */
-function dropMissing(settlements: readonly PendingSettlement[], written: readonly SettledRow[]): void {
-  const found = new Set(written.map(({ id }) => id));
-  for (const pending of settlements) if (!found.has(pending.claim.pageId)) pending.isSuperseded = true;
-  throw new Lost('pages that were read are not in the database any more');
-}
 
 function pageRow({ claim, lease, requeue, settled }: PendingSettlement): object {
   return {

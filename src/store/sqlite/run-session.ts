@@ -85,6 +85,8 @@ export function openSession(file: OpenFile, run: SessionRun): OpenSession {
           guard,
         ),
         ...answered({ claim: leases.claim, settle: settling.settle }, guard),
+        // A figure for who looks at the run, also when it is over.
+        waiting: () => session.waiting,
       },
       run: guarded(runOf(session), guard),
       hosts: guarded(hostsOf(session, settling.log), guard),
@@ -142,7 +144,7 @@ interface FrontierParts {
 function frontierOf(
   session: Session,
   { waiting, offers, leases, closing }: FrontierParts,
-): Omit<FrontierPort, 'claim' | 'settle' | 'onWork'> {
+): Omit<FrontierPort, 'claim' | 'settle' | 'onWork' | 'waiting'> {
   const { window } = session;
   const requeue = createRequeue(session, waiting);
   return {
@@ -171,7 +173,6 @@ function frontierOf(
       session.judgeLowered = judge;
     },
     lowerDepths: async (budget) => offers.lowerDepths(budget),
-    waiting: () => session.waiting,
   };
 }
 

@@ -53,6 +53,7 @@ export function describeSessions(harness: () => StoreHarness): void {
       expect(await one.store.run.counts()).toMatchObject({ known: 7, pages: 1, requests: 1, bytes: 10 });
       expect(await two.store.run.counts()).toMatchObject({ known: 7, pages: 0, requests: 0, waiting: 7 });
       await one.store.frontier.release(held);
+      await one.store.flush();
       expect(await two.drain(await two.lease())).toEqual(['a', 'a2', 'b', 'b2', 'c', 'c2', 'only two']);
     });
 
@@ -185,9 +186,11 @@ export function describeSessions(harness: () => StoreHarness): void {
       await two.visit(taken);
       await two.store.frontier.release(other);
       await two.store.frontier.release(taken);
+      await two.store.flush();
       const again = await beside(one, 'one');
       expect(again.start).toMatchObject({ resumed: true, runId: one.start.runId, knownUrls: 2 });
       expect(await again.store.run.reservePages(9, 2)).toBe(2);
+      harness().clock.advance(10_000);
       expect(await again.drain(await again.lease())).toEqual(['x', 'y']);
     });
 
@@ -209,6 +212,8 @@ export function describeSessions(harness: () => StoreHarness): void {
           code: 'session-ended',
           hint: expect.stringContaining('Start the run again'),
         });
+      // A figure, for who looks at a run that is over.
+      expect(one.store.frontier.waiting()).toBe(0);
       expect(() => one.store.hosts.log(request(held.hostId))).toThrow('its session has ended');
       await two.store.frontier.offer([candidate('y')]);
       await two.store.flush();

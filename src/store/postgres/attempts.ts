@@ -1,0 +1,81 @@
+/** Tries again while the database is away, as long as patience lasts. What ended a session, or the store, is final. */
+import { SumiError, sumiError } from '../../errors.ts';
+import type { Clock } from '../../primitives/clock.ts';
+import { isTransient, postgresError, type Sql, storeLabel } from './connection.ts';
+import type { Attempting } from './session.ts';
+
+const FIRST_PAUSE_MS = 50;
+const LONGEST_PAUSE_MS = 2000;
+
+export interface AttemptOptions {
+  sql: Sql;
+  address: string;
+  /** How long a database that does not answer is waited for. */
+  patienceMs: number;
+  clock: Clock;
+}
+
+export interface Attempts extends Attempting {
+  /** What every further verb is answered with; null while all is well. */
+  readonly failure: unknown;
+  end(answer: unknown): void;
+}
+
+export function createAttempts({ sql, address, patienceMs, clock }: AttemptOptions): Attempts {
+  let failure: unknown = null;
+  return {
+    get failure() {
+      return failure;
+    },
+    end(answer) {
+      failure ??= answer;
+    },
+    async attempt(work) {
+      const startedAt = clock.monotonic();
+      for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS)) {
+        if (failure !== null) throw failure;
+        try {
+          return await work(sql);
+        } catch (error) {
+          if (!isTransient(error)) {
+            const told = postgresError(error, address);
+            // What is no complaint of the database (a program's own judge that failed) leaves the store in order.
+            if (told !== error || isOfTheServer(error)) failure ??= told;
+            throw told;
+          }
+          if (clock.monotonic() - startedAt >= patienceMs) {
+            const seconds = patienceMs / 1000;
+            failure ??= sumiError('store-away', { store: storeLabel(address), seconds }, error);
+            throw failure;
+          }
+        }
+        await new Promise<void>((resolve) => clock.after(pauseMs, resolve));
+      }
+    },
+  };
+}
+
+/** Our own word for what the server did. */
+function isOfTheServer(error: unknown): boolean {
+  return error instanceof SumiError && error.code === 'store-lost-commits';
+}
+
+/** Verbs that end something: what has ended already is no error. */
+const ENDS = new Set(['close', 'leave']);
+
+/** Every verb asks first whether all is well. Four arguments are the most that any of them takes. */
+export function untilEnded<Verbs extends object>(verbs: Verbs, attempts: Attempts): Verbs {
+  const guard =
+    (name: string, verb: (...args: unknown[]) => unknown) =>
+    (first: unknown, second: unknown, third: unknown, fourth: unknown) => {
+      if (attempts.failure === null) return verb(first, second, third, fourth);
+      if (ENDS.has(name)) return Promise.resolve();
+      throw attempts.failure;
+    };
+  return Object.fromEntries(
+    Object.entries(verbs).map(([name, verb]) => [
+      name,
+      typeof verb === 'function' ? guard(name, verb) : verb,
+    ]),
+  ) as unknown as Verbs;
+}

@@ -30,7 +30,7 @@ const EXAMPLES = `
 Examples:
   sumi watch https://example.com                                 crawl it, then visit what has probably changed, for ever
   sumi watch --budget 500/day --host-budget 100/day --hours 22-6    the project of ./sumi.db, at night, within limits
-  sumi watch --once --json                                       one look, for cron
+  sumi watch --once --json                                       one tick, for cron
   sumi watch --feed https://example.com/news.atom                also what a feed names
   sumi watch --webhook https://hooks.example.com/sumi            every change as a signed POST
   sumi watch --on-change "notify-send 'It changed'"              a program for every change
@@ -47,7 +47,7 @@ export function watchCommand(): Command {
     { formats: [] },
   );
   return command
-    .option('--once', 'look once and end, for cron')
+    .option('--once', 'make one tick and end, for cron')
     .addHelpText('after', EXAMPLES)
     .action(async (urls: string[]) => {
       const sources = { env: process.env, flags: flagsGiven(command) };
@@ -71,7 +71,7 @@ async function watchToEnd(target: WatchTarget, isOnce: boolean): Promise<void> {
     onEvent: voice.tell,
     onPrepared: voice.prepared,
     onMissed: (error) => voice.say(`not now: ${formatError(error)}`),
-    onWait: (until) => voice.say(`next look at ${new Date(until).toISOString()}`),
+    onWait: (until) => voice.say(`next tick at ${new Date(until).toISOString()}`),
   });
   for (const warning of doubtsOf(config)) voice.say(`warning: ${warning}`);
   const { watch } = watching;
@@ -197,7 +197,7 @@ function tickLine(tick: TickEvent): string {
     .filter((outcome) => tick[outcome] > 0)
     .map((outcome) => `${tick[outcome]} ${outcome}`);
   const saved = tick.bytes_saved > 0 ? `, ${showBytes(tick.bytes_saved)} saved` : '';
-  const rest = tick.status === 'interrupted' ? ' so far, the next look goes on with it' : '';
+  const rest = tick.status === 'interrupted' ? ' so far, the next tick goes on with it' : '';
   return `${tick.at}  run ${tick.run}: ${found.join(', ') || 'nothing found'}${saved}${rest}; ${showMany(tick.budget_left, 'visit')} left`;
 }
 

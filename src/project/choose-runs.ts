@@ -79,7 +79,7 @@ export async function chooseAllRuns(reading: Reading): Promise<ChosenRuns> {
 const isSince = ({ finished_at }: RunRow, sinceMs: number) =>
   finished_at === null || Date.parse(finished_at) >= sinceMs;
 
-/** A watch is at work, or the last run was one of its looks or its first crawl (cron runs one at a time). */
+/** A watch is at work, or the last run was one of its ticks or its first crawl (cron runs one at a time). */
 async function isWatched(side: ReadSide, project: ProjectRow, runs: readonly RunRow[]): Promise<boolean> {
   const { plan, learnedRun } = await side.revisitPlan(project.id);
   const state = learnedRun > 0 ? readState(plan) : null;

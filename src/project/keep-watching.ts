@@ -17,7 +17,7 @@ export type { Watch } from '../watch/watch-project.ts';
 
 export interface WatchOrder {
   target: WatchTarget;
-  /** Look once and end. */
+  /** Make one tick and end. */
   isOnce: boolean;
   /** Of the command that hears of changes. */
   env: ConfigSources['env'];
@@ -25,13 +25,13 @@ export interface WatchOrder {
   signal: AbortSignal;
   /** Hear of everything that the runs tell but pages. */
   runListeners?: readonly EventListener[];
-  /** Changes, looks, and deliveries that failed. */
+  /** Changes, ticks, and deliveries that failed. */
   onEvent: (event: WatchEvent) => void;
   /** The first crawl, or the rest of it, has ended. */
   onPrepared?: (summary: SummaryEvent) => void;
-  /** A look could not be made, and the next one is tried. */
+  /** A tick failed by an error that passes by itself; the next one is tried. */
   onMissed?: (error: SumiError) => void;
-  /** When the next look will be, in wall time. */
+  /** When the next tick begins, in wall time. */
   onWait?: (until: number) => void;
 }
 

@@ -29,8 +29,8 @@ function explained(watch: Partial<ForeseenVisit>): string {
       ...{ score: null, score_parts: null, band: null, is_signalled: false, is_watched: true },
       visits_per_day: null,
       watch: {
-        ...{ next_look: '2026-03-04T05:10:00.000Z', visit_at: '2026-03-04T05:40:00.000Z', looks: 3 },
-        ...{ last_look: '2026-03-04T05:40:00.000Z', waits_for: 'budget', every_ms: 900_000 },
+        ...{ next_tick: '2026-03-04T05:10:00.000Z', visit_at: '2026-03-04T05:40:00.000Z', ticks: 3 },
+        ...{ last_tick: '2026-03-04T05:40:00.000Z', waits_for: 'budget', every_ms: 900_000 },
         ...watch,
       },
     },
@@ -39,24 +39,24 @@ function explained(watch: Partial<ForeseenVisit>): string {
 }
 
 describe('what why tells of a watch that is at work', () => {
-  it('is the look that will visit the page, and what the page waits for', () => {
+  it('is the tick that will visit the page, and what the page waits for', () => {
     expect(explained({})).toContain(
-      'the watch that is at work (a look every 15 minutes) visits it at 2026-03-04T05:40:00.000Z, its look number 3 from now',
+      'the watch that is at work (a tick every 15 minutes) visits it at 2026-03-04T05:40:00.000Z, its tick number 3 from now',
     );
     expect(explained({})).toContain('until then the budget (--budget) goes to pages that come before it');
-    const next = explained({ visit_at: '2026-03-04T05:10:00.000Z', looks: 1, waits_for: null });
-    expect(next).toContain('visits it at 2026-03-04T05:10:00.000Z, its next look');
-    expect(explained({ looks: 0 })).toContain('the watch is visiting it now');
+    const next = explained({ visit_at: '2026-03-04T05:10:00.000Z', ticks: 1, waits_for: null });
+    expect(next).toContain('visits it at 2026-03-04T05:10:00.000Z, its next tick');
+    expect(explained({ ticks: 0 })).toContain('the watch is visiting it now');
   });
 
-  it('says why where none of the coming looks will', () => {
-    const none = explained({ visit_at: null, looks: 1000 });
-    expect(none).toContain('visits it in none of its next 1,000 looks, until 2026-03-04T05:40:00.000Z');
+  it('says why where none of the coming ticks will', () => {
+    const none = explained({ visit_at: null, ticks: 1000 });
+    expect(none).toContain('visits it in none of its next 1,000 ticks, until 2026-03-04T05:40:00.000Z');
     expect(none).toContain('until then the budget (--budget) goes to pages that come before it');
   });
 
   it('has a unit for every length of time', () => {
-    const everyOf = (ms: number) => /a look every (.*?)\)/.exec(explained({ every_ms: ms }))![1];
+    const everyOf = (ms: number) => /a tick every (.*?)\)/.exec(explained({ every_ms: ms }))![1];
     expect([1000, 5000, 60_000, 900_000, 3_600_000, 86_400_000, 604_800_000].map(everyOf)).toEqual([
       ...['second', '5 seconds', 'minute', '15 minutes', '60 minutes', '24 hours', '7 days'],
     ]);

@@ -91,7 +91,7 @@ function revisitTexts(revisit: RevisitExplanation, page: Explanation, now: numbe
 }
 
 const WAITS_FOR: Record<WaitsFor, string> = {
-  hours: 'before that no look is made: its --hours are over',
+  hours: 'before that no tick is made: its --hours are over',
   pause: 'until then its host asked to be left alone, or is left alone for want of an answer',
   silence: 'until then others go first: its host did not answer when it was last asked',
   'host budget': 'until then the budget of its host (--host-budget) goes to other pages',
@@ -102,18 +102,18 @@ const WAITS_FOR: Record<WaitsFor, string> = {
 /** What the running watch will do. */
 function watchTexts(watch: ForeseenVisit, now: number): string[] {
   const every = showDays(watch.every_ms / 86_400_000).replace(/^1 (\w+)s$/, '$1');
-  const { visit_at, looks, waits_for, next_look, last_look } = watch;
-  if (looks === 0) return ['the watch is visiting it now'];
+  const { visit_at, ticks, waits_for, next_tick, last_tick } = watch;
+  if (ticks === 0) return ['the watch is visiting it now'];
   const waits = waits_for === null ? [] : [WAITS_FOR[waits_for]];
   if (visit_at === null)
     return [
-      `the watch that is at work (a look every ${every}) visits it in none of its next ${showCount(looks)} looks, until ${last_look}`,
+      `the watch that is at work (a tick every ${every}) visits it in none of its next ${showCount(ticks)} ticks, until ${last_tick}`,
       ...waits,
     ];
-  const which = visit_at === next_look ? 'its next look' : `its look number ${showCount(looks)} from now`;
-  const isLate = Date.parse(next_look) <= now ? ', which is about to begin' : '';
+  const which = visit_at === next_tick ? 'its next tick' : `its tick number ${showCount(ticks)} from now`;
+  const isLate = Date.parse(next_tick) <= now ? ', which is about to begin' : '';
   return [
-    `the watch that is at work (a look every ${every}) visits it at ${visit_at}, ${which}${looks === 1 ? isLate : ''}`,
+    `the watch that is at work (a tick every ${every}) visits it at ${visit_at}, ${which}${ticks === 1 ? isLate : ''}`,
     ...waits,
   ];
 }

@@ -1,7 +1,6 @@
 /**
- * Where webhooks may go: by https to public addresses, anywhere else only where the operator named the host. The address
- * that the name really leads to is judged, at the moment of the connection, so that no name can be turned around
- * between the check and the use.
+ * Addresses that webhooks may use: https to public addresses, and any host that the operator names. The check is made
+ * in the name lookup of the connection itself, so that the address cannot change between check and use.
  */
 import { type LookupAddress, type LookupOptions, lookup as systemLookup } from 'node:dns';
 import { BlockList, isIP, type LookupFunction } from 'node:net';
@@ -24,7 +23,7 @@ for (const [network, bits] of [
   ['224.0.0.0', 3],
 ] as const)
   NOT_PUBLIC.addSubnet(network, bits, 'ipv4');
-/** Of IPv6 only global unicast is public, and of it not what wraps or stands for other addresses. */
+/** IPv6: only global unicast is public, except for ranges that contain or represent other addresses. */
 const PUBLIC_V6 = new BlockList();
 PUBLIC_V6.addSubnet('2000::', 3, 'ipv6');
 for (const [network, bits] of [
@@ -46,13 +45,13 @@ const bareHost = (host: string) => host.replace(/^\[|\]$/g, '').toLowerCase();
 
 export type Refused = { refused: string };
 
-/** A name that leads to addresses which must not be connected to: another try changes nothing. */
+/** The name has only addresses that are refused. Another try changes nothing. */
 export class AddressRefused extends Error {}
 
 export interface AddressGuard {
-  /** Null when the URL may be tried at all. */
+  /** Null: the URL may be tried. */
   refuse(url: URL): Refused | null;
-  /** For the connection: gives only addresses that may be connected to. */
+  /** Name lookup of the connection: answers only allowed addresses. */
   lookup: LookupFunction;
 }
 

@@ -1,4 +1,4 @@
-/** Who hears of changes outside of this program: webhooks, which get them all in the end, and a command. Each has a queue of its own. */
+/** Receivers of changes outside of this program: webhooks, which get every event in the end, and a command. Each has its own queue. */
 import { createHash } from 'node:crypto';
 import type { Clock } from '../primitives/clock.ts';
 import { createAddressGuard } from './allowed-address.ts';
@@ -24,7 +24,7 @@ const COMMAND_TIMEOUT_MS = 60_000;
 const MOST_WAITING = 10_000;
 
 export interface Announcer extends Omit<DeliveryQueue, 'push'> {
-  /** For the command; webhooks get theirs from the store. */
+  /** For the command. Webhooks get their events from the store. */
   push(event: ChangeEvent): void;
   outboxes: Outboxes;
 }
@@ -34,7 +34,7 @@ export function createAnnouncer(options: AnnounceOptions): Announcer {
   const guard = createAddressGuard(receivers.allowedHosts);
   const shared = { clock, tell, firstPauseMs: FIRST_PAUSE_MS, mostWaiting: MOST_WAITING };
   const boxes = receivers.webhooks.map((url) => ({
-    // A webhook's path is often its password.
+    // The path of a webhook is often a password, so the store gets a hash.
     key: createHash('sha256').update(url).digest('hex').slice(0, 16),
     box: new Outbox({
       ...shared,
@@ -44,7 +44,7 @@ export function createAnnouncer(options: AnnounceOptions): Announcer {
         secret: receivers.secret,
         timeoutMs: WEBHOOK_TIMEOUT_MS,
       }),
-      // One after another: who receives sees changes in their order.
+      // One after another, so that the receiver gets changes in order.
       parallel: 1,
       tries: WEBHOOK_TRIES,
     }),

@@ -1,42 +1,42 @@
-/** What a look is about to visit: what earlier ones had no room for, then what the plan chooses, within the budgets of all and of each host. */
-import type { Config } from '../config/load-config.ts';
+/**
+ * Chooses the pages of a tick, within the budget of all pages and of each host: first pages that earlier ticks found and
+ * had no tokens for (left-overs), then pages of the plan.
+ */
 import type { PageRow, ReadSide } from '../store/read-side.ts';
 import type { PlanBook } from './plan-book.ts';
 import { findDueSitemaps, findLeftOvers, type LeftOverTurn } from './tick-run.ts';
 import type { VisitBudget } from './visit-budget.ts';
 import type { WatchSettings } from './watch-settings.ts';
-import type { WatchState } from './watch-state.ts';
+import type { ChoiceConfig, WatchState } from './watch-state.ts';
 
 export interface Choice {
-  /** Pages of the plan, by its numbers, and pages that earlier ticks had no room for, by the store's. */
+  /** Pages of the plan by the plan's numbers, left-overs by page id. */
   pages: number[];
   leftOvers: number[];
-  /** Others of these have to wait on. */
+  /** More left-overs wait than the tick has tokens for. */
   hasMoreLeftOvers: boolean;
+  /** The most pages that the run may visit. */
   room: number;
-  /** Sitemaps may be read. */
+  /** The run may read sitemaps. */
   readsSitemaps: boolean;
-  /** There may be further pages to visit when these are. */
+  /** The plan may have further pages for tokens that the run does not use. */
   mayHaveMore: boolean;
-  /** There is nothing to do, or no room for it. */
+  /** No run is needed: nothing is due, or no token is left. */
   isIdle: boolean;
 }
-
-/** What of the options decides which pages a look visits, beside the settings of the watch. */
-export type LookConfig = Pick<Config, 'maxPages' | 'discover' | 'feed' | 'sitemapCacheHours'>;
 
 export interface Chooser {
   side: ReadSide;
   project: string;
-  config: LookConfig;
+  config: ChoiceConfig;
   settings: WatchSettings;
   book: PlanBook;
   budget: VisitBudget;
   state: Pick<WatchState, 'hasLeftOvers' | 'firstRun'>;
   now: number;
-  /** No look was made before: pages are visited however lately they were read. */
+  /** The first tick of the project: pages may have been visited a moment ago. */
   isFirst: boolean;
-  /** Sitemaps had their chance to be read. */
+  /** A run of this watch was allowed to read sitemaps. */
   hasReadSitemaps: boolean;
   /** From 0 up to 1. */
   random: () => number;
@@ -44,13 +44,13 @@ export interface Chooser {
 
 const DAY_MS = 86_400_000;
 
-/** A page read less than half of this ago is left alone, or half of the time between looks where that is less. */
+/** A page rests for half of this time after a visit, or for half of the time between two ticks if that is less. */
 const LEAST_DAYS = 1 / 96;
 
-/** Of a tick's visits, for what is found when sitemaps and feeds are read again. */
+/** The part of a tick that is kept for pages which sitemaps and feeds name, in ticks that read them. */
 const FINDS_SHARE = 0.1;
 
-/** Of a look's visits, for hosts that were silent, while others wait; one at least, where that is not all there is. */
+/** The part of a tick for silent hosts while pages of other hosts wait; at least one visit of two or more. */
 const SILENT_SHARE = 0.1;
 
 export async function choosePages(chooser: Chooser): Promise<Choice> {
@@ -71,7 +71,7 @@ export async function choosePages(chooser: Chooser): Promise<Choice> {
   const kept = areSitemapsDue ? Math.max(1, Math.ceil(room * FINDS_SHARE)) : 0;
   const wanted = free - Math.min(free, kept);
   const pages = nextPages(chooser, wanted, hosts.left, chooser.isFirst ? 0 : leastDaysOf(settings));
-  // What sitemaps name needs tokens: while earlier finds wait for theirs, no more are looked for.
+  // While left-overs take all tokens, sitemaps would only name more of them.
   const readsSitemaps = !areSitemapsDue || free > 0;
   const isIdle = pages.length + leftOvers.length === 0 && !areSitemapsDue;
   const mayHaveMore = pages.length === wanted;
@@ -80,11 +80,11 @@ export async function choosePages(chooser: Chooser): Promise<Choice> {
 
 export interface FurtherChooser extends Pick<Chooser, 'side' | 'settings' | 'book' | 'now'> {
   most: number;
-  /** How many pages may still be asked of a host, by the store's id. */
+  /** How many pages the run may still request from a host. */
   left: (hostId: number) => number;
 }
 
-/** Pages for the tokens that a tick has left when all that it chose and found is visited. No silent host is asked again. */
+/** Pages for tokens that are left when the run has visited all that was chosen and found. Silent hosts get none of them. */
 export async function chooseFurther(chooser: FurtherChooser): Promise<number[]> {
   const { side, settings, book, now, most, left } = chooser;
   const blocked = new Set(await side.blockedHosts(now));
@@ -97,7 +97,7 @@ export async function chooseFurther(chooser: FurtherChooser): Promise<number[]> 
 
 const leastDaysOf = ({ everyMs }: WatchSettings) => Math.min(everyMs / DAY_MS, LEAST_DAYS) / 2;
 
-/** Of hosts that were silent one page each, and these do not take the visits of the others. */
+/** A silent host gets one page. Silent hosts together get their part, and what other hosts leave. */
 function nextPages(
   { book, now, random }: Chooser,
   most: number,
@@ -113,7 +113,7 @@ function nextPages(
     return plan.next(now, count, hostVisits, leastDays);
   };
   if (silent.count === 0) return choose(most, () => true);
-  // Chance makes whole visits of a share that is less than one.
+  // Of a single visit the part is a chance.
   const share = most < 2 ? Math.floor(most * SILENT_SHARE + random()) : Math.max(1, most * SILENT_SHARE);
   const first = choose(Math.floor(share), (id) => silent.has(id));
   const others = choose(most - first.length, (id) => !silent.has(id));
@@ -125,11 +125,11 @@ function nextPages(
 const NOTHING = { pages: [], leftOvers: [], readsSitemaps: true, mayHaveMore: false, isIdle: true };
 const NO_LEFT_OVERS = { leftOvers: [], hasMore: false };
 
-/** What each host has in hand beside the leftovers that were chosen of it. */
+/** Tokens of each host, less the left-overs that were chosen. */
 function countHosts({ side, settings, book, budget }: Chooser, blocked: ReadonlySet<number>) {
   const counted = new Map<number, number>();
   const left = (id: number) => {
-    // The pause that it asked for, or that its silence brought, would hold up the look.
+    // The run would wait for the pause of the host.
     if (blocked.has(id)) return 0;
     const visits = budget.hostVisits(id) - (counted.get(id) ?? 0);
     if (!book.silent.has(id)) return visits;

@@ -1,14 +1,13 @@
 /**
- * Events on their way to somebody outside: a few at once, each tried again with growing pauses where that may help. The
- * queue is bounded. Where all tries of an event were in vain, the receiver is away, and what waits leaves the queue: tried
- * one by one, the events of a look would take hours. Where an outbox has them, they come again at the next look;
- * else they are dropped. Nothing here ever throws; what went wrong is told, once for each event that was tried,
- * and once for all others.
+ * A bounded queue of events for one receiver: a few are sent at once, and sent again after growing pauses if that may
+ * help. If all tries of an event fail, the receiver is away, and waiting events leave the queue: one by one, they would
+ * take hours. With an outbox they come again at the next tick, otherwise they are dropped. Nothing here throws. Failures
+ * are reported: one for each event that was tried, and one for all others.
  */
 import type { Clock } from '../primitives/clock.ts';
 import type { ChangeEvent, DeliveryEvent } from './watch-event.ts';
 
-/** Null when it arrived; else what went wrong, and whether another try makes sense. `isForAll`: no event would arrive there. */
+/** Null: it arrived. Otherwise the error, and whether to try again. `isForAll`: no event can arrive there. */
 export type Delivered = { error: string; isWorthRetrying: boolean; isForAll?: boolean } | null;
 
 export interface DeliveryOptions {
@@ -21,30 +20,30 @@ export interface DeliveryOptions {
   mostWaiting: number;
   clock: Clock;
   tell: (event: DeliveryEvent) => void;
-  /** Where events are kept until they are done with; null: nowhere. With one, they go one after another. */
+  /** Keeps events until they are settled; null: nobody does. With an outbox, events are sent one after another. */
   outbox: EventKeeper | null;
 }
 
-/** Keeps events until the queue is done with them. */
+/** Keeps events until the queue has settled them. */
 export interface EventKeeper {
-  /** This one arrived, or never will. */
+  /** The event arrived, or was given up. */
   onDone(event: ChangeEvent): void;
-  /** Nothing arrives there now: what was not done with has left the queue. */
+  /** The receiver is away: events that are not settled have left the queue. */
   onAway(): void;
-  /** The queue has ended; so has what was not done with. */
+  /** The queue has ended. Events that are not settled have left it. */
   onStop(): void;
-  /** Whether the next one was tried for long enough. */
+  /** The next event has failed for long enough. */
   readonly mayGiveUp: boolean;
 }
 
 export interface DeliveryQueue {
-  /** False: there is no room. */
+  /** False: the queue is full. */
   push(event: ChangeEvent): boolean;
-  /** Events that are done with: they arrived, or nothing can help them. */
+  /** Events that arrived or were given up. */
   readonly settled: number;
   /** Resolves when nothing waits or is under way. */
   drained(): Promise<void>;
-  /** Gives up what waits, and ends what is under way. */
+  /** Drops waiting events and ends the tries under way. */
   stop(): void;
 }
 
@@ -85,13 +84,13 @@ export function createDeliveryQueue(options: DeliveryOptions): DeliveryQueue {
       const times = attempt === 1 ? '' : ` (${attempt} tries)`;
       const isAway = isForAll === true || (isWorthRetrying && attempt > 1 && attempt === tries);
       const isOver = leave(event, isAway || abort.signal.aborted);
-      const hope = isOver ? '' : ', tried again at the next look';
+      const hope = isOver ? '' : ', tried again at the next tick';
       tell({ type: 'delivery', to, id: event.id, url: event.url, error: `${error}${times}${hope}` });
       return;
     }
   }
 
-  /** It did not arrive, and no other would. Whether it never will. */
+  /** Settles an event that failed. True if it is given up. */
   function leave(event: ChangeEvent, isAway: boolean): boolean {
     const isOver = outbox === null || !isAway || outbox.mayGiveUp;
     if (isOver) outbox?.onDone(event);
@@ -132,13 +131,13 @@ export function createDeliveryQueue(options: DeliveryOptions): DeliveryQueue {
 
   function tellDropped(): void {
     if (isFull) {
-      const error = `more than ${mostWaiting} events waited; the others come at the next look`;
+      const error = `more than ${mostWaiting} events waited; the others come at the next tick`;
       tell({ type: 'delivery', to, id: null, url: null, error });
     }
     isFull = false;
     if (kept > 0) {
       const events = kept === 1 ? '1 more event waits' : `${kept} more events wait`;
-      tell({ type: 'delivery', to, id: null, url: null, error: `${events} for the next look` });
+      tell({ type: 'delivery', to, id: null, url: null, error: `${events} for the next tick` });
     }
     kept = 0;
     for (const [reason, count] of dropped) {
@@ -179,11 +178,11 @@ export function createDeliveryQueue(options: DeliveryOptions): DeliveryQueue {
 export interface Draining {
   drainMs: number;
   clock: Clock;
-  /** Aborted: this is all the time there is. */
+  /** Aborted: `drainMs` from now on is all the time that is left. */
   signal: AbortSignal;
 }
 
-/** Waits for events on their way, as long as one after another is done with, and for none of them longer than this. */
+/** Waits until all events are settled, or until none was settled for `drainMs`. */
 export function drain(
   queue: Pick<DeliveryQueue, 'settled' | 'drained'>,
   { drainMs, clock, signal }: Draining,
@@ -199,15 +198,15 @@ export function drain(
       cancel();
       cancel = clock.after(drainMs, then);
     };
-    const look = (before: number) => {
+    const check = (before: number) => {
       if (queue.settled === before) return end();
       const { settled } = queue;
-      wait(() => look(settled));
+      wait(() => check(settled));
     };
     const hurry = () => wait(end);
     signal.addEventListener('abort', hurry);
     if (signal.aborted) hurry();
-    else look(-1);
+    else check(-1);
     void queue.drained().then(end);
   });
 }

@@ -1,7 +1,7 @@
 /**
- * Why and when a page is visited again, by the plan of its project: worked out for this one page from what a watch has
- * saved and the visits since, without loading the others. Where no watch has set a price yet, all pages are looked at
- * as a first look of `sumi watch` would do it. It changes nothing.
+ * Why and when a page is visited again, by the plan of its project. The plan of this one page is made from what a watch
+ * saved and the visits since then; other pages are not loaded. If no watch has set a price yet, all pages are loaded, as
+ * the first tick of `sumi watch` does. Nothing is written.
  */
 import type { ScoreParts } from '../change/revisit/change-frequency.ts';
 import { createRevisitPlan } from '../change/revisit/create-revisit-plan.ts';
@@ -32,9 +32,9 @@ export interface RevisitExplanation {
   is_signalled: boolean;
   /** Whether the project has been watched. */
   is_watched: boolean;
-  /** The budget that interval and next visit were worked out for here; null where a watch has done it with its own, or none counts. */
+  /** The budget that interval and next visit were computed with; null if a watch used its own, or none is needed. */
   visits_per_day: number | null;
-  /** What the watch that is at work will do; null where none is, or another rule was asked about. */
+  /** What the running watch will do; null if none runs, or if another rule was asked about. */
   watch: ForeseenVisit | null;
 }
 
@@ -118,7 +118,7 @@ async function planOfPage(
   return { plan, number };
 }
 
-/** 64 bytes a page and a look at every visit: what a watch takes at its start. */
+/** Loads all pages and all visits, as a watch does at its start: 64 bytes a page. */
 async function planOfAll(
   side: ReadSide,
   { page, now, visitsPerDay }: RevisitQuestion,

@@ -1,6 +1,6 @@
 /**
- * The first crawl of a watch: one run, paid from the budget, that is left as an interrupted one where there is no room, and
- * goes on at later looks until it is done. Nothing of it is news.
+ * The first crawl of a watch: one run, charged to the budget. When the budget is spent, it is left as an interrupted run,
+ * and later ticks go on with it. Its pages are not emitted as changes.
  */
 import type { Config } from '../config/load-config.ts';
 import type { HostAllowance } from '../crawl/run/host-allowance.ts';
@@ -18,11 +18,11 @@ export interface FirstCrawl {
   allowance: HostAllowance;
 }
 
-/** Somebody else crawls the project at this moment: what he visits is none of the watch's, and he ends it without help. */
+/** Somebody else crawls the project now. The watch neither pays for that run nor ends it. */
 export const isCrawledByHand = async (side: ReadSide, last: StoredRun): Promise<boolean> =>
   !isFirstCrawl(last) && !isTick(last) && (await isRunAlive(side, last));
 
-/** How much of it there is room for: null when there is none now; `done` when the project has been crawled. */
+/** The next part of the first crawl. Null: the budget allows none now. `done`: the project has been crawled. */
 export async function planFirstCrawl(
   kept: KeptWatch,
   { config, settings, project }: Watched,
@@ -35,7 +35,7 @@ export async function planFirstCrawl(
   const last = isFresh ? null : (found?.last ?? null);
   if (isFresh) kept.forget();
   else if (last === null) kept.reset();
-  // A tick that was cut off goes on as one: begun anew as a crawl, it would visit every page.
+  // An interrupted tick goes on as a tick: as a crawl, it would visit every page.
   if (last !== null && (!isUnfinished(last) || isTick(last))) return 'done';
   if (last !== null && (await isCrawledByHand(side, last))) return null;
   const budget = await kept.openBudget(side, last, () => VisitBudget.emptyAt(settings, now));
@@ -43,7 +43,7 @@ export async function planFirstCrawl(
   const room = budget.visits;
   const most = config.maxPages ?? Number.POSITIVE_INFINITY;
   const maxPages = Math.min((last?.pages ?? 0) + room, most);
-  // One that was cut off after its last page needs no tokens.
+  // A run that was interrupted after its last page needs no tokens to end.
   const isWanted = room >= 1 || (last !== null && (await isReadToEnd(side, project)));
   if (isWanted) {
     const lastRun = found === null ? null : await side.lastRun(found.id);
@@ -57,7 +57,7 @@ export async function planFirstCrawl(
   return { config: firstConfig(config, maxPages, isFresh), allowance: { hostPages, pausesAt } };
 }
 
-/** Whether it is over, and not only left. */
+/** True: the first crawl is over. False: it goes on later. */
 export async function concludeFirstCrawl(
   kept: KeptWatch,
   opened: Opened,

@@ -1,7 +1,7 @@
 /**
- * In which look a watch that is at work will visit a page: its looks are gone through one after the other as it would make
- * them, with its hours, its budgets, the pauses of hosts and the plan, until one of them chooses the page. Pages that
- * such a look visits are taken as unchanged, for nobody knows what they will be. It changes nothing.
+ * Finds the tick in which a running watch will visit a page. It simulates the coming ticks with the same functions that
+ * the watch uses: hours, budgets, pauses of hosts, plan. Pages that a simulated tick visits count as unchanged. Nothing
+ * is written.
  */
 import type { DiscoveryRow, PageFilter, PageRow, ReadSide } from '../store/read-side.ts';
 import { type Choice, chooseFurther, choosePages } from './choose-pages.ts';
@@ -12,20 +12,20 @@ import { isTick } from './tick-run.ts';
 import { VisitBudget } from './visit-budget.ts';
 import type { WatchState } from './watch-state.ts';
 
-/** What a page waits for, while looks pass it over. */
+/** Why ticks do not choose the page yet. */
 export type WaitsFor = 'hours' | 'pause' | 'silence' | 'host budget' | 'budget' | 'its time';
 
 export interface ForeseenVisit {
-  /** The look that comes next. */
-  next_look: string;
-  /** The look that visits the page; null: none of those that were gone through. */
+  /** When the next tick begins. */
+  next_tick: string;
+  /** When the page is visited; null: in none of the simulated ticks. */
   visit_at: string | null;
-  /** How many looks were gone through; the last one is `last_look`. */
-  looks: number;
-  last_look: string;
-  /** Why not in the next look; null where it is that one. */
+  /** Number of simulated ticks; the last one begins at `last_tick`. */
+  ticks: number;
+  last_tick: string;
+  /** Why the page is not visited in the next tick; null if it is. */
   waits_for: WaitsFor | null;
-  /** Milliseconds between two looks. */
+  /** Milliseconds between two ticks. */
   every_ms: number;
 }
 
@@ -36,18 +36,18 @@ export interface ForeseeQuestion {
   learnedRun: number;
 }
 
-/** A page that comes after all of these comes late enough to be told so. */
-const MOST_LOOKS = 1000;
+/** Limits of the simulation. */
+const MOST_TICKS = 1000;
 const MOST_VISITS = 200_000;
 
-/** Null where the watch has not said how it looks. */
+/** Null if no watch has saved its settings. */
 export async function foreseeVisit(side: ReadSide, question: ForeseeQuestion): Promise<ForeseenVisit | null> {
   const { page, now, learnedRun } = question;
   const state = structuredClone(question.state);
   const last = await side.lastRun(page.projectId);
   const project = (await side.projects()).find(({ id }) => id === page.projectId)?.project;
-  if (state.looks == null || last === null || project === undefined) return null;
-  const { settings, beganAt } = state.looks;
+  if (state.ticks == null || last === null || project === undefined) return null;
+  const { settings, beganAt } = state.ticks;
   const saved = { state, learnedRun };
   const options = { kind: settings.kind, visitsPerDay: settings.all.perDay, random: middle };
   const { book } = await loadPlan(side, page.projectId, saved, options, now);
@@ -57,26 +57,25 @@ export async function foreseeVisit(side: ReadSide, question: ForeseeQuestion): P
     state.budget === null
       ? VisitBudget.afterCrawl(settings, endedAt)
       : new VisitBudget(settings, state.budget);
-  const future = new FutureLooks(side, { project, state, book, budget });
+  const future = new FutureTicks(side, { project, state, book, budget });
   const due = isFirst ? now : (beganAt ?? budget.tickedAt) + settings.everyMs;
   let at = nextOpen(Math.max(due, now), settings.hours);
-  const nextLook = at;
-  // The hours are not open: that is why the page is not visited now.
+  const nextTick = at;
   let waitsFor: WaitsFor | null = isOpen(Math.max(due, now), settings.hours) ? null : 'hours';
   const isUnderWay = last.status === 'running' && isTick(last) && (await isOnItsWay(side, page.id));
   if (isUnderWay) {
-    const told = { next_look: timeOf(now), visit_at: timeOf(now), last_look: timeOf(now) };
-    return { ...told, looks: 0, waits_for: null, every_ms: settings.everyMs };
+    const told = { next_tick: timeOf(now), visit_at: timeOf(now), last_tick: timeOf(now) };
+    return { ...told, ticks: 0, waits_for: null, every_ms: settings.everyMs };
   }
-  for (let looks = 1; ; looks++) {
-    const found = await future.look(at, isFirst && looks === 1, page.id);
-    const isOver = looks === MOST_LOOKS || future.visits > MOST_VISITS;
+  for (let ticks = 1; ; ticks++) {
+    const found = await future.tick(at, isFirst && ticks === 1, page.id);
+    const isOver = ticks === MOST_TICKS || future.visits > MOST_VISITS;
     if (found === 'visited' || isOver)
       return {
-        next_look: timeOf(nextLook),
+        next_tick: timeOf(nextTick),
         visit_at: found === 'visited' ? timeOf(at) : null,
-        looks,
-        last_look: timeOf(at),
+        ticks,
+        last_tick: timeOf(at),
         waits_for: waitsFor,
         every_ms: settings.everyMs,
       };
@@ -85,7 +84,7 @@ export async function foreseeVisit(side: ReadSide, question: ForeseeQuestion): P
   }
 }
 
-/** The look that is under way has chosen it. */
+/** The tick under way has chosen the page. */
 async function isOnItsWay(side: ReadSide, pageId: number): Promise<boolean> {
   const page = await side.pageById(pageId);
   return page?.state === 'Queued' || page?.state === 'Fetching';
@@ -93,7 +92,7 @@ async function isOnItsWay(side: ReadSide, pageId: number): Promise<boolean> {
 
 const timeOf = (at: number) => new Date(Math.round(at)).toISOString();
 
-/** Chance is foreseen by its middle. */
+/** Random numbers are their mean. */
 const middle = () => 0.5;
 
 interface Watching {
@@ -103,15 +102,15 @@ interface Watching {
   budget: VisitBudget;
 }
 
-class FutureLooks {
+class FutureTicks {
   visits = 0;
   readonly #original: ReadSide;
-  /** The same, with what looks gone through would have changed. */
+  /** The same, with the changes of the simulated ticks. */
   readonly #side: ReadSide;
   readonly #watching: Watching;
-  /** By the store's ids: pages that are in no plan yet and were visited in a look gone through. */
+  /** Page ids: pages outside of the plan that a simulated tick visited. */
   readonly #visited = new Set<number>();
-  /** When sitemaps were last read in one of them. */
+  /** When a simulated tick last read sitemaps. */
   #readAt: number | null = null;
 
   constructor(side: ReadSide, watching: Watching) {
@@ -124,8 +123,8 @@ class FutureLooks {
     this.#watching = watching;
   }
 
-  /** Whether this look visits the page, or what it waits for. */
-  async look(at: number, isFirst: boolean, pageId: number): Promise<'visited' | WaitsFor> {
+  /** Simulates a tick. Returns whether it visits the page, or why not. */
+  async tick(at: number, isFirst: boolean, pageId: number): Promise<'visited' | WaitsFor> {
     const { budget, book } = this.#watching;
     budget.refill(at);
     const hostId = this.#hostOf(pageId);
@@ -157,19 +156,19 @@ class FutureLooks {
 
   #choose(now: number, isFirst: boolean): Promise<Choice> {
     const { project, state, book, budget } = this.#watching;
-    const { settings, config } = state.looks!;
+    const { settings, config } = state.ticks!;
     const shared = { side: this.#side, project, config, settings, book, budget, state, now };
     return choosePages({ ...shared, isFirst, hasReadSitemaps: !isFirst, random: middle });
   }
 
   #chooseFurther(now: number, most: number): Promise<number[]> {
     const { state, book, budget } = this.#watching;
-    const { settings } = state.looks!;
+    const { settings } = state.ticks!;
     const left = (hostId: number) => budget.hostVisits(hostId);
     return chooseFurther({ side: this.#side, settings, book, now, most, left });
   }
 
-  /** As if the run had been made; true where the page was among its pages. */
+  /** Applies the visits of a choice. True if the page is among them. */
   #make(
     { pages, leftOvers, hasMoreLeftOvers, readsSitemaps, isIdle }: Choice,
     at: number,

@@ -1,8 +1,9 @@
 /**
- * What a watch has in memory, and how it is kept in the store, which is opened for one step at a time: between looks it is
- * free for others. Everything needed to go on is there after each step.
- * It promises that only one watch of a project keeps anything: who takes over says so in one write with the check that
- * nobody else did in the meantime.
+ * The state of a watch in memory, and how it is saved. The store is opened for one step at a time, so that other commands
+ * can use it between ticks. After each step everything needed to go on is in the store.
+ *
+ * It promises that only one watch of a project saves anything: a watch takes over in one write, which checks that nobody
+ * else has written since it read.
  */
 import type { Config } from '../config/load-config.ts';
 import type { Extensions } from '../crawl/wire.ts';
@@ -37,22 +38,22 @@ export interface Opened {
   now: number;
 }
 
-/** How long after its next look a watch may still be silent. */
+/** After this time beyond its next tick, a watch that was not heard of counts as ended. */
 const GRACE_MS = 300_000;
 
 const DAY_MS = 86_400_000;
 
-/** To be the first to write what one read; others come by now and then, not all the time. */
+/** Tries to write before somebody else does. */
 const MOST_TRIES = 10;
 
 export class KeptWatch {
   state: WatchState;
   projectId = 0;
-  /** The last run that what is kept has learned from. */
+  /** The last run that the saved plan has learned from. */
   learnedRun = 0;
   book: PlanBook | null = null;
   budget: VisitBudget | null = null;
-  /** Where the time to the next look is counted from; null: from when this one began to choose. */
+  /** The time to the next tick is counted from here; null: from the moment in which the tick began to choose. */
   beganAt: number | null = null;
   readonly #watched: Watched;
   readonly #owner = newOwner();
@@ -84,15 +85,12 @@ export class KeptWatch {
     }
   }
 
-  /** Where the visits of its runs are counted. */
+  /** Where the visits of this watch are counted. */
   counted(side: ReadSide): Counted {
     return { side, project: { id: this.projectId, name: this.#watched.project } };
   }
 
-  /**
-   * The budget, with all charged that the watch visited; `ifNew` makes one where nothing was kept. Whoever begins a tick
-   * calls this first.
-   */
+  /** The budget with all visits of the watch charged; a tick begins with this. `ifNew`: none was saved. */
   async openBudget(side: ReadSide, last: StoredRun | null, ifNew: () => VisitBudget): Promise<VisitBudget> {
     const { state } = this;
     const budget = this.budget ?? loadBudget(state, this.#watched.settings, last, ifNew);
@@ -101,13 +99,13 @@ export class KeptWatch {
     return budget;
   }
 
-  /** A run of this watch has ended. */
+  /** Charges a run of this watch that has ended. */
   async chargeRun({ side, now }: Opened, run: number): Promise<void> {
     const { state, budget } = this;
     await settleCharge(this.counted(side), { state, budget: budget! }, { run, at: now });
   }
 
-  /** Says in the store that this watch is at work, unless another one is. */
+  /** Notes in the store that this watch runs. Throws if another one does. */
   async takeOver({ store, side, now }: Opened, { id, last }: FoundProject): Promise<void> {
     const { project } = this.#watched;
     this.projectId = id;
@@ -121,7 +119,7 @@ export class KeptWatch {
       const state = this.#isOurs ? this.state : (found ?? this.state);
       followClock(state, now);
       this.#sign(state, now);
-      // Another one that read the same may have been faster: what it wrote is judged then.
+      // Somebody else may have written since. Then the new state is read and judged.
       const kept = { plan: writeState(state), learnedRun, before: plan };
       const isWritten = await store.projects.saveRevisits(project, NO_REVISITS, kept);
       if (!isWritten && tries === MOST_TRIES)
@@ -135,8 +133,8 @@ export class KeptWatch {
   }
 
   /**
-   * While this watch slept (a machine does), another one was here and left, or somebody cleared the project: of what was
-   * known of its pages nothing is left then, but visits stay paid.
+   * Another watch was at work while this one slept (with its machine), or somebody cleared the project. What is known of
+   * pages is dropped. Visits stay charged.
    */
   #beginAnew(found: WatchState | null): void {
     const { budget, openCharge } = this.state;
@@ -145,12 +143,12 @@ export class KeptWatch {
     this.budget = null;
   }
 
-  /** Nothing of the project was visited: there is nothing to go on with. What was visited before it was cleared stays paid. */
+  /** No page of the project was visited: there is nothing to go on with. Visits from before a clearing stay charged. */
   reset(): void {
     this.#beginAnew(null);
   }
 
-  /** All of the project is about to be cleared, what is kept of the watch included. */
+  /** The project is about to be cleared, the state of the watch included. */
   forget(): void {
     this.#beginAnew(newState(this.#watched.settings.kind));
     this.#isOurs = false;
@@ -160,7 +158,7 @@ export class KeptWatch {
     const { kind, everyMs } = this.#watched.settings;
     const { maxPages, discover, feed, sitemapCacheHours } = this.#watched.config;
     state.kind = kind;
-    state.looks = {
+    state.ticks = {
       settings: this.#watched.settings,
       config: { maxPages, discover, feed, sitemapCacheHours },
       beganAt: this.beganAt,
@@ -179,7 +177,7 @@ export class KeptWatch {
     state.silentHosts = book.silent.save();
     state.learnedPart = book.learnedPart;
     const learned = { plan: writeState(state), learnedRun: this.learnedRun };
-    // Pages before the run they learned from: after a crash between the two their visits are passed over, not counted twice.
+    // Pages are saved before the number of the run: after a crash in between, their visits are skipped and not counted twice.
     for (const batch of book.takeUnsaved()) await store.projects.saveRevisits(project, batch, learned);
     const { learnedRun, hasLearnedAll } = book;
     const mayClear = hasLearnedAll && learnedRun > this.learnedRun;
@@ -188,7 +186,7 @@ export class KeptWatch {
     if (mayClear) await this.#clearHistory(store, now);
   }
 
-  /** The runs of a watch leave this to it: first, what they found is told and learned from. */
+  /** Runs of a watch do not clear history themselves: changes are emitted and learned from first. */
   async #clearHistory(store: Store, now: number): Promise<void> {
     const { config, project } = this.#watched;
     if (config.keepHistory !== null) await store.projects.forget(project, now - config.keepHistory * DAY_MS);
@@ -201,7 +199,7 @@ export class KeptWatch {
     await store.projects.saveRevisits(this.#watched.project, NO_REVISITS, kept);
   }
 
-  /** Another watch may begin at once. */
+  /** Ends this watch, so that another one may begin at once. */
   async leave(): Promise<void> {
     if (!this.#isOurs) return;
     await this.open(async ({ store }) => {

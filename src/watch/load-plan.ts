@@ -1,7 +1,7 @@
 /**
- * Makes the plan of revisits of a project from the store: what was saved of it, then every visit made since. The
- * history of visits is the truth; what is saved is only a place to go on from. Pages are read in batches, twice: before
- * the visits and after them, because holding back what is then known would take more memory than the plan.
+ * Loads the plan of revisits of a project: the saved plan, then every visit since. The history of visits is the truth,
+ * the saved plan only a checkpoint. Pages are read twice, in batches: before the visits and after them. To keep them in
+ * memory in between would need more memory than the plan.
  */
 import { createRevisitPlan } from '../change/revisit/create-revisit-plan.ts';
 import type { RevisitKind } from '../change/revisit/revisit-plan.ts';
@@ -15,7 +15,7 @@ export interface PlanOptions {
   random: () => number;
 }
 
-/** A plan that is loaded anew for every look never comes round to all pages: it learns from all of them once a day. */
+/** A plan that is loaded for every tick (`--once`) never gets around all pages, so it learns from all of them once a day. */
 const RELEARN_MS = 86_400_000;
 
 export async function loadPlan(
@@ -27,7 +27,7 @@ export async function loadPlan(
 ): Promise<{ book: PlanBook; relearnedAt: number }> {
   const { state } = saved;
   const last = await side.lastRun(projectId);
-  // Where times lie ahead, what was not learned yet must still be later than what was.
+  // Times in the future become this time. Visits that are not learned yet must stay later than those that are.
   const isUnlearned = last !== null && last.run > saved.learnedRun;
   const learnedBy = isUnlearned ? Math.min(Date.parse(last.started_at), now) : now;
   const plan = createRevisitPlan({ ...options, saved: planFor(state, options.kind) });

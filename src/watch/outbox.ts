@@ -1,8 +1,9 @@
 /**
- * Events for a receiver that is to get all of them. They are in the store, with the history of visits; an outbox knows up
- * to which one they are done with. It hands a bounded number to a queue at each look, and where the receiver is away,
- * begins there at the next one. What is not certain to have arrived is sent again, under the same id.
- * It promises that nothing is passed over but what the receiver refused, or could not take for a whole day.
+ * Delivers every event to a webhook. The events are in the store, as history of visits; an outbox knows the last one that
+ * is settled. At each tick it passes a bounded number of events to a queue. If the receiver is away, the next tick begins
+ * again at the first event that is not settled. An event that may not have arrived is sent again with the same id.
+ *
+ * It promises to skip only events that the receiver refused, or could not take for a whole day.
  */
 import type { Clock } from '../primitives/clock.ts';
 import {
@@ -13,35 +14,32 @@ import {
 } from './delivery-queue.ts';
 import { type ChangeEvent, pageOf } from './watch-event.ts';
 
-/** An event, in the order of the store. */
+/** The place of an event in the order of the store. */
 export type Place = readonly [run: number, pageId: number];
 
 export interface SavedOutbox {
-  /** All up to this one arrived, or are given up. */
+  /** Events up to this one are settled: they arrived, or were given up. */
   done: Place;
-  /** When the next one was first tried in vain. */
+  /** When the next one first failed. */
   failingSince: number | null;
 }
 
-/** What is in the store after a place, in its order. */
+/** Events after a place, in order. */
 export type EventsAfter = (place: Place) => AsyncIterable<ChangeEvent>;
 
-/** Of several receivers, each by a mark of its own. */
+/** By receiver: a hash of its URL. */
 export type SavedOutboxes = Record<string, SavedOutbox>;
 
 export interface Outboxes {
-  /**
-   * Where they were when they were saved; a new receiver hears of what comes after this run. Once; null: all of them
-   * begin anew after this run, whatever they had.
-   */
+  /** Restores what was saved, once. A new receiver begins after this run. Null: every receiver begins after this run. */
   begin(saved: SavedOutboxes | null, run: number): void;
-  /** Hands on what the store has up to this run; what there is no room for comes at the next look. */
+  /** Queues events of the store up to this run. The rest comes at the next tick. */
   fill(eventsAfter: EventsAfter, toRun: number): Promise<void>;
-  /** Null before they have begun. */
+  /** Null before `begin`. */
   save(): SavedOutboxes | null;
 }
 
-/** One that the receiver cannot take must not hold up the others for ever. */
+/** After this time an event is given up, so that others can follow. */
 const GIVE_UP_MS = 86_400_000;
 
 const ALL_PAGES = Number.MAX_SAFE_INTEGER;
@@ -50,7 +48,7 @@ export class Outbox implements EventKeeper {
   readonly queue: DeliveryQueue;
   readonly #clock: Clock;
   #done: Place | null = null;
-  /** Up to this one they were handed to the queue, and so many of them are not done with. */
+  /** Events up to this one were queued; so many of them are not settled. */
   #taken: Place = [0, 0];
   #open = 0;
   #isAway = false;

@@ -1,7 +1,7 @@
 /**
- * The plan of revisits of a project under the store's own ids: which page and host of the store is which of the plan's
- * numbers, what visits and sitemap dates it has learned, and what of it is not saved yet. 4 bytes a page and a bit
- * beside the plan's own. It reads the store in batches and never writes to it.
+ * The plan of revisits of a project, by the store's ids. It maps ids of pages and hosts to the plan's numbers, knows up
+ * to which visit and sitemap date the plan has learned, and what of it is not saved yet: 4 bytes and a bit a page. It
+ * reads the store in batches and never writes to it.
  */
 import { FIRST_RETRY_MS, retryAt } from '../change/revisit/create-revisit-plan.ts';
 import { PAGE_FLAGS } from '../change/revisit/page-facts.ts';
@@ -12,7 +12,7 @@ import type { RevisitBatch } from '../store/revisit-batch.ts';
 import { isUnfinished } from '../store/unfinished-run.ts';
 import { type SavedSilence, SilentHosts } from './silent-hosts.ts';
 
-/** States in which a page is never visited again by itself: the scope or robots.txt keep it out. */
+/** States in which a watch never visits a page: the scope or robots.txt excludes it. */
 const KEPT_OUT: ReadonlySet<RevisitPage['state']> = new Set([
   'Discovered',
   'Blacklisted',
@@ -21,30 +21,30 @@ const KEPT_OUT: ReadonlySet<RevisitPage['state']> = new Set([
   'Skipped',
 ]);
 
-/** What was a page once may be one again; what always was of a type that is refused, a picture most of all, takes no visits. */
+/** A page that was read once may be a page again. A URL that always had a refused type, such as a picture, gets no visits. */
 const isKeptOut = ({ state, wasRead }: RevisitPage) =>
   KEPT_OUT.has(state) || (state === 'ContentMismatch' && !wasRead);
 
 const BATCH = 5000;
-/** As far as a server's clock may be off. What lies further ahead says that our own was set back. */
+/** The error of a server's clock. Times further in the future mean that our own clock was set back. */
 const MAX_SKEW_MS = 15 * 60_000;
-/** A page that no link leads to is as far away as one can be. */
+/** The depth of a page without links to it. */
 const NO_DEPTH = 20;
 
-/** What was learned last of a page that is tried in vain may be that it was given up, and that is no visit. */
+/** A failed page may have been given up after its last visit: that is learned, but it is no visit. */
 function lastVisitOf({ flags, visitedAt, learnedAt }: RevisitPage): number {
   if (visitedAt === null || learnedAt === null) return Number.NaN;
   const isInVain = !Number.isNaN(retryAt(flags, 0)) && (flags & PAGE_FLAGS.gone) === 0;
   return isInVain ? Math.min(visitedAt, learnedAt) : learnedAt;
 }
 
-/** A run that was cut off and goes on: what it visited until this moment (wall milliseconds) was learned from. */
+/** An unfinished run: the plan has learned from its visits until this moment (wall milliseconds). */
 export interface LearnedPart {
   run: number;
   until: number;
 }
 
-/** What is kept beside the plan: the store's ids of hosts in the plan's order, which of them are silent, and how far was learned. */
+/** Saved with the plan: ids of hosts in the plan's order, silent hosts, and how far the plan has learned. */
 export interface SavedBook {
   hostIds: readonly number[];
   silentHosts?: SavedSilence;
@@ -54,11 +54,11 @@ export interface SavedBook {
 export class PlanBook {
   readonly plan: RevisitPlan;
   readonly projectId: number;
-  /** The last run that the plan has learned from, whole. */
+  /** The last run that the plan has learned from completely. */
   learnedRun: number;
-  /** No run of the project was under way when it was last asked. */
+  /** No run of the project was unfinished at the last call of `learn`. */
   hasLearnedAll = false;
-  /** Of the run that was. */
+  /** The unfinished run; null if there was none. */
   learnedPart: LearnedPart | null;
   readonly silent: SilentHosts;
   readonly #pages = new PageNumbers();
@@ -89,7 +89,7 @@ export class PlanBook {
     return this.#pages.idOf(page);
   }
 
-  /** -1 for a page that is not in the plan. */
+  /** -1: not in the plan. */
   pageOf(pageId: number): number {
     return this.#pages.find(pageId);
   }
@@ -99,8 +99,8 @@ export class PlanBook {
   }
 
   /**
-   * Takes pages of the store into the plan, but for those that nothing leads to and those it has. Visits that lie ahead
-   * are taken as of `now`, and kept so: else the page would rest until then.
+   * Adds pages of the store to the plan, except for excluded ones and those it has. Visits in the future count as visits
+   * of `now`, and are saved so: otherwise the page would rest until then.
    */
   add(rows: readonly RevisitPage[], now: number): void {
     const planned = rows.filter((row) => !isKeptOut(row) && this.pageOf(row.pageId) === -1);
@@ -110,7 +110,7 @@ export class PlanBook {
       weight: planned.map(({ depth }) => 1 / (1 + (depth ?? NO_DEPTH))),
       depth: planned.map(({ depth }) => depth ?? NO_DEPTH),
       lastVisit: planned.map((row) => notAhead(lastVisitOf(row), now)),
-      // Whose visits fail is left alone for a while, and a restart must not forget it.
+      // A page whose visits fail rests, also after a restart.
       nextVisit: planned.map(({ flags, visitedAt, learnedAt }) => {
         const triedAt = Math.max(visitedAt ?? 0, learnedAt ?? 0);
         return isAhead(triedAt, now) ? Number.NaN : retryAt(flags, triedAt);
@@ -128,7 +128,7 @@ export class PlanBook {
     }
   }
 
-  /** Pages that a run found and gave up with their host before their first visit: no visit tells of them. */
+  /** Adds pages that a run found and gave up with their host before their first visit, so that no visit is in the history. */
   async addGivenUp(side: ReadSide, project: string, run: number, now: number): Promise<void> {
     const found: number[] = [];
     for await (const { id, visited_at } of side.pages({ project, states: ['Unreachable', 'RateLimited'] }))
@@ -142,8 +142,8 @@ export class PlanBook {
   }
 
   /**
-   * Learns from the visits of runs after the last one learned; each is told, learned or not. `isPast`: the pages were
-   * loaded as these visits left them.
+   * Learns from the visits of runs after the last one learned. `onVisit` hears of each of them, also of those learned
+   * before. `isPast`: the pages were loaded after these visits.
    */
   async learn(
     side: ReadSide,
@@ -154,9 +154,9 @@ export class PlanBook {
     const last = await side.lastRun(this.projectId);
     if (last === null) return;
     const added = new Set<number>();
-    /** Pages whose links are news, whatever they are. */
+    /** Pages all of whose links are new. */
     const speaking: number[] = [];
-    /** Hosts that are heard again, and since when they were not. */
+    /** Hosts that answer again, and since when they were silent. */
     const returned = new Map<number, number>();
     let until = 0;
     for await (const visit of side.visitsAfter(this.projectId, this.learnedRun)) {
@@ -171,10 +171,10 @@ export class PlanBook {
       const silentSince = this.silent.hear(visit);
       if (silentSince !== null) returned.set(this.#hostNumber(visit.hostId), silentSince);
       if (page === -1) continue;
-      // Learned before: the run was still under way then, or nobody could say that it was over. Or a cache on the way told
-      // the date of an older answer: then the plan must have its page back.
+      // A visit may have been learned while its run was unfinished, or a cache may give the date of an older answer. The
+      // plan gets its page back in both cases.
       const isOrphaned = findingOf(visit) === 'orphaned' && !this.plan.isGone(page);
-      // That nothing leads to it is found at the end of the run, and told in a line that may have been learned from before.
+      // Orphans are found at the end of a run, and noted in a visit that may have been learned before.
       const isLearned =
         visit.visitedAt <= this.plan.lastVisit(page) || isLearnedFailure(visit, this.learnedPart);
       if (isLearned && !isOrphaned) this.plan.release(page);
@@ -190,7 +190,7 @@ export class PlanBook {
     this.learnedRun = Math.max(this.learnedRun, this.hasLearnedAll ? last.run : last.run - 1);
   }
 
-  /** Whether the page was gone and is there again. */
+  /** True if the page was gone and exists again. */
   #observe(page: number, visit: VisitRowBrief, now: number, isPast: boolean): boolean {
     const finding = findingOf(visit);
     const visitedAt = notAhead(visit.visitedAt, now);
@@ -202,7 +202,7 @@ export class PlanBook {
     return wasGone && !this.plan.isGone(page);
   }
 
-  /** Pages that are gone and have a link that they had not when they went. */
+  /** Recalls gone pages that got a link since they went. */
   async #recallLinked(side: ReadSide, speaking: readonly number[]): Promise<void> {
     if (this.plan.restingCount === 0) return;
     for (const source of [side.newlyLinked(this.projectId, this.learnedRun), side.linkedFrom(speaking)])
@@ -214,7 +214,7 @@ export class PlanBook {
     if (page !== -1 && this.plan.recall(page, isNews)) this.markUnsaved(page);
   }
 
-  /** Pages that were tried while their hosts were silent are due as if they had not been. */
+  /** Failed visits of the time in which a host was silent do not count any more: its pages are due again. */
   #forgive(returned: ReadonlyMap<number, number>, now: number): void {
     if (returned.size === 0) return;
     for (let page = 0; page < this.pageCount; page++) {
@@ -222,31 +222,31 @@ export class PlanBook {
       if (since === undefined || !this.plan.forgive(page, since, now)) continue;
       this.markUnsaved(page);
       this.#triedAt.delete(page);
-      // Of one that was never read, the time of its try is what says when it is tried again.
+      // The time of the failed try decides when a page that was never read is tried again.
       if (Number.isNaN(this.plan.lastVisit(page))) this.#triedAt.set(page, now - FIRST_RETRY_MS);
     }
   }
 
-  /** Of pages that a run was to visit and did not, some were given up with their host: nobody answered, or its robots.txt was not to be had. */
+  /** Finds silent hosts among those of pages that a run did not visit: it gave these pages up with their host. */
   async findSilent(side: ReadSide, unvisited: Iterable<number>, run: number, now: number): Promise<void> {
-    const looked = new Set<number>();
+    const checked = new Set<number>();
     for (const page of unvisited) {
       const host = this.plan.hostOf(page);
-      if (looked.has(host)) continue;
-      looked.add(host);
+      if (checked.has(host)) continue;
+      checked.add(host);
       for await (const [row] of side.revisitPages(this.projectId, this.pageIdOf(page)))
         if (row.state === 'Unreachable') this.silent.fallSilent(this.hostIdOf(host), run, now);
     }
   }
 
-  /** A visit that was planned and could not even be tried. */
+  /** A planned visit was not even tried. */
   giveUp(page: number, now: number): void {
     this.plan.observe(page, 'failed', now);
     this.markUnsaved(page);
     this.#triedAt.set(page, now);
   }
 
-  /** Of a page that was given up, when that was: so it is left alone after a restart, too. */
+  /** For a page that was given up: when. It rests after a restart, too. */
   #learnedAt(page: number): number {
     const triedAt = this.#triedAt.get(page);
     this.#triedAt.delete(page);
@@ -254,8 +254,8 @@ export class PlanBook {
   }
 
   /**
-   * Puts the dates of the sitemaps before the plan, those that it has not seen: `since` is when it was done last. A page
-   * that was gone before and is named all the same is spoken for.
+   * Passes dates of sitemaps to the plan that are new since the last call (`since`). A gone page that a sitemap names
+   * since it went is recalled.
    */
   async readSignals(side: ReadSide, project: string, since: number, now: number): Promise<void> {
     for await (const rows of side.sitemapEntries({ project })) {
@@ -271,7 +271,7 @@ export class PlanBook {
 
   signal(pageId: number, date: number, since: number, now: number): void {
     const page = this.pageOf(pageId);
-    // A date from before the last look was seen then, unless none was seen since the last visit.
+    // The last call has seen an older date, unless the page was visited since then.
     if (page === -1 || (this.plan.isSignalled(page) && date <= since)) return;
     const last = this.plan.lastVisit(page);
     if (!(date > last)) return;
@@ -279,7 +279,7 @@ export class PlanBook {
     this.markUnsaved(page);
   }
 
-  /** A page that was visited, and whose history was cleared before anybody learned from it. */
+  /** The page was visited, and its history was cleared before the plan learned from it. */
   assumeVisit(page: number, visitedAt: number, now: number): void {
     if (this.isUnsaved(page) || !Number.isNaN(this.plan.lastVisit(page))) return;
     this.plan.replay(page, 'new', notAhead(visitedAt, now));
@@ -299,7 +299,7 @@ export class PlanBook {
     this.#unsaved[page >> 3] |= 1 << (page & 7);
   }
 
-  /** What changed since the last call, in bounded batches. */
+  /** Pages that changed since the last call, in batches. */
   *takeUnsaved(): Generator<RevisitBatch> {
     let pages: number[] = [];
     for (let octet = 0; octet < this.#unsaved.length; octet++) {
@@ -331,17 +331,17 @@ export class PlanBook {
   }
 }
 
-/** What a visit says to a plan. */
+/** What the plan learns from a visit. */
 export function findingOf(visit: Pick<VisitRowBrief, 'outcome' | 'knownBy' | 'statusCode'>): Finding {
   const { outcome, knownBy, statusCode } = visit;
   if (outcome === 'gone' && knownBy === 'orphan') return 'orphaned';
-  // Gone before, asked again, and gone still. A redirect that leads where it did is known by its status, too.
+  // The page was gone before and still is. A redirect to the same target is known by its status, too.
   const isGoneStill = outcome === 'unchanged' && knownBy === 'status' && (statusCode ?? 0) >= 400;
   if (outcome !== 'gone' && !isGoneStill) return outcome;
   return statusCode === 410 ? 'removed' : 'gone';
 }
 
-/** A failure leaves the time of the last visit as it was: only when it was learned tells that it was. */
+/** A failed visit does not move the time of the last visit, so the time until which was learned tells. */
 export function isLearnedFailure(
   { run, outcome, visitedAt }: Pick<VisitRowBrief, 'run' | 'outcome' | 'visitedAt'>,
   part: LearnedPart | null | undefined,
@@ -362,7 +362,7 @@ export const NO_REVISITS: RevisitBatch = {
   flags: [],
 };
 
-/** Ids of pages in the order of the plan: those that were loaded come by growing id, later ones as they come. */
+/** Page ids in the order of the plan. Loaded pages come sorted by id, later ones in the order in which they were found. */
 class PageNumbers {
   count = 0;
   #ids = new Int32Array(1024);

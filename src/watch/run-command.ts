@@ -1,6 +1,6 @@
 /**
  * Runs the operator's program for an event: no shell, the event as JSON on its standard input, its main facts as
- * SUMI_EVENT_… variables. What it prints goes to standard error. Exit code 0 is an arrival; anything else is told and
+ * SUMI_EVENT_… variables. What it prints goes to standard error. Exit code 0 is success. Any other end is reported and
  * not tried again, because nobody knows what the program had done by then.
  */
 import { spawn } from 'node:child_process';
@@ -15,7 +15,7 @@ export interface CommandOptions {
   timeoutMs: number;
 }
 
-/** What is none of the program's business. */
+/** Secrets that the program does not get. */
 const KEPT_BACK = ['SUMI_WEBHOOK_SECRET', 'SUMI_AUTH', 'SUMI_COOKIE', 'SUMI_HEADER'];
 
 export function createCommand(

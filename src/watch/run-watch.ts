@@ -1,6 +1,6 @@
 /**
- * The life of a watch: the first crawl where there is none, then a tick every so often, in the hours that are open, until
- * it is told to stop. A store that somebody else has for the moment, or that is restarted, costs a tick, not the watch.
+ * The life of a watch: the first crawl if the project has none, then a tick every `--every`, within the hours, until it
+ * is stopped. If another process holds the store, or the database restarts, the watch loses a tick and goes on.
  */
 import { SumiError } from '../errors.ts';
 import type { SummaryEvent } from '../events/events.ts';
@@ -15,14 +15,14 @@ export interface WatchLife {
   clock: Clock;
   /** One tick only. */
   isOnce: boolean;
-  /** Aborted: the run under way ends in good order, then the watch. */
+  /** Aborted: the run under way is stopped, then the watch ends. */
   signal: AbortSignal;
   onPrepared: (summary: SummaryEvent) => void;
-  /** The tick could not be made, and the next one is tried; or the watch ends, and could not say so in the store. */
+  /** A tick failed by an error that passes by itself. Or the watch has ended, and could not note it in the store. */
   onMissed: (error: SumiError) => void;
-  /** When the next tick will be. */
+  /** The watch waits for the next tick. */
   onWait: (until: number) => void;
-  /** It ends, in good order: what is on its way is waited for, so that it is known what arrived. */
+  /** Waits for deliveries before the watch ends. */
   onEnd?: () => Promise<void>;
 }
 
@@ -30,6 +30,7 @@ export interface WatchLife {
 const PASSING: ReadonlySet<string> = new Set([
   'db-in-use',
   'db-locked',
+  'db-open-here',
   'project-in-use',
   'store-away',
   'store-unreachable',
@@ -38,7 +39,7 @@ const PASSING: ReadonlySet<string> = new Set([
 const isPassing = (error: unknown): error is SumiError =>
   error instanceof SumiError && PASSING.has(error.code);
 
-/** `failed`: the first crawl got no answer, or the only look did not. */
+/** `failed`: the first crawl got no answer, or the only tick (`--once`) got none. */
 export type WatchEnd = 'done' | 'stopped' | 'interrupted' | 'failed';
 
 export async function runWatch(life: WatchLife): Promise<WatchEnd> {
@@ -55,7 +56,7 @@ export async function runWatch(life: WatchLife): Promise<WatchEnd> {
   }
 }
 
-/** Where the store cannot be had for it, the next watch finds this process gone; that is no reason to end otherwise. */
+/** If the store cannot be written now, the next watch finds this process dead. So the error does not count. */
 async function sayGoodbye({ watch, onMissed }: WatchLife): Promise<void> {
   try {
     await watch.close();
@@ -69,7 +70,7 @@ async function live({ watch, settings, clock, isOnce, signal, ...tell }: WatchLi
   for (let [isFirst, isPrepared] = [true, false]; ; isFirst = false) {
     const startedAt = clock.now();
     try {
-      // No first crawl is made outside of the hours; one that they cut off goes on in the next.
+      // Outside of the hours no first crawl begins or goes on.
       if (!isPrepared && isOpen(startedAt, settings.hours)) {
         const first = await watch.prepare();
         if (first !== null) tell.onPrepared(first);
@@ -80,7 +81,7 @@ async function live({ watch, settings, clock, isOnce, signal, ...tell }: WatchLi
       const { status } = await watch.tick(startedAt);
       isPrepared = watch.isPrepared;
       if (signal.aborted) return status === 'interrupted' ? 'interrupted' : 'stopped';
-      // Whoever started it, cron most of all, has to hear of it; a watch that stays looks again.
+      // Cron needs the exit code. A watch that stays has its next tick.
       if (isOnce && status === 'failed') return 'failed';
     } catch (error) {
       const mayPass = !isOnce && (isPrepared || !isFirst);

@@ -62,7 +62,7 @@ function post(
     const send = url.protocol === 'https:' ? requestHttps : requestHttp;
     const request = send(
       url,
-      // A connection of its own: one that was kept could lead to an address that nobody judged.
+      // Each request has its own connection: a kept one could lead to an address that was not checked.
       { method: 'POST', headers, lookup: guard.lookup, signal, timeout: timeoutMs, agent: false },
       (response) => {
         const status = response.statusCode ?? 0;
@@ -76,7 +76,7 @@ function post(
   });
 }
 
-/** Where it may not go, no other event may. */
+/** The address is refused, for every event. */
 const refusedFor = (error: string): Delivered => ({ error, isWorthRetrying: false, isForAll: true });
 
 function judge(status: number): Delivered {

@@ -1,11 +1,11 @@
 /**
- * Hosts that did not answer when they were last asked, by the store's ids. A host is silent when a run asked it and got no
- * answer at all: one page that never answers, beside others that do, is a matter of that page. It is heard again
- * with its first answer. Learned from visits run by run, and kept with the plan; learning a run twice changes nothing.
+ * Hosts that gave no answer, by the store's ids. A host is silent if a run sent requests to it and got no answer at all:
+ * one page without an answer, beside others with answers, is a matter of that page. Its first answer ends the silence.
+ * Learned from visits run by run, and saved with the plan. Learning a run twice changes nothing.
  */
 import type { VisitRowBrief } from '../store/read-side.ts';
 
-/** By host: when it fell silent, the last run that found it so, and how many did. */
+/** By host: since when it is silent, the last run without an answer, and the number of such runs. */
 export type SavedSilence = Record<string, readonly [since: number, run: number, runs: number]>;
 
 interface Silence {
@@ -16,7 +16,7 @@ interface Silence {
 
 export class SilentHosts {
   readonly #silent = new Map<number, Silence>();
-  /** The last run in which a host answered, of those that were learned here. */
+  /** The last learned run in which a host answered. */
   readonly #answeredIn = new Map<number, number>();
 
   constructor(saved: SavedSilence = {}) {
@@ -32,10 +32,10 @@ export class SilentHosts {
     return this.#silent.has(hostId);
   }
 
-  /** Answers since when the host was silent, where this visit says that it is heard again after more than one run. */
+  /** Returns since when the host was silent, if this visit ends a silence of more than one run. */
   hear({ hostId, run, visitedAt, knownBy, statusCode }: VisitRowBrief): number | null {
     if (statusCode === null) {
-      // Without a status, others are of pages that nobody was asked for.
+      // Other visits without a status sent no request.
       if (knownBy === 'network') this.fallSilent(hostId, run, visitedAt);
       return null;
     }
@@ -43,7 +43,7 @@ export class SilentHosts {
     const silence = this.#silent.get(hostId);
     if (silence === undefined || silence.run > run) return null;
     this.#silent.delete(hostId);
-    // One look may have met nothing but a page that never answers: what is known of that is no matter of the host.
+    // In a single run, the only page may have been one that never answers: its failures stay.
     return silence.runs > 1 ? silence.since : null;
   }
 

@@ -1,4 +1,4 @@
-/** What makes a run of a project a tick of its watch: how it is configured, and what it has to look at besides the plan. */
+/** The runs of a watch: their configuration and notes, and what a tick reads from the store besides the plan. */
 import type { Config } from '../config/load-config.ts';
 import { isSharedStore } from '../primitives/store-address.ts';
 import type { PageRow, ReadSide, StoredRun, VisitRowBrief } from '../store/read-side.ts';
@@ -6,10 +6,10 @@ import { ALONE_NOTE, isUnfinished, PAUSING_NOTE, pausesAtLimit } from '../store/
 import type { Visits } from './visit-budget.ts';
 import type { TickEvent } from './watch-event.ts';
 
-/** The notes by which `sumi runs` and a watch that begins again tell its own runs from others. */
+/** The note of a tick's run, for `sumi runs` and for a watch that begins again. */
 const TICK_NOTE = 'watch=tick';
 
-/** The crawl's own options, but that only what may have changed is read, and no more pages than there is room for. */
+/** The options of the crawl, in mode incremental and with the room of the tick as `max-pages`. */
 export function tickConfig(config: Config, room: number, readsSitemaps: boolean): Config {
   const discover = readsSitemaps ? config.discover : config.discover.filter((way) => way !== 'sitemap');
   const mode = 'incremental' as const;
@@ -18,7 +18,7 @@ export function tickConfig(config: Config, room: number, readsSitemaps: boolean)
   return Object.freeze({ ...limited, mode, discover, fresh: false, sources });
 }
 
-/** The crawl's own options, but for how many pages the run may have by now. */
+/** The options of the crawl, with the pages that it may have by now as `max-pages`. */
 export function firstConfig(config: Config, maxPages: number, isFresh: boolean): Config {
   return Object.freeze({ ...within(config, maxPages, PAUSING_NOTE), fresh: isFresh });
 }
@@ -27,13 +27,13 @@ function within(config: Config, maxPages: number, note: string): Config {
   const isShared = isSharedStore(config.storeAddress);
   const sources = {
     ...config.sources,
-    // Workers that join read these from the store; alone, the limit must not look like another configuration each time.
+    // Workers that join read these from the store. On SQLite the limit must not change the hash of the configuration.
     ...(isShared && {
       'max-pages': { value: maxPages, from: 'watch' },
       'keep-history': { value: null, from: 'watch' },
     }),
   };
-  // What is left to each host, and when the hours end, they could not know.
+  // Workers know neither the tokens of a host nor the hours of the watch.
   const isAlone = isShared && (config.hostBudget !== null || config.hours !== null);
   const notes = isAlone ? [note, ALONE_NOTE] : [note];
   return { ...config, maxPages, meta: [...config.meta, ...notes], sources };
@@ -49,7 +49,7 @@ function watchNote({ metadata }: Pick<StoredRun, 'metadata'>): unknown {
 
 export interface FoundProject {
   id: number;
-  /** Null where no page was ever visited: `sumi sitemap` made the project, or nobody answered. */
+  /** Null: no page was ever visited. `sumi sitemap` made the project, or no host answered. */
   last: StoredRun | null;
 }
 
@@ -63,7 +63,7 @@ export async function findProject(side: ReadSide, name: string): Promise<FoundPr
   return { id: row.id, last: null };
 }
 
-/** Whether no page of the project waits to be visited. */
+/** No page of the project waits. */
 export async function isReadToEnd(side: ReadSide, project: string): Promise<boolean> {
   for await (const _ of side.pages({ project, states: ['Queued', 'Fetching'] })) return false;
   return true;
@@ -86,19 +86,19 @@ export async function countAsked(
   return { visits, hosts, lastAt };
 }
 
-/** Known without a request. An orphan that was asked has its answer in the same line. */
+/** The visit sent no request. The visit of an orphan has a status if a request was sent. */
 function isFree({ knownBy, statusCode }: VisitRowBrief): boolean {
   return knownBy === 'freshness' || knownBy === 'lastmod' || (knownBy === 'orphan' && statusCode === null);
 }
 
 const LEFT_OVER = /^limit: (?:max-pages|host-budget)/;
 
-/** `kept out`: it is no left-over at all; `no room`: its host may not be asked for more now. */
+/** `kept out`: it is no left-over. `no room`: its host has no tokens now. */
 export type LeftOverTurn = 'now' | 'no room' | 'kept out';
 
 /**
- * Pages that earlier ticks found and had no room for, at most so many, and whether there are others that have to wait
- * on. What the first crawl left out by its own limit stays out: the operator said so.
+ * Pages that earlier ticks found and had no tokens for, at most `most`, and whether there are more. Pages that the first
+ * crawl left out by `max-pages` stay out: the operator wanted that.
  */
 export async function findLeftOvers(
   side: ReadSide,
@@ -122,8 +122,8 @@ export async function findLeftOvers(
 }
 
 /**
- * Whether sitemaps and feeds are to be read: the time for which what they said is kept is over, or none were looked for
- * yet and this watch did not try (`isFirst`). Those of hosts that are to be left alone now (`blocked`) wait.
+ * Whether sitemaps and feeds are due: `sitemap-cache-hours` are over, or none were requested yet and this watch did not
+ * try (`isFirst`). Those of hosts that asked for a pause (`blocked`) wait.
  */
 export async function findDueSitemaps(
   side: ReadSide,
@@ -152,14 +152,14 @@ export async function sitemapsReadAt(side: ReadSide, project: string, now: numbe
   return Math.max(0, ...read.map(({ checked_at }) => Math.min(Date.parse(checked_at), now)));
 }
 
-/** A page that nobody answered for, in the words of an error. */
+/** A page without an answer, for an error message. */
 export interface Unanswered {
   page: string;
   url: string;
   reason: string;
 }
 
-/** The first of these pages; others of them may have been spared. */
+/** The first of these pages without an answer. */
 export async function findUnanswered(side: ReadSide, due: readonly number[]): Promise<Unanswered | null> {
   for (const id of due) {
     const row = await side.pageById(id);
@@ -171,7 +171,7 @@ export async function findUnanswered(side: ReadSide, due: readonly number[]): Pr
 
 type Counts = Pick<TickEvent, 'new' | 'changed' | 'unchanged' | 'gone' | 'failed' | 'bytes_saved'>;
 
-/** What came of the visits of a run. */
+/** Counts the visits of a run by outcome. */
 export async function countVisits(side: ReadSide, run: number): Promise<Counts> {
   const counts: Counts = { new: 0, changed: 0, unchanged: 0, gone: 0, failed: 0, bytes_saved: 0 };
   for (const { outcome, visits, bytesSaved } of await side.ledger(run)) {

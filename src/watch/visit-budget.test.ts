@@ -23,7 +23,7 @@ function optionsOf(
 const restarted = (options: BudgetOptions, budget: VisitBudget) =>
   new VisitBudget(options, JSON.parse(JSON.stringify(budget.save())) as SavedBudget);
 
-/** A look that visits all that it may; answers how much that was, of all and of host 7. */
+/** A tick that visits all that it may; answers how much that was, of all and of host 7. */
 function spendAll(budget: VisitBudget, now: number, isFirstCrawl = false): [all: number, host: number] {
   budget.refill(now, isFirstCrawl);
   const ofHost = Math.min(budget.visits, budget.hostVisits(7));
@@ -91,14 +91,14 @@ describe('a budget of visits', () => {
     ['70/week', 7 * DAY],
     ['5/hour', HOUR],
   ])(
-    'has N of %s at each look of a cron that comes as often, some minutes early or late',
+    'has N of %s at each tick of a cron that comes as often, some minutes early or late',
     (text, periodMs) => {
       const options = optionsOf(text, text);
       const n = Number.parseInt(text, 10);
       let budget = new VisitBudget(options, EMPTY);
-      const made = [0, -0.1, 0.05, -0.05, 0.1, 0].map((percent, look) => {
+      const made = [0, -0.1, 0.05, -0.05, 0.1, 0].map((percent, tick) => {
         budget = restarted(options, budget);
-        return spendAll(budget, START + look * periodMs + (percent / 100) * periodMs, look === 0);
+        return spendAll(budget, START + tick * periodMs + (percent / 100) * periodMs, tick === 0);
       });
       expect(made).toEqual(made.map(() => [n, n]));
     },
@@ -109,13 +109,13 @@ describe('a budget of visits', () => {
     expect(spentAt(budget, [0, 24, 47, 71], true)).toEqual([24, 24, 23, 24]);
   });
 
-  it('has what came since the last look where that is longer ago than the time it is for, a day’s worth at most', () => {
+  it('has what came since the last tick where that is longer ago than the time it is for, a day’s worth at most', () => {
     const budget = new VisitBudget(optionsOf('10/hour'), EMPTY);
     expect(spentAt(budget, [2, 2.5, 5, 99])).toEqual([20, 0, 25, 240]);
   });
 
   it.each(['5/hour', '24/day', '70/week', '3.5/day'])(
-    'never makes N of %s into more: not by restarts, other budgets on the way, none for hosts for a while, or rare looks',
+    'never makes N of %s into more: not by restarts, other budgets on the way, none for hosts for a while, or rare ticks',
     (text) => {
       const { periodMs, visits: n } = readBudget(text)!;
       for (let seed = 1; seed <= 20; seed++) {
@@ -123,7 +123,7 @@ describe('a budget of visits', () => {
         const made: { at: number; all: number; host: number }[] = [];
         let budget = new VisitBudget(optionsOf(text, text), EMPTY);
         let now = START;
-        for (let look = 0; look < 300; look++) {
+        for (let tick = 0; tick < 300; tick++) {
           const smaller = `${1 + Math.floor(random() * (n - 1))}/${text.split('/')[1]}`;
           const options = optionsOf(random() < 0.2 ? smaller : text, random() < 0.1 ? null : text);
           budget = restarted(options, budget);
@@ -132,16 +132,16 @@ describe('a budget of visits', () => {
           now += random() * periodMs * (random() < 0.1 ? 0.9 : 0.1);
         }
         for (const { at } of made) {
-          // A twentieth of the time since the look before may be missing.
+          // A twentieth of the time since the tick before may be missing.
           const within = made.filter((other) => other.at >= at && other.at < at + 0.95 * periodMs);
-          expect(within.reduce((sum, look) => sum + look.all, 0)).toBeLessThanOrEqual(n);
-          expect(within.reduce((sum, look) => sum + look.host, 0)).toBeLessThanOrEqual(n);
+          expect(within.reduce((sum, tick) => sum + tick.all, 0)).toBeLessThanOrEqual(n);
+          expect(within.reduce((sum, tick) => sum + tick.host, 0)).toBeLessThanOrEqual(n);
         }
       }
     },
   );
 
-  it('keeps to N in any such time where looks are many, however long each takes', () => {
+  it('keeps to N in any such time where ticks are many, however long each takes', () => {
     const { periodMs } = readBudget('20/minute')!;
     for (let seed = 1; seed <= 20; seed++) {
       const random = seededRandom(seed).next;
@@ -163,7 +163,7 @@ describe('a budget of visits', () => {
     }
   });
 
-  it('has N at each daily look, though each takes hours', () => {
+  it('has N at each daily tick, though each takes hours', () => {
     const budget = new VisitBudget(optionsOf('24/day'), EMPTY);
     for (let day = 0; day < 4; day++) {
       const now = START + day * DAY;

@@ -1,4 +1,4 @@
-/** What a watch tells: one event a page that changed, came or went, one a look at what is due, one a delivery that failed. */
+/** Events of a watch: one per page that changed, came or went, one per tick, one per delivery that failed. */
 import type { DiffPiece, KnownBy, VisitOutcome } from '../change/visit-record.ts';
 import type { ChangeRow } from '../store/read-side.ts';
 
@@ -35,7 +35,7 @@ export interface TickEvent {
   run: number | null;
   skipped: 'hours' | 'budget' | 'nothing due' | 'crawl' | null;
   status: string | null;
-  /** Pages that the plan chose, and what came of the visits. */
+  /** Pages that were chosen; then the outcomes of visits, of pages that the run found, too. */
   due: number;
   new: number;
   changed: number;
@@ -43,7 +43,7 @@ export interface TickEvent {
   gone: number;
   failed: number;
   bytes_saved: number;
-  /** Visits left in hand. */
+  /** Page visits that the budget allows now. */
   budget_left: number;
 }
 

@@ -7,8 +7,9 @@
  * is learned again from the history of visits. A project has one watch: a second one is refused while the first lives.
  */
 import type { Config } from '../config/load-config.ts';
+import type { CrawlHandle } from '../crawl/run/crawl-handle.ts';
 import type { HostAllowance, IdleRun } from '../crawl/run/host-allowance.ts';
-import { type CrawlHandle, startCrawl } from '../crawl/start-crawl.ts';
+import { startCrawl } from '../crawl/start-crawl.ts';
 import type { EventListener, RefusedStart, SummaryEvent } from '../events/events.ts';
 import { type Clock, systemClock } from '../primitives/clock.ts';
 import { openReadSide } from '../store/open-store.ts';
@@ -36,41 +37,38 @@ import { changeEvent, type TickEvent, type WatchEvent } from './watch-event.ts';
 
 export interface WatchRequest extends Watched {
   startUrls: readonly string[];
-  /** From 0 up to 1; chance unless said. */
+  /** A random number from 0 up to 1 (default: Math.random). */
   random?: () => number;
-  /** Hear what the runs tell. */
+  /** Get the events of the runs. */
   listeners?: readonly EventListener[];
-  /** Hear of everything but pages. */
+  /** Get the events of the runs, except for pages. */
   runListeners?: readonly EventListener[];
   onEvent: (event: WatchEvent) => void;
 }
 
 export interface Watch {
-  /** The first crawl of the project, or what was left of it; null when there was nothing to do. */
+  /** The first crawl of the project, or its next part; null if there is nothing to crawl now. */
   prepare(): Promise<SummaryEvent | null>;
   /** The first crawl is over. Until then another call of `prepare` goes on with it, as budget and hours allow. */
   readonly isPrepared: boolean;
-  /**
-   * Visits what is due. A tick that was cut off goes on first. `beganAt`: where the time to the next tick is counted from,
-   * if not from now.
-   */
+  /** Visits due pages. An interrupted tick goes on first. `beganAt`: the next tick is timed from here, not from now. */
   tick(beganAt?: number): Promise<TickEvent>;
-  /** Of the last tick, where nobody answered: what was asked for first. */
+  /** If no host answered in the last tick: the first page that was due. */
   readonly unanswered: Unanswered | null;
-  /** Start URLs that the last run was refused. */
+  /** Start URLs that the last run could not read, with the reason. */
   readonly refused: readonly RefusedStart[];
   /** The run under way. */
   readonly handle: CrawlHandle | null;
-  /** That run ends in good order, and so does one that is about to begin. */
+  /** Stops the run under way, and one that is about to begin. */
   stop(): void;
-  /** Another watch may begin at once. */
+  /** Ends the watch, so that another one may begin at once. */
   close(): Promise<void>;
 }
 
 /** What a tick visits. */
 interface Chosen extends Choice {
   budget: VisitBudget;
-  /** By the store's ids, in the order in which they were chosen. */
+  /** Page ids in the order in which they were chosen. */
   due: number[];
 }
 
@@ -79,7 +77,7 @@ interface Ended {
   isAtLimit: boolean;
 }
 
-/** A tick waits so long for a host that asks to be left alone: all others wait with it. */
+/** The longest pause of a host that a tick waits for, since all other hosts wait with it. */
 const PATIENCE_MS = 60_000;
 
 export function openWatch(request: WatchRequest): Watch {
@@ -94,11 +92,11 @@ class ProjectWatch implements Watch {
   unanswered: Unanswered | null = null;
   refused: readonly RefusedStart[] = [];
   #isStopped = false;
-  /** The project was cleared, where that was wanted. */
+  /** `--fresh` has cleared the project. */
   #hasBegun = false;
   /** The first crawl has just ended. */
   #isJustRead = false;
-  /** A run of this watch had the chance to read sitemaps. */
+  /** A run of this watch was allowed to read sitemaps. */
   #hasReadSitemaps = false;
   #refreshedAt = 0;
 
@@ -145,7 +143,7 @@ class ProjectWatch implements Watch {
       const ended = await this.#run(config, [...chosen.due], allowance);
       return await this.#kept.open((opened) => this.#conclude(opened, chosen, ended));
     } catch (error) {
-      // The plan has lent pages, and nobody will tell it what became of them.
+      // The plan has given pages away and will not learn what became of them.
       this.#kept.book = null;
       throw error;
     }
@@ -160,7 +158,7 @@ class ProjectWatch implements Watch {
     return this.#kept.leave();
   }
 
-  /** What to visit now, or why nothing. */
+  /** Chooses what to visit now, or says why nothing. */
   async #choose(opened: Opened): Promise<Chosen | TickEvent> {
     const { store, side, now } = opened;
     const { config, settings, project } = this.#request;
@@ -203,7 +201,7 @@ class ProjectWatch implements Watch {
     return { ...choice, budget, due: [...leftOvers, ...pages.map((page) => book.pageIdOf(page))] };
   }
 
-  /** The rest of a tick that was cut off. */
+  /** Goes on with an interrupted tick. */
   async #goOn(opened: Opened, last: StoredRun, budget: VisitBudget): Promise<Chosen | TickEvent> {
     const { store, side, now } = opened;
     const { config, project } = this.#request;
@@ -219,24 +217,24 @@ class ProjectWatch implements Watch {
     await kept.save(store, now);
     if (!hasRoom) return this.#idle(now, 'budget');
     const nothing = { pages: [], leftOvers: [], due: [], isIdle: false };
-    // Its own pages may be due again by now: those are of the next tick.
+    // Pages that this run has visited may be due again by now. They belong to the next tick.
     const sitemaps = { readsSitemaps: true, mayHaveMore: false };
     return { ...nothing, ...sitemaps, hasMoreLeftOvers: kept.state.hasLeftOvers, room, budget };
   }
 
-  /** The run has nothing left to visit: what is left of its room goes to further pages. */
+  /** The run has nothing left to visit. Its unused tokens go to further pages. */
   async #chooseFurther(chosen: Chosen, { now, left }: IdleRun): Promise<readonly number[]> {
     const { config, settings } = this.#request;
     const side = await openReadSide(config.storeAddress);
     try {
       const kept = this.#kept;
       const { run, pages: answered } = (await side.lastRun(kept.projectId))!;
-      // The run counts pages that were answered, the budget every visit.
+      // The run counts pages with an answer, the budget counts every visit.
       const visited = await uncharged(kept.counted(side), kept.state.openCharge!, run);
       const most = Math.min(chosen.budget.visits - visited, chosen.room - answered);
       if (most < 1) return [];
       const { book, unvisited } = await this.#learn({ side, now }, chosen, run, false);
-      // What a host left unvisited it will not answer now either.
+      // A host with an unvisited page is paused or does not answer.
       const leftOf = (hostId: number) => (unvisited.has(hostId) ? 0 : left(hostId));
       chosen.pages = await chooseFurther({ side, settings, book, now, most, left: leftOf });
       const found = chosen.pages.map((page) => book.pageIdOf(page));
@@ -248,8 +246,8 @@ class ProjectWatch implements Watch {
   }
 
   /**
-   * The plan learns from the run so far: from its visits, from the chosen pages that it could not visit, and from dates of
-   * sitemaps. Answers the hosts of such pages. `isCutOff`: they were not tried.
+   * The plan learns from the run so far: from its visits, from chosen pages that it did not visit, and from dates of
+   * sitemaps. Returns the hosts of unvisited pages. `isCutOff`: the run ended before it tried them.
    */
   async #learn(
     { side, now }: Pick<Opened, 'side' | 'now'>,
@@ -269,7 +267,7 @@ class ProjectWatch implements Watch {
     for (const page of waiting) {
       const hostId = book.hostIdOf(book.plan.hostOf(page));
       unvisited.add(hostId);
-      // A host that asked to be left alone is asked when that is over: its pages need no pause of their own.
+      // The pages of a paused host are due when its pause is over.
       if (isCutOff || paused.has(hostId)) book.plan.release(page);
       else book.giveUp(page, now);
     }
@@ -281,7 +279,7 @@ class ProjectWatch implements Watch {
     return { book, unvisited };
   }
 
-  /** The plan with everything seen since: by our own ticks, and by whoever else crawled the project. */
+  /** The plan, with all visits since learned: of ticks and of crawls by hand. */
   async #refresh(
     { side, now }: Pick<Opened, 'side' | 'now'>,
     onVisit?: (visit: VisitRowBrief) => void,
@@ -291,7 +289,7 @@ class ProjectWatch implements Watch {
     const { state } = kept;
     const toldRun = kept.book?.learnedRun ?? kept.learnedRun;
     const isFirst = kept.book === null && toldRun === 0;
-    // The clock was set back: what the plan has of times to come is read anew as of now, but not in the middle of a tick.
+    // The clock was set back: the plan is loaded again, with future times as now. Not within a tick, which holds its pages.
     if (now < this.#refreshedAt && onVisit === undefined) kept.book = null;
     this.#refreshedAt = now;
     if (kept.book === null) {
@@ -309,7 +307,7 @@ class ProjectWatch implements Watch {
       );
       kept.book = book;
     } else await kept.book.learn(side, now, false, onVisit);
-    // Of the first crawl everything is new, which is no news.
+    // After a first crawl everything is new, so nothing is emitted.
     if (isFirst) this.#request.outboxes?.begin(null, kept.book.learnedRun);
     else await this.#tellChanges(side, toldRun);
     const { all, host } = settings;
@@ -346,17 +344,17 @@ class ProjectWatch implements Watch {
     return this.#request.extensions?.clock ?? systemClock;
   }
 
-  /** What came of the tick: learned, told, paid for and kept. */
+  /** Ends the tick: the plan learns, changes are emitted, visits are charged, the state is saved. */
   async #conclude(opened: Opened, chosen: Chosen, { summary, isAtLimit }: Ended): Promise<TickEvent> {
     const { store, side, now } = opened;
     const kept = this.#kept;
     const { state } = kept;
-    // Workers that took part may have ended it at its limit.
+    // A worker that took part may have ended the run at its limit.
     const isCutOff = summary.status === 'interrupted' || isAtLimit || summary.pages >= chosen.room;
     const { book } = await this.#learn(opened, chosen, summary.run, isCutOff);
     await kept.chargeRun(opened, summary.run);
     state.firstRun ??= summary.run;
-    // A run that was cut off may be ended by hand, with a limit of its own.
+    // An interrupted run may be finished by hand, with another limit.
     state.hasLeftOvers = isCutOff || chosen.hasMoreLeftOvers;
     const counts = await countVisits(side, summary.run);
     const { Unreachable = 0, RateLimited = 0 } = summary.by_state;
@@ -372,7 +370,7 @@ class ProjectWatch implements Watch {
     };
   }
 
-  /** To who listens now, and to webhooks whatever they have not heard of yet. */
+  /** Emits changes of later runs, and queues for webhooks what they have not got yet. */
   async #tellChanges(side: ReadSide, afterRun: number): Promise<void> {
     const { project, onEvent, outboxes } = this.#request;
     const { projectId, learnedRun: toRun } = this.#kept.book!;

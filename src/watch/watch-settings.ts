@@ -1,4 +1,4 @@
-/** The options of a watch, read: numbers in place of texts. */
+/** The options of a watch as values: rates, hours, receivers. */
 import { readFile } from 'node:fs/promises';
 import type { RevisitKind } from '../change/revisit/revisit-plan.ts';
 import type { Config } from '../config/load-config.ts';
@@ -25,7 +25,7 @@ export function settingsOf(config: Config): WatchSettings {
   };
 }
 
-/** Who hears of changes besides the log. */
+/** Receivers of changes besides standard output. */
 export interface Receivers {
   webhooks: readonly string[];
   allowedHosts: readonly string[];
@@ -45,7 +45,7 @@ export async function receiversOf(config: Config): Promise<Receivers> {
   };
 }
 
-/** Told before anything is watched, not with the first event that is lost for it. A webhook's path is often its password. */
+/** Refuses a webhook address at the start, not at the first lost event. The path of a webhook is often a password, so it is not shown. */
 function refuseForbidden({ webhook, webhookAllow, sources }: Config): void {
   const guard = createAddressGuard(webhookAllow);
   for (const url of webhook.map((text) => new URL(text))) {
@@ -59,7 +59,7 @@ function refuseForbidden({ webhook, webhookAllow, sources }: Config): void {
   }
 }
 
-/** The file wins: whoever names it means it. Editors end files with a line break that is no part of the secret. */
+/** The file wins over the variable. A line break at its end is not part of the secret. */
 async function secretOf({ webhookSecret, webhookSecretFile: file, sources }: Config): Promise<string | null> {
   if (file === null) return webhookSecret;
   const place = sources['webhook-secret-file'].from;

@@ -1,28 +1,31 @@
 /**
- * What a watch keeps in the store beside the numbers of each page: the plan of revisits, the budget in hand, and who is
- * watching. One JSON text with the project; a text of another version is as good as none, for the history of visits
- * is the truth that a plan can be learned from anew.
+ * The state of a watch in the store, besides the numbers of each page: the plan of revisits, the budget with its log of
+ * charges, and who is watching. It is one JSON text of the project. A text of another version is ignored: the plan is
+ * learned again from the history of visits.
  */
 import type { RevisitKind, SavedPlan } from '../change/revisit/revisit-plan.ts';
-import type { LookConfig } from './choose-pages.ts';
+import type { Config } from '../config/load-config.ts';
 import type { SavedOutboxes } from './outbox.ts';
 import type { LearnedPart } from './plan-book.ts';
 import type { SavedSilence } from './silent-hosts.ts';
 import type { OpenCharge, SavedBudget } from './visit-budget.ts';
 import type { WatchSettings } from './watch-settings.ts';
 
-/** Who watches a project, and until when he must be heard of. */
+/** Options that decide which pages a tick visits, besides the settings of the watch. */
+export type ChoiceConfig = Pick<Config, 'maxPages' | 'discover' | 'feed' | 'sitemapCacheHours'>;
+
+/** Who watches the project. After `until`, a watch that was not heard of counts as ended. */
 export interface Watcher {
   /** See watcher.ts. */
   owner: string;
   until: number;
 }
 
-/** How the watch looks that is at work: for who asks what it is about to do. It never starts or sends anything. */
-export interface SavedLooks {
+/** Settings of the running watch, for the simulation of its ticks. They start nothing and send nothing. */
+export interface SavedTicks {
   settings: WatchSettings;
-  config: LookConfig;
-  /** The last look, where its time is not that of the budget. */
+  config: ChoiceConfig;
+  /** When the last tick began, if not when its budget was filled. */
   beganAt: number | null;
 }
 
@@ -31,25 +34,25 @@ export interface WatchState {
   plan: SavedPlan;
   /** The store's ids of the plan's hosts, in its order. */
   hostIds: number[];
-  /** Those that did not answer when they were last asked. */
+  /** Hosts without an answer. */
   silentHosts: SavedSilence;
-  /** Of a run that was cut off, what the plan has learned from; null where there is none. */
+  /** How much of an unfinished run the plan has learned; null: there is none. */
   learnedPart?: LearnedPart | null;
-  /** When the dates of sitemaps were last put before the plan, and when it last learned from all pages at once. */
+  /** When the plan last got dates of sitemaps, and when it last learned from all pages at once. */
   signalsReadAt: number;
   relearnedAt: number;
   /** Null before the first tick. */
   budget: SavedBudget | null;
-  /** The first run that was a tick; null before. Pages found since are the watch's to visit. */
+  /** The first tick's run; null before. The watch visits left-overs that were found since then. */
   firstRun: number | null;
-  /** The last tick ended with pages left that its budget had no room for. */
+  /** The last tick left pages that its budget had no tokens for. */
   hasLeftOvers: boolean;
   /** The run under way, or one whose watch was killed: its visits are not in the budget yet. */
   openCharge: OpenCharge | null;
   watcher: Watcher | null;
-  /** Null where no watch has kept it yet. */
-  looks?: SavedLooks | null;
-  /** How far each webhook has heard of what was found. */
+  /** Null: no watch has saved it yet. */
+  ticks?: SavedTicks | null;
+  /** The last event that each webhook got. */
   told: SavedOutboxes;
 }
 
@@ -82,7 +85,7 @@ export function newState(kind: RevisitKind): WatchState {
   };
 }
 
-/** What lies ahead was written by a clock that has been set back since: it is taken as now. The budget does so itself. */
+/** Times in the future were written before the clock was set back: they become now. The budget does so itself. */
 export function followClock(state: WatchState, now: number): void {
   const { hosts } = state.plan;
   state.signalsReadAt = Math.min(state.signalsReadAt, now);
@@ -107,12 +110,12 @@ export function writeState(state: WatchState): string {
   return JSON.stringify({ version: VERSION, ...rest, plan: { ...figures, hosts: columns } });
 }
 
-/** As many digits as a 32-bit number has; JSON knows no NaN. */
+/** The digits of a 32-bit float. JSON has no NaN. */
 function shortened(value: number): number | null {
   return Number.isFinite(value) ? (Number.isInteger(value) ? value : Number(value.toPrecision(9))) : null;
 }
 
-/** What is saved serves a plan by another rule, too, but for the price, which is in its own rule's measure. */
+/** The saved plan for a rule. A price has the unit of its own rule, so another rule begins without one. */
 export function planFor(state: WatchState | null, kind: RevisitKind): SavedPlan | undefined {
   if (state === null) return undefined;
   return state.kind === kind ? state.plan : { ...state.plan, price: null };
@@ -129,6 +132,5 @@ export function readState(text: string | null): WatchState | null {
       values.map((value) => value ?? Number.NaN),
     ]),
   ) as unknown as SavedPlan['hosts'];
-  // One that was kept before there were any knows of none.
-  return { ...state, silentHosts: state.silentHosts ?? {}, plan: { ...state.plan, hosts } };
+  return { ...state, plan: { ...state.plan, hosts } };
 }

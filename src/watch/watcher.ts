@@ -1,4 +1,4 @@
-/** One watch a project: whether the one that stands in the store still lives. */
+/** A project has one watch: whether the one that the store names is still alive. */
 import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
 import { sumiError } from '../errors.ts';
@@ -13,7 +13,7 @@ export interface Claim {
   now: number;
 }
 
-/** Throws while another watch is at work: it was heard of lately, or its run is under way. */
+/** Throws if another watch runs: it was heard of lately, or its run is under way. */
 export async function refuseSecondWatch(
   side: ReadSide,
   { project, last, watcher, now }: Claim,
@@ -27,26 +27,26 @@ export async function refuseSecondWatch(
   });
 }
 
-/** A watch that was heard of lately, and whose process was not found dead. */
+/** The watch was heard of lately, and its process was not found dead. */
 export function isAtWork(watcher: Watcher | null, now: number): boolean {
   return watcher !== null && watcher.until > now && !isDead(watcher.owner);
 }
 
-/** Machine, process, when that began, and a mark that no other has. */
+/** Machine, process, start of the process, and a random mark. */
 export function newOwner(): string {
   return [hostname(), process.pid, STARTED, randomBytes(4).toString('hex')].join(':');
 }
 
 const STARTED = Math.round(performance.timeOrigin);
 
-/** Of this machine, and not among its processes: in a container each new one gets the number of the last. */
+/** The process ran on this machine and has ended. In containers, process numbers repeat, so the start counts, too. */
 function isDead(owner: string): boolean {
   const [machine, pid, started] = owner.split(':');
   if (machine !== hostname()) return false;
   return Number(pid) === process.pid ? Number(started) !== STARTED : !isAlive(Number(pid));
 }
 
-/** Somebody is at work on it. */
+/** A worker is at work on the run. */
 export async function isRunAlive(side: ReadSide, last: StoredRun | null): Promise<boolean> {
   if (last?.status !== 'running') return false;
   for await (const { run, state } of side.workers()) if (run === last.run && state === 'alive') return true;

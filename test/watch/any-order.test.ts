@@ -1,4 +1,4 @@
-/** The promises of the budget under any order of looks, restarts, kills, other budgets and crawls by hand; the web's log is the judge. */
+/** The promises of the budget under any order of ticks, restarts, kills, other budgets and crawls by hand; the web's log is the judge. */
 import { cpSync, existsSync, rmSync } from 'node:fs';
 import Sqlite from 'better-sqlite3';
 import { expect, it } from 'vitest';
@@ -12,8 +12,8 @@ import { DAY_MS, useWatches } from './watch-bench.ts';
 
 const bench = useWatches();
 
-/** Visits of one look, all and by host, under the budgets that it was given. */
-interface Looked {
+/** Visits of one tick, all and by host, under the budgets that it was given. */
+interface Ticked {
   at: number;
   all: number;
   hosts: number[];
@@ -21,20 +21,20 @@ interface Looked {
   hostBudget: number | null;
 }
 
-/** Never more than N: what the looks of the last day visited is taken off, but for a twentieth of a day that may be missing. */
-function excessOf(looks: readonly Looked[]): string[] {
-  return looks.flatMap((look, i) => {
-    const before = looks.slice(0, i).filter(({ at }) => at > look.at - 0.95 * DAY_MS);
+/** Never more than N: what the ticks of the last day visited is taken off, but for a twentieth of a day that may be missing. */
+function excessOf(rounds: readonly Ticked[]): string[] {
+  return rounds.flatMap((tick, i) => {
+    const before = rounds.slice(0, i).filter(({ at }) => at > tick.at - 0.95 * DAY_MS);
     const made = before.reduce((sum, { all }) => sum + all, 0);
     const found: string[] = [];
-    if (look.all > Math.max(0, look.budget - made))
-      found.push(`look ${i}: ${look.all} after ${made} of ${look.budget}`);
-    for (const [host, visits] of look.hosts.entries()) {
-      if (look.hostBudget === null) continue;
+    if (tick.all > Math.max(0, tick.budget - made))
+      found.push(`tick ${i}: ${tick.all} after ${made} of ${tick.budget}`);
+    for (const [host, visits] of tick.hosts.entries()) {
+      if (tick.hostBudget === null) continue;
       const paid = before.filter(({ hostBudget }) => hostBudget !== null);
       const ofHost = paid.reduce((sum, { hosts }) => sum + hosts[host], 0);
-      if (visits > Math.max(0, look.hostBudget - ofHost))
-        found.push(`look ${i}: ${visits} of host ${host} after ${ofHost} of ${look.hostBudget}`);
+      if (visits > Math.max(0, tick.hostBudget - ofHost))
+        found.push(`tick ${i}: ${visits} of host ${host} after ${ofHost} of ${tick.hostBudget}`);
     }
     return found;
   });
@@ -105,10 +105,10 @@ it.each([1, 2, 3])(
       { pages, hosts: 2 },
       { ...{ breakerFailures: 2, breakerProbes: 0, robotsRetries: 0, robotsTtl: 60 }, allowedHosts: ['any'] },
     );
-    const looks: Looked[] = [];
+    const rounds: Ticked[] = [];
     let budgets = { budget: 12, hostBudget: null as number | null };
     let watch: Watch | null = null;
-    /** What killed looks asked for: their rest may ask once more for some of it, and nothing else changes until it is done. */
+    /** What killed ticks asked for: their rest may ask once more for some of it, and nothing else changes until it is done. */
     let killed: ReadonlySet<string> | null = null;
     for (let step = 0; step < 40; step++) {
       const { budget, hostBudget } = budgets;
@@ -136,7 +136,7 @@ it.each([1, 2, 3])(
       const asked = log.filter((entry) => entry.path !== '/robots.txt');
       const counted = asked.filter((entry) => !killed?.has(nameOf(entry)));
       const hosts = [0, 1].map((n) => counted.filter(({ host }) => host === n).length);
-      looks.push({ at, all: counted.length, hosts, budget, hostBudget });
+      rounds.push({ at, all: counted.length, hosts, budget, hostBudget });
       left?.putBack();
       watch = left === null ? current : null;
       if (left !== null) killed = new Set([...(killed ?? []), ...asked.map(nameOf)]);
@@ -157,8 +157,8 @@ it.each([1, 2, 3])(
       else if (what > 0.65) state.isDead = !state.isDead;
     }
     await watch?.close();
-    expect(looks.some(({ all }) => all > 0)).toBe(true);
-    expect(excessOf(looks)).toEqual([]);
+    expect(rounds.some(({ all }) => all > 0)).toBe(true);
+    expect(excessOf(rounds)).toEqual([]);
   },
   60_000,
 );

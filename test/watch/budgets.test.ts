@@ -1,4 +1,4 @@
-/** How a watch spends its budgets, of all pages and of each host: on the first crawl, at each look, over restarts and crashes. */
+/** How a watch spends its budgets, of all pages and of each host: on the first crawl, at each tick, over restarts and crashes. */
 import Sqlite from 'better-sqlite3';
 import { expect, it } from 'vitest';
 import { page } from '../crawls/crawl-site.ts';
@@ -15,7 +15,7 @@ it('crawls an unknown project first, and then visits what comes with the time, n
   expect((await watch.prepare())?.status).toBe('completed');
   expect(asked().length).toBe(12);
   const made: number[] = [];
-  for (let look = 0; look < 6; look++) {
+  for (let tick = 0; tick < 6; tick++) {
     await watch.tick();
     made.push(asked().length);
     clock.advance(6 * HOUR_MS);
@@ -28,12 +28,12 @@ it('crawls an unknown project first, and then visits what comes with the time, n
 it.each([
   ['all pages', { budget: '20/day' }],
   ['a host', { budget: '1000/day', hostBudget: '20/day' }],
-])('spends the budget of %s on the first crawl, look by look, over restarts too', async (_, budgets) => {
+])('spends the budget of %s on the first crawl, tick by tick, over restarts too', async (_, budgets) => {
   const { pages } = site(60);
   const { open, asked, clock, ticks, changes, read } = await bench({ pages }, budgets);
   const made: number[] = [];
   const found: string[] = [];
-  for (let look = 0; look < 20; look++) {
+  for (let tick = 0; tick < 20; tick++) {
     const watch = await open();
     await watch.prepare();
     await watch.tick();
@@ -41,8 +41,8 @@ it.each([
     const visited = asked();
     if (found.length < 61) found.push(...visited);
     for (const _each of visited) made.push(clock.now());
-    if (look === 0) expect(ticks()).toMatchObject([{ skipped: 'budget', budget_left: expect.any(Number) }]);
-    if (look === 0) expect(visited.length).toBe(20);
+    if (tick === 0) expect(ticks()).toMatchObject([{ skipped: 'budget', budget_left: expect.any(Number) }]);
+    if (tick === 0) expect(visited.length).toBe(20);
     clock.advance(DAY_MS / 4);
   }
   expect(new Set(found).size).toBe(61);
@@ -58,7 +58,7 @@ it.each([
   ['what a day has', 19, 20, [20, 20, 20, 20]],
   ['less than a day has', 17, 20, [18, 18, 18, 18]],
 ])(
-  'visits the whole day’s worth where cron looks once a day, after a first crawl that needs %s',
+  'visits the whole day’s worth where cron ticks once a day, after a first crawl that needs %s',
   async (_, others, budget, expected) => {
     const { pages } = site(others);
     const { open, asked, clock } = await bench({ pages }, { budget: `${budget}/day` });
@@ -131,26 +131,26 @@ it.each([
       return (small.pages['/'] as (exchange: Exchange) => void)(exchange);
     };
     const { open, asked, clock, crawl } = await bench({ pages: { '/': serve, '/p*': serve } }, budgets);
-    const look = async () => {
+    const tick = async () => {
       const watch = await open();
       await watch.prepare();
       await watch.tick();
       await watch.close();
       return asked().length;
     };
-    expect(await look()).toBe(20);
+    expect(await tick()).toBe(20);
     hand.left = 5;
     const options = { concurrency: 1, perHost: 1 };
     const stopped = await crawl(options, (handle) => {
       hand.stop = () => handle.stop();
     });
     expect([stopped.status, asked().length]).toEqual(['interrupted', 5]);
-    // There is no room yet, and by tomorrow it has been looked at twice.
-    expect(await look()).toBe(0);
+    // There is no room yet, and by tomorrow two ticks went by.
+    expect(await tick()).toBe(0);
     clock.advance(DAY_MS);
-    expect(await look()).toBe(20);
+    expect(await tick()).toBe(20);
     clock.advance(DAY_MS);
-    expect(await look()).toBe(16);
+    expect(await tick()).toBe(16);
   },
 );
 
@@ -170,7 +170,7 @@ it('gives nothing back for visits whose history was cleared', async () => {
 });
 
 it.each([10, 11])(
-  'finds orphans in a look that asks 10 pages of %d, and pays for their visits',
+  'finds orphans in a tick that asks 10 pages of %d, and pays for their visits',
   async (visits) => {
     const { pages, state } = site(9);
     const { crawl, open, asked, clock, changes } = await bench({ pages }, { budget: `${visits}/day` });
@@ -320,8 +320,8 @@ it('keeps to the budget of each host', async () => {
   );
   await crawl();
   expect(asked().length).toBe(41);
-  const perLook: number[][] = [];
-  for (let look = 0; look < 12; look++) {
+  const perTick: number[][] = [];
+  for (let tick = 0; tick < 12; tick++) {
     clock.advance(DAY_MS / 4);
     const watch = await open();
     await watch.prepare();
@@ -329,19 +329,19 @@ it('keeps to the budget of each host', async () => {
     await watch.close();
     const ofSecond = (path: string) => path.startsWith('1:');
     const visited = asked();
-    perLook.push([visited.filter(ofSecond).length, visited.filter((path) => !ofSecond(path)).length]);
+    perTick.push([visited.filter(ofSecond).length, visited.filter((path) => !ofSecond(path)).length]);
   }
-  // All that a day has at the first look, which knows of no visit; from the next day on what comes with the time.
-  expect(perLook.slice(0, 4)).toEqual([
+  // All that a day has at the first tick, which knows of no visit; from the next day on what comes with the time.
+  expect(perTick.slice(0, 4)).toEqual([
     [4, 4],
     [0, 0],
     [0, 0],
     [0, 0],
   ]);
-  expect(perLook.slice(4)).toEqual(Array.from({ length: 8 }, () => [1, 1]));
+  expect(perTick.slice(4)).toEqual(Array.from({ length: 8 }, () => [1, 1]));
 });
 
-it('keeps to the budget of a host in what a look finds too, visits the others meanwhile, and loses no page', async () => {
+it('keeps to the budget of a host in what a tick finds too, visits the others meanwhile, and loses no page', async () => {
   const { pages } = site(4);
   const state = { links: [] as string[] };
   const home = (exchange: Exchange) => {
@@ -370,7 +370,7 @@ it('keeps to the budget of a host in what a look finds too, visits the others me
   expect(new Set(changes().filter((line) => line.startsWith('new '))).size).toBe(12);
 });
 
-it('visits new pages of a host that had no room first when it has some, whatever was looked at meanwhile', async () => {
+it('visits new pages of a host that had no room first when it has some, whatever was visited meanwhile', async () => {
   const { pages } = site(1);
   const state = { links: [] as string[] };
   const home = (exchange: Exchange) => {
@@ -386,7 +386,7 @@ it('visits new pages of a host that had no room first when it has some, whatever
   const found: string[][] = [];
   clock.advance(DAY_MS);
   const watch = await open();
-  for (let look = 0; look < 9; look++) {
+  for (let tick = 0; tick < 9; tick++) {
     asked();
     await watch.tick();
     found.push(asked().filter((path) => path.startsWith('1:')));

@@ -58,7 +58,7 @@ const lines = (stdout: string) =>
     .map((line) => JSON.parse(line) as Record<string, unknown>);
 
 describe('sumi watch', () => {
-  it('--once crawls what is unknown, and then only looks', async () => {
+  it('--once crawls what is unknown, and then only ticks', async () => {
     const { web, run } = await setUp();
     const first = await run('watch', web.url('/'), '--once', '--json', '--delay', '0', '--discover', 'links');
     expect(first.stderr).toContain('completed, 3 pages');
@@ -71,7 +71,7 @@ describe('sumi watch', () => {
     expect(web.log.length).toBe(before);
   });
 
-  it('--once says of a look that nobody answered what was asked for', async () => {
+  it('--once says of a tick that nobody answered what was asked for', async () => {
     const { web, run, crawl } = await setUp();
     await crawl();
     // The last that was opened is the web.
@@ -81,7 +81,7 @@ describe('sumi watch', () => {
     expect(code).toBe(1);
   });
 
-  it('crawls a site of which only the sitemap was listed, and looks at one that was crawled before that', async () => {
+  it('crawls a site of which only the sitemap was listed, and visits one again that was crawled before that', async () => {
     const { web, run } = await setUp();
     const list = () => run('sitemap', web.url('/'), '--fresh', '--delay', '0');
     expect((await list()).code).toBe(0);
@@ -105,7 +105,7 @@ describe('sumi watch', () => {
     const store = new Sqlite(db);
     const kept = store.prepare('SELECT revisit_plan AS plan FROM project').pluck().get() as string;
     const state = JSON.parse(kept);
-    // When its look began, and when it ended.
+    // When its tick began, and when it ended.
     for (const host of Object.values(state.budget.hosts as Record<string, number[]>))
       for (const time of [1, 2]) host[time] -= 2 * 86_400_000;
     store.prepare('UPDATE project SET revisit_plan = ?').run(JSON.stringify(state));
@@ -161,7 +161,7 @@ describe('sumi watch', () => {
     const { code, stderr } = await run('watch', '--once', ...flags, '--drain-seconds', '0');
     expect(code).toBe(0);
     expect(web.log.length).toBeGreaterThan(3);
-    expect(stderr).toMatch(/not delivered to webhook 127\.0\.0\.1.*tried again at the next look/);
+    expect(stderr).toMatch(/not delivered to webhook 127\.0\.0\.1.*tried again at the next tick/);
     const kept = new Sqlite(db);
     expect(JSON.stringify(kept.prepare('SELECT revisit_plan FROM project').all())).not.toContain(
       'secret-path',
@@ -221,7 +221,7 @@ describe('sumi watch', () => {
     const { db, run, crawl } = await setUp();
     await crawl();
     const stays = startSumi(['watch', '--db', db, '--every', '1h']);
-    await stays.said('next look');
+    await stays.said('next tick');
     const second = await run('watch', '--once');
     expect(second.code).toBe(2);
     expect(second.stderr).toContain('is already being watched');
@@ -229,7 +229,7 @@ describe('sumi watch', () => {
     expect((await stays.finished).code).toBe(0);
     expect((await run('watch', '--once')).code).toBe(0);
     const killed = startSumi(['watch', '--db', db, '--every', '1h']);
-    await killed.said('next look');
+    await killed.said('next tick');
     killed.child.kill('SIGKILL');
     await killed.finished;
     expect((await run('watch', '--once')).code).toBe(0);

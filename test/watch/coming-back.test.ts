@@ -31,8 +31,8 @@ function site(count: number) {
   return { state, pages, gone, isWell: () => state.answers.clear() };
 }
 
-/** One look of a watch that begins anew each time, as cron does it; the pages it asked, in order of their names. */
-async function look({ open, asked }: WatchBench): Promise<string[]> {
+/** One tick of a watch that begins anew each time, as cron does it; the pages it asked, in order of their names. */
+async function tickOnce({ open, asked }: WatchBench): Promise<string[]> {
   const watch = await open();
   await watch.prepare();
   await watch.tick();
@@ -47,16 +47,16 @@ describe('a page that became of a type that is refused', () => {
     const { pages, state, isWell } = site(3);
     const watched = await bench({ pages }, { budget: '5000/day', every: 3600 });
     const { clock, changes } = watched;
-    await look(watched);
+    await tickOnce(watched);
     state.answers.set('/p1', PDF);
     for (let hour = 0; hour < 2; hour++) {
       clock.advance(HOUR_MS);
-      expect(await look(watched)).toContain('/p1');
+      expect(await tickOnce(watched)).toContain('/p1');
     }
     expect(changes()).toEqual(['changed /p1']);
     isWell();
     clock.advance(HOUR_MS);
-    await look(watched);
+    await tickOnce(watched);
     expect(changes()).toEqual(['changed /p1', 'changed /p1']);
   });
 
@@ -64,10 +64,10 @@ describe('a page that became of a type that is refused', () => {
     const { pages, state } = site(3);
     state.answers.set('/p1', PDF);
     const watched = await bench({ pages }, { budget: '5000/day', every: 3600 });
-    expect(await look(watched)).toContain('/p1');
+    expect(await tickOnce(watched)).toContain('/p1');
     for (let day = 0; day < 3; day++) {
       watched.clock.advance(DAY_MS);
-      expect(await look(watched)).toEqual(['/', '/p0', '/p2']);
+      expect(await tickOnce(watched)).toEqual(['/', '/p0', '/p2']);
     }
   });
 });
@@ -77,7 +77,7 @@ describe('a page that was gone', () => {
     const { pages, gone, isWell } = site(6);
     const watched = await bench({ pages }, { budget: '700/day', every: 3600 });
     const { clock, web, changes } = watched;
-    await look(watched);
+    await tickOnce(watched);
     gone('/p1');
     const start = clock.now();
     const hours: number[] = [];
@@ -85,7 +85,7 @@ describe('a page that was gone', () => {
       while (clock.now() < start + untilHour * HOUR_MS) {
         clock.advance(12 * HOUR_MS);
         const before = web.requestsTo('/p1').length;
-        await look(watched);
+        await tickOnce(watched);
         if (web.requestsTo('/p1').length > before) hours.push((clock.now() - start) / HOUR_MS);
       }
     };
@@ -100,48 +100,48 @@ describe('a page that was gone', () => {
     expect(hours.length - back).toBeGreaterThan(3);
   }, 60_000);
 
-  it('comes back at once with the page that leads to it: a site that was all gone is whole after two looks', async () => {
+  it('comes back at once with the page that leads to it: a site that was all gone is whole after two ticks', async () => {
     const { pages, gone, isWell, state } = site(9);
     state.more.set('/p3', ['/pdeep']);
     const watched = await bench({ pages }, { budget: '5000/day', every: 3600 });
-    await look(watched);
+    await tickOnce(watched);
     const { clock, changes } = watched;
     gone('/', '/pdeep', ...state.links);
     clock.advance(HOUR_MS);
-    await look(watched);
+    await tickOnce(watched);
     expect(changes().filter((line) => line.startsWith('gone ')).length).toBe(11);
     isWell();
     for (let hour = 0; hour < 3; hour++) {
       clock.advance(HOUR_MS);
-      await look(watched);
+      await tickOnce(watched);
     }
     expect(new Set(changes().filter((line) => line.startsWith('changed '))).size).toBe(11);
     clock.advance(HOUR_MS);
-    expect((await look(watched)).length).toBe(11);
+    expect((await tickOnce(watched)).length).toBe(11);
   });
 
   it('comes back at once when it is linked again', async () => {
     const { pages, state } = site(20);
     const watched = await bench({ pages }, { budget: '5000/day', every: 3600 });
     const { clock, changes } = watched;
-    await look(watched);
+    await tickOnce(watched);
     const [kept, dropped] = [state.links.slice(0, 10), state.links.slice(10)];
     state.links = kept;
     clock.advance(HOUR_MS);
-    await look(watched);
+    await tickOnce(watched);
     expect(changes().filter((line) => line.startsWith('gone ')).length).toBe(10);
     clock.advance(2 * DAY_MS);
-    await look(watched);
+    await tickOnce(watched);
     // They answer, but nothing leads to them: a day is over, and they are asked once.
     clock.advance(HOUR_MS);
-    expect((await look(watched)).length).toBe(11);
+    expect((await tickOnce(watched)).length).toBe(11);
     state.links = [...kept, ...dropped];
     clock.advance(HOUR_MS);
-    await look(watched);
+    await tickOnce(watched);
     clock.advance(HOUR_MS);
-    expect(await look(watched)).toEqual(expect.arrayContaining(dropped));
+    expect(await tickOnce(watched)).toEqual(expect.arrayContaining(dropped));
     clock.advance(HOUR_MS);
-    expect((await look(watched)).length).toBe(21);
+    expect((await tickOnce(watched)).length).toBe(21);
   });
 
   it('is asked again when a sitemap that was read since still names it', async () => {
@@ -158,12 +158,12 @@ describe('a page that was gone', () => {
       { budget: '5000/day', every: 3600, discover: ['sitemap', 'links'], sitemapCacheHours: 2 },
     );
     const { clock, web } = watched;
-    await look(watched);
+    await tickOnce(watched);
     gone('/p1', '/p2');
     const asked: string[][] = [];
     for (let hour = 0; hour < 12; hour++) {
       clock.advance(HOUR_MS);
-      asked.push(await look(watched));
+      asked.push(await tickOnce(watched));
     }
     const times = (path: string) => asked.filter((paths) => paths.includes(path)).length;
     expect(web.requestsTo('/sitemap.xml').length).toBeGreaterThan(4);
@@ -198,16 +198,16 @@ it('goes on when the start URL is gone: the pages it led to stay, and it is aske
   const { pages, gone, isWell } = site(9);
   const watched = await bench({ pages }, { budget: '5000/day', every: 3600 });
   const { clock, changes } = watched;
-  await look(watched);
+  await tickOnce(watched);
   gone('/');
   clock.advance(HOUR_MS);
-  await look(watched);
+  await tickOnce(watched);
   expect(changes()).toEqual(['gone /']);
   clock.advance(HOUR_MS);
-  expect((await look(watched)).length).toBe(10);
+  expect((await tickOnce(watched)).length).toBe(10);
   isWell();
   clock.advance(HOUR_MS);
-  await look(watched);
+  await tickOnce(watched);
   expect(changes()).toEqual(['gone /', 'changed /']);
 });
 
@@ -215,15 +215,15 @@ it('visits a page that redirects as any other, and tells when it is one again', 
   const { pages, state, isWell } = site(3);
   const watched = await bench({ pages }, { budget: '5000/day', every: 3600 });
   const { clock, changes } = watched;
-  await look(watched);
+  await tickOnce(watched);
   state.answers.set('/p1', { status: 301, headers: { location: '/p2' } });
   for (let hour = 0; hour < 3; hour++) {
     clock.advance(HOUR_MS);
-    expect(await look(watched)).toContain('/p1');
+    expect(await tickOnce(watched)).toContain('/p1');
   }
   isWell();
   clock.advance(HOUR_MS);
-  await look(watched);
+  await tickOnce(watched);
   expect(changes()).toEqual(['changed /p1', 'changed /p1']);
 });
 
@@ -241,7 +241,7 @@ describe('a clock that was ahead and is set back', () => {
     const one = stays ? await open() : null;
     await one?.prepare();
     const tick = async () => {
-      if (one === null) return look(watched);
+      if (one === null) return tickOnce(watched);
       await one.tick();
       return asked().sort();
     };
@@ -263,15 +263,15 @@ describe('a clock that was ahead and is set back', () => {
     const { pages, state } = site(5);
     const watched = await bench({ pages }, { budget: '5000/day', every: 3600 });
     const { clock, changes, crawl, read } = watched;
-    await look(watched);
+    await tickOnce(watched);
     clock.advance(30 * DAY_MS);
-    await look(watched);
+    await tickOnce(watched);
     clock.advance(-20 * DAY_MS);
     state.versions.set('/p3', 1);
     await crawl({ mode: 'incremental' });
     const crawledAt = clock.now();
     clock.advance(60_000);
-    await look(watched);
+    await tickOnce(watched);
     expect(changes()).toEqual(['changed /p3']);
     await read(async (side) => {
       for await (const rows of side.revisitPages(1))
@@ -293,11 +293,11 @@ it('tells and learns before history is cleared, where none is kept', async () =>
   );
   const { clock, changes, ticks, read } = watched;
   tickTock = () => clock.advance(1000);
-  await look(watched);
+  await tickOnce(watched);
   for (let day = 0; day < 4; day++) {
     clock.advance(DAY_MS);
     state.versions.set('/p1', day + 1);
-    await look(watched);
+    await tickOnce(watched);
   }
   expect(changes()).toEqual(Array(4).fill('changed /p1'));
   expect(ticks().at(-1)).toMatchObject({ changed: 1, unchanged: 5 });
@@ -318,17 +318,17 @@ it('tells what a crawl by hand found, also when it begins anew, with the run tha
   const { pages, state } = site(5);
   const watched = await bench({ pages }, { budget: '5000/day', every: 3600 });
   const { clock, crawl, events, ticks } = watched;
-  await look(watched);
+  await tickOnce(watched);
   clock.advance(HOUR_MS);
-  await look(watched);
+  await tickOnce(watched);
   clock.advance(HOUR_MS);
   state.versions.set('/p2', 1);
   const { run } = await crawl({ mode: 'incremental' });
   clock.advance(60_000);
-  await look(watched);
+  await tickOnce(watched);
   expect(events.filter(({ type }) => type === 'change')).toEqual([
     expect.objectContaining({ run, outcome: 'changed', url: expect.stringContaining('/p2') }),
   ]);
-  // The counts of a look are of its own visits.
+  // The counts of a tick are of its own visits.
   expect(ticks().at(-1)).toMatchObject({ run: null, changed: 0 });
 });

@@ -96,7 +96,7 @@ function announcer(options: {
   announcer.outboxes.begin({}, 6);
   const queue = {
     drained: () => announcer.drained(),
-    /** To the command, and as found in the store by a look. */
+    /** To the command, and as found in the store by a tick. */
     async push(event: ChangeEvent) {
       announcer.push(event);
       await announcer.outboxes.fill(async function* () {
@@ -176,8 +176,8 @@ describe('a webhook', () => {
     await queue.drained();
     expect(received).toEqual([]);
     const [plain, hidden] = told.map(({ error }) => error).sort();
-    expect(plain).toBe('http:// is not allowed to 127.0.0.1, tried again at the next look');
-    expect(hidden).toMatch(/^localhost is .*no public address, tried again at the next look$/);
+    expect(plain).toBe('http:// is not allowed to 127.0.0.1, tried again at the next tick');
+    expect(hidden).toMatch(/^localhost is .*no public address, tried again at the next tick$/);
   });
 });
 

@@ -1,4 +1,4 @@
-/** What a watch makes of visits that fail, where the look they belong to is cut off. */
+/** What a watch makes of visits that fail, where the tick they belong to is cut off. */
 import { expect, it } from 'vitest';
 import { openReadSide } from '../../src/store/open-store.ts';
 import { explainRevisit } from '../../src/watch/explain-revisit.ts';
@@ -11,7 +11,7 @@ it.each([
   ['goes on', false],
   ['begins anew', true],
 ])(
-  'learns once from a visit that failed in a look that was cut off, where the watch %s',
+  'learns once from a visit that failed in a tick that was cut off, where the watch %s',
   async (_, isNew) => {
     const { pages, state } = site(6);
     const { open, crawl, clock, web, path } = await bench(
@@ -30,10 +30,10 @@ it.each([
     };
     await watch.prepare();
     const before = web.log.length;
-    const look = watch.tick();
+    const tick = watch.tick();
     while (web.log.length < before + 3) await new Promise((resolve) => setImmediate(resolve));
     watch.handle!.stop();
-    expect(await look).toMatchObject({ status: 'interrupted' });
+    expect(await tick).toMatchObject({ status: 'interrupted' });
     await again();
     const side = await openReadSide(path);
     const nextVisitOf = async (name: string) => {

@@ -1,4 +1,4 @@
-/** What `sumi why` tells of a page's next visit while a watch is at work, held against the server's log of later looks. */
+/** What `sumi why` tells of a page's next visit while a watch is at work, held against the server's log of later ticks. */
 import { expect, it } from 'vitest';
 import { explainPage } from '../../src/project/explain-page.ts';
 import { page } from '../crawls/crawl-site.ts';
@@ -11,7 +11,7 @@ const QUARTER_MS = HOUR_MS / 4;
 
 interface Foreseen {
   /** 1 is the next one. */
-  look: number;
+  tick: number;
   afterMs: number;
   waitsFor: string | null;
 }
@@ -29,30 +29,30 @@ async function foresee({ read, clock, web }: WatchBench, paths: readonly string[
       });
       const { visit_at, waits_for } = revisit!.watch!;
       const afterMs = Date.parse(visit_at!) - clock.now();
-      told.set(path, { look: Math.ceil(afterMs / QUARTER_MS), afterMs, waitsFor: waits_for });
+      told.set(path, { tick: Math.ceil(afterMs / QUARTER_MS), afterMs, waitsFor: waits_for });
     }
     return told;
   });
 }
 
 /** Looks a quarter of an hour apart, from beginning to beginning, as `sumi watch` makes them. */
-function looksOf({ clock, asked }: WatchBench, watch: { tick(): Promise<unknown> }) {
+function ticksOf({ clock, asked }: WatchBench, watch: { tick(): Promise<unknown> }) {
   let next = clock.now() + QUARTER_MS;
   /** So many of them: in which each page was asked first. */
   return async (count: number) => {
     const visited = new Map<string, number>();
     asked();
-    for (let look = 1; look <= count; look++) {
+    for (let tick = 1; tick <= count; tick++) {
       clock.advance(next - clock.now());
       next += QUARTER_MS;
       await watch.tick();
-      for (const path of asked()) if (!visited.has(path)) visited.set(path, look);
+      for (const path of asked()) if (!visited.has(path)) visited.set(path, tick);
     }
     return visited;
   };
 }
 
-it('is the look in which the page is then visited, where the budget decides', async () => {
+it('is the tick in which the page is then visited, where the budget decides', async () => {
   const { pages } = site(30);
   const serve = pages!['/'] as (exchange: Exchange) => void;
   let own: WatchBench | null = null;
@@ -64,16 +64,16 @@ it('is the look in which the page is then visited, where the budget decides', as
   own = await bench({ pages: { '/': slowly, '/p*': slowly } }, { budget: '480/day', perHost: 1 });
   const watch = await own.open();
   await watch.prepare();
-  const look = looksOf(own, watch);
+  const tick = ticksOf(own, watch);
   await watch.tick();
-  // What the first crawl spent has to come again first; some looks are made, so that pages have visits of several ages.
-  await look(4);
+  // What the first crawl spent has to come again first; some ticks are made, so that pages have visits of several ages.
+  await tick(4);
   const paths = ['/', ...numbers(30).map((n) => `/p${n}`)];
   const foreseen = await foresee(own, paths);
-  const visited = await look(12);
+  const visited = await tick(12);
   expect(visited.size).toBe(31);
-  for (const path of paths) expect([path, foreseen.get(path)!.look]).toEqual([path, visited.get(path)!]);
-  // Five visits a look for 31 pages: most have to wait for others.
+  for (const path of paths) expect([path, foreseen.get(path)!.tick]).toEqual([path, visited.get(path)!]);
+  // Five visits a tick for 31 pages: most have to wait for others.
   expect(new Set(visited.values()).size).toBeGreaterThan(4);
   expect([...foreseen.values()].filter(({ waitsFor }) => waitsFor === 'budget').length).toBeGreaterThan(15);
   await watch.close();
@@ -129,21 +129,21 @@ it('waits for the pause that the host asked for, and for the budget of the host'
   });
   const watch = await own.open();
   await watch.prepare();
-  const look = looksOf(own, watch);
+  const tick = ticksOf(own, watch);
   await watch.tick();
-  await look(2);
+  await tick(2);
   state.isBusy = true;
-  const refused = await look(1);
+  const refused = await tick(1);
   expect([...refused.keys()].filter((path) => path.startsWith('1:')).length).toBeGreaterThan(0);
   state.isBusy = false;
   const paths = numbers(4).map((n) => `/p${n}`);
   const foreseen = await foresee(own, paths, 1);
   const others = await foresee(own, paths, 0);
-  const visited = await look(28);
+  const visited = await tick(28);
   for (const path of paths) {
-    expect([path, foreseen.get(path)!.look]).toEqual([path, visited.get(`1:${path}`)!]);
+    expect([path, foreseen.get(path)!.tick]).toEqual([path, visited.get(`1:${path}`)!]);
     expect(foreseen.get(path)!.afterMs).toBeGreaterThan(0.8 * HOUR_MS);
-    expect([path, others.get(path)!.look]).toEqual([path, visited.get(path)!]);
+    expect([path, others.get(path)!.tick]).toEqual([path, visited.get(path)!]);
   }
   expect([...foreseen.values()].some(({ waitsFor }) => waitsFor === 'pause')).toBe(true);
   expect([...others.values()].some(({ waitsFor }) => waitsFor === 'host budget')).toBe(true);

@@ -3,7 +3,8 @@
 import type { Sql } from 'postgres';
 import { afterEach, expect, it } from 'vitest';
 import { loadConfig } from '../../src/config/load-config.ts';
-import { type CrawlHandle, joinCrawl, startCrawl } from '../../src/crawl/start-crawl.ts';
+import type { CrawlHandle } from '../../src/crawl/run/crawl-handle.ts';
+import { joinCrawl, startCrawl } from '../../src/crawl/start-crawl.ts';
 import { systemClock } from '../../src/primitives/clock.ts';
 import { configOfRun } from '../../src/project/config-of-run.ts';
 import { openRunList } from '../../src/store/open-store.ts';
@@ -61,7 +62,7 @@ async function setUp(budgets: { budget: string; hostBudget?: string; hours?: str
 async function payLongAgo(sql: Sql): Promise<void> {
   const [{ plan }] = await sql.unsafe<{ plan: string }[]>('SELECT revisit_plan AS plan FROM project');
   const kept = JSON.parse(plan);
-  // In hand, then of each look two times and a number.
+  // In hand, then of each tick two times and a number.
   const earlier = (purse: number[]) => purse.map((value, i) => (i % 3 === 0 ? value : value - BACK));
   const { tickedAt, all, hosts } = kept.budget as {
     tickedAt: number;
@@ -150,7 +151,7 @@ const LONG_AGO = `UPDATE visit SET visited_at = visited_at - ${BACK};
   UPDATE fetched SET visited_at = visited_at - ${BACK};
   UPDATE run SET started_at = started_at - ${BACK}, finished_at = finished_at - ${BACK};`;
 
-it('finds orphans in a look that asks as many pages as it may', async () => {
+it('finds orphans in a tick that asks as many pages as it may', async () => {
   const { sql, state, web, config, events, open } = await setUp({ budget: '3/day' });
   const crawl = await startCrawl({ config: { ...config, project: 'watched' }, startUrls: [web.url('/')] });
   await crawl.finished;

@@ -1,4 +1,4 @@
-/** What a look keeps of its visits for pages that sitemaps may name, where there are any to be read, and what becomes of that. */
+/** What a tick keeps of its visits for pages that sitemaps may name, where there are any to be read, and what becomes of that. */
 import { expect, it } from 'vitest';
 import { page } from '../crawls/crawl-site.ts';
 import { answer, type Exchange } from '../web/fake-web.ts';
@@ -40,11 +40,11 @@ it.each([
     perDay.push(asked().length);
     clock.advance(DAY_MS);
   }
-  // Before the first look nobody knows what a page’s site has.
+  // Before the first tick nobody knows what a page’s site has.
   expect(perDay.slice(1)).toEqual(Array.from({ length: 5 }, () => 10));
 });
 
-it('finds a sitemap that a site gets later, within some days, though every look is full', async () => {
+it('finds a sitemap that a site gets later, within some days, though every tick is full', async () => {
   const { pages } = site(40);
   const sitemap = { isThere: false };
   const serve = (exchange: Exchange) =>
@@ -65,7 +65,7 @@ it('finds a sitemap that a site gets later, within some days, though every look 
   expect(changes()).toEqual(['new /p77']);
 });
 
-it('visits what is named first, and pages of the plan for what that leaves, within the room of a look', async () => {
+it('visits what is named first, and pages of the plan for what that leaves, within the room of a tick', async () => {
   const { pages } = site(60);
   const named = ['/p77'];
   const sitemap = (exchange: Exchange) =>

@@ -59,7 +59,7 @@ async function live(options: Partial<WatchLife> = {}, { pages = SITE, flags = {}
   };
 }
 
-it('looks every so often until it is told to stop, and then lets another one in at once', async () => {
+it('ticks every so often until it is told to stop, and then lets another one in at once', async () => {
   const { waited, clock, abort, end, ticks, open, asked } = await live({}, { flags: { budget: '96/day' } });
   await waited(1);
   asked();
@@ -74,7 +74,7 @@ it('looks every so often until it is told to stop, and then lets another one in 
   expect(await (await open()).prepare()).toBeNull();
 });
 
-it('ends after one look when that is all it is for', async () => {
+it('ends after one tick when that is all it is for', async () => {
   const { end, ticks } = await live({ isOnce: true });
   expect(await end).toBe('done');
   expect(ticks().length).toBe(1);
@@ -90,15 +90,15 @@ it('visits nothing where it is told to stop before its run has begun, and goes o
   await next.close();
 });
 
-it('visits nothing of a look where it is told to stop while pages are chosen', async () => {
+it('visits nothing of a tick where it is told to stop while pages are chosen', async () => {
   const { crawl, clock, asked, open } = await bench({ pages: SITE }, { budget: '48/day' });
   await crawl();
   clock.advance(DAY_MS);
   asked();
   const watch = await open();
-  const looked = watch.tick();
+  const ticked = watch.tick();
   watch.stop();
-  expect(await looked).toMatchObject({ run: 2, status: 'interrupted', due: 2 });
+  expect(await ticked).toMatchObject({ run: 2, status: 'interrupted', due: 2 });
   expect(asked()).toEqual([]);
   await watch.close();
   const next = await open();
@@ -106,7 +106,7 @@ it('visits nothing of a look where it is told to stop while pages are chosen', a
   await next.close();
 });
 
-it('says after its only look that nobody answered', async () => {
+it('says after its only tick that nobody answered', async () => {
   let isDown = false;
   const home = (exchange: Exchange) => {
     if (isDown) exchange.response.socket!.resetAndDestroy();
@@ -121,13 +121,13 @@ it('says after its only look that nobody answered', async () => {
   expect(ticks()).toMatchObject([{ status: 'failed', due: 1, failed: 1 }]);
 });
 
-it('misses a look while somebody else has the store, and goes on after that', async () => {
+it('misses a tick while somebody else has the store, and goes on after that', async () => {
   const { waited, clock, path, missed, ticks, abort, end } = await live();
   await waited(1);
   const other = await openStore({ address: path, clock, onFailure: () => {} });
   clock.advance(HOUR_MS);
   await waited(2);
-  expect(missed).toEqual(['db-locked']);
+  expect(missed).toEqual(['db-open-here']);
   expect(ticks().length).toBe(1);
   await other.close();
   clock.advance(HOUR_MS);
@@ -143,7 +143,7 @@ it('ends as it would have though somebody else has the store', async () => {
   const other = await openStore({ address: path, clock, onFailure: () => {} });
   abort.abort();
   expect(await end).toBe('stopped');
-  expect(missed).toEqual(['db-locked']);
+  expect(missed).toEqual(['db-open-here']);
   await other.close();
   clock.advance(DAY_MS);
   const next = await open();
@@ -151,7 +151,7 @@ it('ends as it would have though somebody else has the store', async () => {
   await next.close();
 });
 
-it('misses looks while the database is away, but ends where it never was there', async () => {
+it('misses ticks while the database is away, but ends where it never was there', async () => {
   const away = sumiError('store-unreachable', { store: 'postgres://db', reason: 'connect ECONNREFUSED' });
   const outcomes = [null, away, away, null];
   const watch: Watch = {
@@ -242,7 +242,7 @@ describe('at the end of its hours', () => {
     await end;
   });
 
-  it('ends a look with what is under way, and goes on with it in the next ones: each has its tick', async () => {
+  it('ends a tick with what is under way, and goes on with it in the next ones: each has its tick', async () => {
     const { pages, closeSoon } = closingSite();
     const first = async (started: WatchBench) => {
       await started.crawl();

@@ -1,4 +1,4 @@
-/** A host that does not answer costs a watch one page a look, no waiting, and nothing of what is due to the others. */
+/** A host that does not answer costs a watch one page a tick, no waiting, and nothing of what is due to the others. */
 import Sqlite from 'better-sqlite3';
 import { expect, it } from 'vitest';
 import { page } from '../crawls/crawl-site.ts';
@@ -41,8 +41,8 @@ async function passing<T>({ clock }: WatchBench, work: Promise<T>): Promise<T> {
   return done;
 }
 
-/** A look of a watch that begins anew, as by cron: how often the living host was asked for pages, and the other one for anything. */
-async function lookOnce({ open, asked, web }: WatchBench): Promise<[living: number, other: number]> {
+/** A tick of a watch that begins anew, as by cron: how often the living host was asked for pages, and the other one for anything. */
+async function tickOnce({ open, asked, web }: WatchBench): Promise<[living: number, other: number]> {
   const before = web.log.length;
   const watch = await open();
   await watch.prepare();
@@ -56,9 +56,9 @@ it.each([
   ['its pages were never asked', { isDead: true }, DAY_MS, 20],
   ['robots.txt is not to be had', { isRobotsDown: true }, DAY_MS, 20],
   ['robots.txt is known', { isDead: true, robotsTtl: 2_000_000 }, DAY_MS, 20],
-  ['there are two visits a look', { isDead: true }, 6 * HOUR_MS, 8],
+  ['there are two visits a tick', { isDead: true }, 6 * HOUR_MS, 8],
 ])(
-  'asks a silent host once a look and waits for nothing, where %s, and the other as ever',
+  'asks a silent host once a tick and waits for nothing, where %s, and the other as ever',
   async (_, how, apartMs, perDay) => {
     const { robotsTtl = 60, ...trouble } = how as { robotsTtl?: number };
     const { state, pages } = twoHosts(30);
@@ -68,32 +68,32 @@ it.each([
     asked();
     const room = perDay * (apartMs / DAY_MS);
     clock.advance(3 * DAY_MS);
-    await lookOnce(watched);
+    await tickOnce(watched);
     Object.assign(state, trouble);
     clock.advance(DAY_MS);
     // Until it was silent once nobody knows.
-    for (let look = 0, met = false; !met; look++) {
+    for (let tick = 0, met = false; !met; tick++) {
       const startedAt = clock.now();
-      const [, other] = await passing(watched, lookOnce(watched));
+      const [, other] = await passing(watched, tickOnce(watched));
       met = other > 0;
-      expect(look).toBeLessThan(40);
+      expect(tick).toBeLessThan(40);
       clock.advance(startedAt + apartMs - clock.now());
     }
-    const looks: [number, number][] = [];
-    for (let look = 0; look < 8; look++) {
-      // The clock stands still: a look that waited would never end.
-      looks.push(await lookOnce(watched));
+    const ticks: [number, number][] = [];
+    for (let tick = 0; tick < 8; tick++) {
+      // The clock stands still: a tick that waited would never end.
+      ticks.push(await tickOnce(watched));
       clock.advance(apartMs);
     }
-    for (const [living, other] of looks) {
+    for (const [living, other] of ticks) {
       expect(living).toBeGreaterThanOrEqual(room - Math.max(1, room / 10));
       expect(other).toBeLessThanOrEqual(1);
     }
-    expect(looks.filter(([, other]) => other > 0).length).toBeGreaterThan(3);
+    expect(ticks.filter(([, other]) => other > 0).length).toBeGreaterThan(3);
     Object.assign(state, { isDead: false, isRobotsDown: false });
     const after: number[] = [];
-    for (let look = 0; look < 10; look++) {
-      await lookOnce(watched);
+    for (let tick = 0; tick < 10; tick++) {
+      await tickOnce(watched);
       const { log } = watched.web;
       after.push(log.length);
       clock.advance(apartMs);
@@ -113,50 +113,50 @@ it('visits all pages of a host as soon as one of them is answered, however long 
   const { clock, web, crawl } = watched;
   await crawl();
   clock.advance(HOUR_MS);
-  await lookOnce(watched);
+  await tickOnce(watched);
   state.isDead = true;
   clock.advance(HOUR_MS);
-  await passing(watched, lookOnce(watched));
-  const asksOfLook = async () => {
+  await passing(watched, tickOnce(watched));
+  const asksOfTick = async () => {
     clock.advance(HOUR_MS);
     const before = web.log.length;
-    await lookOnce(watched);
+    await tickOnce(watched);
     return web.log.slice(before).filter(({ host }) => host === 1);
   };
   let asks = 0;
-  for (let hour = 0; hour < 3 * 24; hour++) asks += (await asksOfLook()).length;
+  for (let hour = 0; hour < 3 * 24; hour++) asks += (await asksOfTick()).length;
   // Ever more rarely.
   expect([asks > 3, asks < 20]).toEqual([true, true]);
   // One of them has just been tried in vain, and would be left alone for days.
   let last = 0;
-  for (let hour = 0; hour < 4 * 24 && last === 0; hour++) last = (await asksOfLook()).length;
+  for (let hour = 0; hour < 4 * 24 && last === 0; hour++) last = (await asksOfTick()).length;
   expect(last).toBe(1);
   state.isDead = false;
-  const found = (await asksOfLook()).filter(({ path }) => path !== '/robots.txt');
+  const found = (await asksOfTick()).filter(({ path }) => path !== '/robots.txt');
   expect(found.length).toBe(1);
-  const others = (await asksOfLook()).filter(({ path }) => path !== '/robots.txt').map(({ path }) => path);
+  const others = (await asksOfTick()).filter(({ path }) => path !== '/robots.txt').map(({ path }) => path);
   expect(new Set([found[0].path, ...others])).toEqual(new Set(['/p0', '/p1', '/p2']));
 }, 60_000);
 
-it('waits for no pause that an earlier run left on a silent host: it is asked at the first look after that', async () => {
+it('waits for no pause that an earlier run left on a silent host: it is asked at the first tick after that', async () => {
   const { state, pages } = twoHosts(30);
   const watched = await bench({ pages, hosts: 2 }, { ...OPTIONS, budget: '1000/day', every: 3600 });
   const { clock, crawl, path } = watched;
   await crawl();
   clock.advance(DAY_MS);
-  await lookOnce(watched);
+  await tickOnce(watched);
   state.isDead = true;
   clock.advance(HOUR_MS);
-  await passing(watched, lookOnce(watched));
+  await passing(watched, tickOnce(watched));
   // As a run leaves it that is killed while it waits.
   const db = new Sqlite(path);
   db.prepare('UPDATE host SET blocked_until = ? WHERE failures > 0').run(clock.now() + 8.5 * HOUR_MS);
   db.close();
   const asks: number[] = [];
-  for (let look = 0; look < 14; look++) {
+  for (let tick = 0; tick < 14; tick++) {
     clock.advance(HOUR_MS);
-    // The clock stands still: a look that waited would never end.
-    const [living, other] = await lookOnce(watched);
+    // The clock stands still: a tick that waited would never end.
+    const [living, other] = await tickOnce(watched);
     expect(living).toBeGreaterThan(0);
     asks.push(other);
   }
@@ -174,7 +174,7 @@ it('takes a page that never answers for what it is, where the others of its host
   for (let hour = 0; hour < 9; hour++) {
     clock.advance(HOUR_MS);
     const before = web.log.length;
-    await lookOnce(watched);
+    await tickOnce(watched);
     const asked = web.log.slice(before).filter(({ host, path }) => host === 1 && path.startsWith('/p'));
     expect(new Set(asked.map(({ path }) => path)).size).toBeGreaterThanOrEqual(5);
   }
@@ -182,7 +182,7 @@ it('takes a page that never answers for what it is, where the others of its host
   expect(web.requestsTo('/p5', 1).length).toBe(3);
 });
 
-it('visits a page that was given up before its first visit, though another one was answered in the same look', async () => {
+it('visits a page that was given up before its first visit, though another one was answered in the same tick', async () => {
   const down = new Set<number>();
   const links: [path: string, host: number][] = [['/p0', 1]];
   const serve = (exchange: Exchange) => {
@@ -196,21 +196,21 @@ it('visits a page that was given up before its first visit, though another one w
     { ...OPTIONS, robotsRetries: 0, budget: '1000/day', every: 3600 },
   );
   const watch = await open();
-  const look = async () => {
+  const tick = async () => {
     clock.advance(DAY_MS);
     await watch.tick();
     return asked();
   };
   down.add(1);
   await watch.prepare();
-  await look();
-  expect(await look()).not.toContain('1:/p0');
+  await tick();
+  expect(await tick()).not.toContain('1:/p0');
   down.delete(1);
   down.add(2);
   links.push(['/p1', 2]);
-  expect(await look()).toContain('1:/p0');
+  expect(await tick()).toContain('1:/p0');
   down.delete(2);
-  expect([...(await look()), ...(await look())]).toContain('2:/p1');
+  expect([...(await tick()), ...(await tick())]).toContain('2:/p1');
   await watch.close();
 });
 
@@ -254,11 +254,11 @@ it('gives others their visits though many pages of a silent host were found, non
     { pages: { ...pages, '0:/': home }, hosts: 2 },
     { ...OPTIONS, robotsRetries: 0, budget: '25/day' },
   );
-  await lookOnce(watched);
+  await tickOnce(watched);
   state.isDead = true;
   for (let day = 0; day < 4; day++) {
     watched.clock.advance(DAY_MS);
-    const [living] = await lookOnce(watched);
+    const [living] = await tickOnce(watched);
     expect(living).toBe(21);
   }
 });

@@ -78,7 +78,7 @@ describe('a watch', () => {
         return count;
       });
     expect(await unvisited()).toBe(4);
-    const look = async (hours: number) => {
+    const tick = async (hours: number) => {
       clock.advance(hours * HOUR_MS);
       const again = await open();
       await again.prepare();
@@ -86,13 +86,13 @@ describe('a watch', () => {
       await again.close();
       return ticks().at(-1)!.due;
     };
-    expect(await look(12)).toBe(9);
+    expect(await tick(12)).toBe(9);
     // All are left alone for six hours now, those that were tried and those that were given up with them.
-    expect(await look(1)).toBe(0);
+    expect(await tick(1)).toBe(0);
     answersLeft = 100;
     // One page, to see whether anybody answers, and then the others.
-    expect(await look(12)).toBe(1);
-    expect(await look(1)).toBeGreaterThanOrEqual(8);
+    expect(await tick(12)).toBe(1);
+    expect(await tick(1)).toBeGreaterThanOrEqual(8);
     expect(asked()).toEqual(expect.arrayContaining(numbers(8).map((n) => `/p${n}`)));
     expect(await unvisited()).toBe(0);
   });
@@ -242,13 +242,13 @@ describe('a watch', () => {
     expect([found.length, new Set(found).size]).toEqual([25, 25]);
   });
 
-  it('looks at once at what was crawled by hand, with the visits of one look, and then no sooner than it should', async () => {
+  it('visits at once what was crawled by hand, with the visits of one tick, and then no sooner than it should', async () => {
     const { pages, state } = site(9);
     const { open, crawl, asked, changes, clock, ticks } = await bench({ pages }, { budget: '480/day' });
     await crawl();
     asked();
     for (const { path } of numbers(9).map((n) => ({ path: `/p${n}` }))) state.versions.set(path, 1);
-    const look = async () => {
+    const tick = async () => {
       const watch = await open();
       await watch.prepare();
       await watch.tick();
@@ -256,12 +256,12 @@ describe('a watch', () => {
       return asked().length;
     };
     // A quarter of an hour of 480 a day.
-    expect(await look()).toBe(5);
+    expect(await tick()).toBe(5);
     expect(changes().length).toBeGreaterThan(3);
-    expect(await look()).toBe(0);
+    expect(await tick()).toBe(0);
     expect(ticks().at(-1)?.skipped).toBe('budget');
     clock.advance(HOUR_MS / 4);
-    expect(await look()).toBe(5);
+    expect(await tick()).toBe(5);
   });
 
   it('keeps a page in its plan whose answers all carry one date, as those of a cache do', async () => {
@@ -399,7 +399,7 @@ describe('sitemaps and feeds under watch', () => {
   it.each([
     ['what they name is known', {}],
     ['there are none', { '/sitemap.xml': { status: 404 } }],
-  ])('are all that a look reads where no page is due, and %s: that is no failure', async (_, more) => {
+  ])('are all that a tick reads where no page is due, and %s: that is no failure', async (_, more) => {
     const { pages } = site(1);
     const sitemap = (exchange: Exchange) =>
       answer(exchange, {

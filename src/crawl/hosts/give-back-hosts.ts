@@ -44,11 +44,13 @@ export function createHostReturns(
   }
 
   async function release(host: LeasedHost): Promise<void> {
-    held.byName.delete(host.lease.host);
-    fetcher.forgetHost(host.lease.host);
+    const name = host.lease.host;
+    held.byName.delete(name);
+    fetcher.forgetHost(name);
     held.moving++;
-    await unclaim(host);
-    await store.frontier.release(host.lease);
+    const left = unclaim(host).then(() => store.frontier.release(host.lease));
+    held.leaving.set(name, left);
+    await left.finally(() => held.leaving.delete(name));
     held.moving--;
     host.requests.answer('moved');
     // Pages may have been queued while the lease was on its way back.

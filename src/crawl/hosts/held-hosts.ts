@@ -8,6 +8,8 @@ export class HeldHosts {
   /** Leases on their way, here or back. */
   moving = 0;
   isStopped = false;
+  /** By name: hosts on their way back to the store. Until they are there, nobody can lease them. */
+  readonly leaving = new Map<string, Promise<void>>();
 
   /** It has not been given back or lost. */
   has(host: LeasedHost): boolean {

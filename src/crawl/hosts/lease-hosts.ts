@@ -73,6 +73,9 @@ export function createHostLeases(parts: CrawlParts, around: LeaseSurroundings): 
       const name = parts.normalizer.normalize(url)?.host ?? new URL(url).hostname;
       for (let pauseMs = FIRST_LEASE_PAUSE_MS; ; pauseMs = Math.min(1000, pauseMs * 2)) {
         if (held.isStopped) return null;
+        // Without this, the answer would be no, and the next try would come after a pause.
+        const leaving = held.leaving.get(name);
+        if (leaving !== undefined) await leaving;
         const known = held.byName.get(name);
         if (known !== undefined) return known;
         held.moving++;

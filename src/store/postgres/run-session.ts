@@ -23,6 +23,7 @@ import { prepareGroup } from './prepare-group.ts';
 import { createHeadReader } from './read-heads.ts';
 import { reconsider } from './reconsider.ts';
 import { requeue } from './requeue.ts';
+import type { RunChannel } from './run-channel.ts';
 import { counts } from './run-counts.ts';
 import { countQueued, decideMode, enter, finishRun, isDone, knowsNoMore, setPrepared } from './runs.ts';
 import { ask, holds, type OpenDatabase, rememberRobots, type Session } from './session.ts';
@@ -30,7 +31,6 @@ import { log, settle } from './settle.ts';
 import { type PostgresStoreOptions, WORKER } from './shared-database.ts';
 import { readDiscovery, saveDiscovery, saveEntries } from './sitemap-entries.ts';
 import { createKeyedHasher } from './url-identity.ts';
-import type { WorkChannel } from './work-channel.ts';
 import { endWorker, heartbeat, reservePages, returnPages } from './workers.ts';
 import { closeGroup, writeGroup } from './write-group.ts';
 
@@ -58,7 +58,7 @@ export type SessionPorts = Pick<
 
 export interface SessionSurroundings {
   database: OpenDatabase;
-  channel: WorkChannel;
+  channel: RunChannel;
   options: PostgresStoreOptions;
 }
 
@@ -160,7 +160,7 @@ function newSession(
   return session;
 }
 
-function frontierOf(session: Session, channel: WorkChannel): Omit<FrontierPort, 'waiting'> {
+function frontierOf(session: Session, channel: RunChannel): Omit<FrontierPort, 'waiting'> {
   return {
     async offer(candidates) {
       await setPrepared(session);

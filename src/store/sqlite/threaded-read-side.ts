@@ -12,7 +12,8 @@ import { Worker } from 'node:worker_threads';
 import { sumiError } from '../../errors.ts';
 import { createGivableSide } from '../give-up.ts';
 import { ANSWER_NAMES, type QuestionName, type Questions, STREAM_NAMES } from '../question-names.ts';
-import type { LinkBetween, LinkFilter, ReadSide } from '../read-side.ts';
+import type { LinkBetween, LinkFilter } from '../read-rows.ts';
+import type { ReadSide } from '../read-side.ts';
 import { type FromReader, type ToReader, unpackError } from './read-thread-messages.ts';
 
 /** Threads at once, those that have still to end included. */

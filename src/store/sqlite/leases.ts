@@ -115,18 +115,11 @@ export function createLeases(session: Session, waiting: WaitingPages) {
     return leases;
   }
 
-  /** Ours until somebody takes them: they are renewed, not taken anew. */
-  function expiredHere(now: number): number[] {
-    const hosts: number[] = [];
-    for (const { hostId, until } of session.held.values()) if (until <= now) hosts.push(hostId);
-    return hosts;
-  }
-
   return {
     lease(count: number, now: number, leaseMs: number): HostLease[] {
       session.window.commit();
       const { projectId } = session;
-      const kept = JSON.stringify([...turns.keptFor(session), ...expiredHere(now)]);
+      const kept = JSON.stringify([...turns.keptFor(session), ...expiredOf(session, now)]);
       const leases = takeAll(free.all(projectId, now, kept, count) as HostRow[], now, leaseMs);
       if (leases.length === count) return leases;
       // A vanished holder may have left nothing but pages in flight: these are looked for in all pages, so not in vain.
@@ -216,6 +209,13 @@ export function createLeases(session: Session, waiting: WaitingPages) {
       turns.giveBack(session, lease.hostId);
     },
   };
+}
+
+/** Ours until somebody takes them: they are renewed, not taken anew. */
+function expiredOf({ held }: Session, now: number): number[] {
+  const hosts: number[] = [];
+  for (const { hostId, until } of held.values()) if (until <= now) hosts.push(hostId);
+  return hosts;
 }
 
 function claimOf(values: ClaimValues, host: string, readHashes: ReturnType<typeof createHashReader>): Claim {

@@ -38,7 +38,10 @@ describe('smart mode', () => {
       /^smart: incremental, \d+ of \d+ sampled pages changed \(under 30 % with 95 % confidence\)$/,
     );
     expect(events.filter((event) => event.type === 'mode')).toEqual([
-      { type: 'mode', mode: 'incremental', reason: summary.mode_reason },
+      {
+        ...{ type: 'mode', mode: 'incremental', reason: summary.mode_reason },
+        ...{ run: summary.run, project: summary.project, time: expect.any(String) },
+      },
     ]);
     const [, , sampled] = /(\d+) of (\d+)/.exec(summary.mode_reason!)!.map(Number);
     expect(sampled).toBeLessThan(PAGES / 2);

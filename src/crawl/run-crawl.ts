@@ -35,7 +35,7 @@ export function createCrawlLoop(parts: CrawlParts, discoverer: { isResumed: bool
 
   async function run(): Promise<LoopEnd> {
     loop.begin();
-    // At once: another who looks, too, may wait for it. Cut off, it has not found all there is.
+    // At once: another worker may wait for it. A search that was cut off has not found all there is.
     const discovered = sitemapDiscovery?.ended
       .then(() => (signal.mayBegin ? parts.store.run.knowsNoMore() : undefined))
       .catch(signal.fail);

@@ -17,6 +17,9 @@ export function mustCompare(page: PageVisit, parts: VisitParts): boolean {
     } catch (error) {
       page.settlement = faultSettlement(claim, error, page.exchange, parts);
     }
+    // The store may keep the settlement until it commits: what was parsed must not live as long.
+    page.settlement.parsed = null;
+    page.settlement.describe = null;
   }
   const { found, body, facts } = page.settlement;
   if (typeof body === 'string') facts!.bodyKey = body;

@@ -66,7 +66,7 @@ export function wasRead(last: LastVisit | null): last is LastVisit {
 }
 
 /**
- * The last visit got the page, or where it is. A 304 that nobody asked for is a failure, and so is a redirect that left what
+ * The last visit got the page, or where it is. A 304 to an unconditional request is a failure, and so is a redirect that left what
  * was read before: one that leads somewhere takes its place.
  */
 export function wasAnswered({ statusCode, hasBody }: LastVisit): boolean {

@@ -61,7 +61,7 @@ export function readPage(claim: Claim, { outcome }: Exchange, around: CrawlParts
   const baseUrl =
     page.baseHref === null ? claim.fetchUrl : (resolveUrl(page.baseHref, claim.fetchUrl) ?? claim.fetchUrl);
   const target = refreshTarget(page, claim, baseUrl, around);
-  // It has no content: were it asked whether it changed, nobody would hear where it leads by now.
+  // It has no content: a conditional request would be answered 304, and where it leads by now would stay unknown.
   if (target !== null) return redirected(claim, target, { ...facts, contentHash: null }, around);
   fillFacts(facts, page, baseUrl, around.discovery.rulesMark);
   fillSettlement(settlement, page, baseUrl, bytes, around);

@@ -85,7 +85,7 @@ export function createCrawlLoop(parts: CrawlParts, discoverer: { isResumed: bool
     const exchange = await requestPage(host, turn, loop); // 6 request
     const page = readAnswer(host, turn, exchange, loop); // 7 parse
     if ('next' in page) return requestAgain(host, page, loop);
-    if (page.settlement.parsed !== null && loop.afterParse !== null) await runAfterParse(page, loop);
+    if (page.settlement.parsed !== null) await runAfterParse(page, loop);
     if (mustCompare(page, loop)) await comparePage(page, loop); // 8 compare
     const settled = await settlePage(host, page, loop); // 9 settle
     return tellPage(host, page, settled, loop); // 10 tell

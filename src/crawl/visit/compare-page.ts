@@ -1,5 +1,5 @@
 /**
- * Step 8: hashes are compared first. Where they leave something open the page is compared with what is stored of it, and
+ * Step 8, where hashes leave something open, or a program's stage came before them: the page is compared with what is stored of it, and
  * its body is kept. Most pages need neither: for them nothing is awaited between parsing and settling, and nothing is copied.
  */
 import { compareHashes, compareWithPast, readPast } from './compare-visit.ts';

@@ -19,7 +19,7 @@ export interface PageSettlement extends Settlement {
   body: KeptBody | null;
   /** Null unless an output sink wants them. */
   toldLinks: ToldLink[] | null;
-  /** What was parsed, in buffers that the next page uses again, and how to describe it: to be compared. */
+  /** For a program's stage: what was parsed, in buffers that the next page uses again, and how to describe it. */
   parsed: ParsedPage | null;
   describe: ((withLinks: boolean) => FoundPage) | null;
   /** The hashes differ from the last visit's: this is to be compared with what is stored. */

@@ -539,6 +539,12 @@ export const ERRORS = {
     exitCode: 1,
     httpStatus: 404,
   },
+  'run-not-steerable': {
+    message: 'Run {run} cannot take the order "{order}": it is {status}.',
+    hint: 'The order needs a run that is {allowed}. `sumi runs` lists the runs and how they stand.',
+    exitCode: 2,
+    httpStatus: 409,
+  },
   'unknown-run': {
     message: 'There is no run {run} in {file}.',
     hint: '`sumi runs` lists all runs.',

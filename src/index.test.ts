@@ -15,6 +15,7 @@ import {
   openResults,
   openStore,
   type Store,
+  shareConnections,
   type Verdict,
 } from './index.ts';
 
@@ -350,6 +351,33 @@ describe('extension points', () => {
     expect(calls.close).toBeUndefined();
     await store.close();
     expect(ask('SELECT count(*) AS n FROM crawled_pages')).toEqual([{ n: PAGES }]);
+  });
+});
+
+describe('orders', () => {
+  it('pause a crawl, change its options, let it go on, and end it for good', async () => {
+    const run = await crawl(request({ perHost: 1, concurrency: 1 }));
+    const types: string[] = [];
+    run.subscribe((event) => types.push(event.type), ['run']);
+    const third = new Promise<void>((resolve) => {
+      let pages = 0;
+      run.subscribe(() => (++pages === 3 ? resolve() : undefined), ['page']);
+    });
+    await third;
+    await run.pause();
+    expect(ask('SELECT status FROM runs')).toEqual([{ status: 'paused' }]);
+    await expect(run.adjust({ maxDepth: -1 })).rejects.toMatchObject({ code: 'bad-value' });
+    await run.adjust({ maxPages: 5 });
+    expect(await run.finished).toMatchObject({ status: 'completed', pages: 5, run: run.runId });
+    expect(types).toEqual(['standing', 'run', 'summary']);
+    await expect(run.cancel()).rejects.toMatchObject({ code: 'run-not-steerable' });
+  });
+
+  it('share one limit of open requests between crawls', async () => {
+    const connections = shareConnections(1);
+    const run = await crawl(request({ connections }));
+    expect(await run.finished).toMatchObject({ pages: PAGES });
+    expect(connections.free).toBe(1);
   });
 });
 

@@ -3,10 +3,12 @@
  * `crawl` starts a run and answers when it has begun; the handle tells what happens, stops it, and knows when it is
  * over. Options are those of docs/options.md in camelCase. Nothing is printed and the process is never ended from here.
  */
-import { loadConfig } from './config/load-config.ts';
+import { type Config, loadConfig } from './config/load-config.ts';
 import { loadTerrain } from './config/load-terrain.ts';
 import type { OptionValues } from './config/option-table.ts';
-import { type CrawlHandle, type CrawlRequest as StartRequest, startCrawl } from './crawl/start-crawl.ts';
+import type { CrawlHandle } from './crawl/run/crawl-handle.ts';
+import type { Slots } from './crawl/run/slots.ts';
+import { type CrawlRequest as StartRequest, startCrawl } from './crawl/start-crawl.ts';
 import type { Extensions } from './crawl/wire.ts';
 import { sumiError } from './errors.ts';
 import { createEventStream, type ReadOptions } from './events/event-stream.ts';
@@ -33,6 +35,8 @@ export type {
   ParsedContent,
   ReadPage,
 } from './crawl/parts.ts';
+/** A limit of open requests that several crawls of a program share. */
+export { createSlots as shareConnections, type Slots as Connections } from './crawl/run/slots.ts';
 export { type ErrorCode, SumiError } from './errors.ts';
 export type { ReadOptions } from './events/event-stream.ts';
 export type {
@@ -147,6 +151,8 @@ export interface CrawlRequest
   readonly on?: EventHandlers;
   /** Aborting is the same as `stop()`. */
   readonly signal?: AbortSignal;
+  /** One limit of open requests for several crawls of this program: `shareConnections(20)`. */
+  readonly connections?: Slots;
   /** Where SUMI_… and proxy variables are looked up; the process's own unless said. */
   readonly env?: Readonly<Record<string, string | undefined>>;
 }
@@ -162,12 +168,23 @@ export interface Crawl {
   subscribe(listener: EventListener, topics?: readonly Topic[]): Subscription;
   /** Finishes what is in flight and commits. The same crawl, started again, goes on from there. */
   stop(): void;
+  /**
+   * Stored with the run: what is in flight is finished and no worker requests anything until the run is resumed, by this
+   * program or another. Resolves when this worker rests, or the run is over.
+   */
+  pause(): Promise<void>;
+  /** Resolves when the paused run is under way again. */
+  resume(): Promise<void>;
+  /** Pauses, judges the waiting pages by the new options (the others stay as they were), and goes on. */
+  adjust(options: CrawlOptions): Promise<void>;
+  /** Ends the run for good: what still waits is skipped, with the reason `limit: stopped`. */
+  cancel(): Promise<SummaryEvent>;
   /** The summary once everything is stored and closed; rejects with what made the run fail. */
   readonly finished: Promise<SummaryEvent>;
 }
 
 export async function crawl(request: CrawlRequest): Promise<Crawl> {
-  const { on, signal, env, config: file, bodies, store, ...rest } = request;
+  const { on, signal, connections, env, config: file, bodies, store, ...rest } = request;
   const { scopeRules, priority, parsers, pacing, afterParse, tap, sinks, headers, cookies, ...options } =
     rest;
   const pairs = Object.entries(cookies ?? {}).map(([name, value]) => `${name}=${value}`);
@@ -184,20 +201,26 @@ export async function crawl(request: CrawlRequest): Promise<Crawl> {
       ...(typeof store === 'string' && { store }),
     },
   };
-  const config = await loadConfig(sources);
-  if (config.urls !== null) {
-    const place = config.sources.urls.from;
-    const expected = 'none from a program: it gives startUrls';
-    throw sumiError('bad-value', { option: 'urls', value: config.urls, place, expected });
-  }
-  const handle = await startCrawl({
-    config: await applyProjectSettings(config, {
-      sources,
-      startUrls: config.startUrls,
+  const configWith = async (more: CrawlOptions): Promise<Config> => {
+    const all = { ...sources, options: { ...sources.options, ...more } };
+    const found = await loadConfig(all);
+    if (found.urls !== null) {
+      const place = found.sources.urls.from;
+      const expected = 'none from a program: it gives startUrls';
+      throw sumiError('bad-value', { option: 'urls', value: found.urls, place, expected });
+    }
+    return applyProjectSettings(found, {
+      sources: all,
+      startUrls: found.startUrls,
       store: typeof store === 'string' ? undefined : store,
       isCrawl: true,
-    }),
+    });
+  };
+  const config = await configWith({});
+  const handle = await startCrawl({
+    config,
     startUrls: config.startUrls,
+    slots: connections,
     extensions: {
       scopeRules,
       priority,
@@ -211,12 +234,17 @@ export async function crawl(request: CrawlRequest): Promise<Crawl> {
     },
     ...(on !== undefined && listenersOf(on)),
   });
-  return follow(handle, signal);
+  return follow(handle, signal, configWith);
 }
 
 /** The handle of a crawl that has begun, for a program. */
-function follow(handle: CrawlHandle, signal: AbortSignal | undefined): Crawl {
-  const { runId, project, stop } = handle;
+function follow(
+  handle: CrawlHandle,
+  signal: AbortSignal | undefined,
+  configWith: (options: CrawlOptions) => Promise<Config>,
+): Crawl {
+  const { runId, project, stop, pause, resume, cancel } = handle;
+  let adjusted: CrawlOptions = {};
   const stream = createEventStream({
     subscribe: (listener, topics) => handle.subscribe(listener, topics).unsubscribe,
     onRead: () => void finished.catch(() => undefined),
@@ -244,6 +272,16 @@ function follow(handle: CrawlHandle, signal: AbortSignal | undefined): Crawl {
     read: stream.read,
     subscribe: handle.subscribe,
     stop,
+    pause,
+    resume,
+    cancel,
+    async adjust(options) {
+      const next = { ...adjusted, ...options };
+      // Checked first: what cannot be read pauses nothing.
+      const config = await configWith(next);
+      await handle.adjust(config);
+      adjusted = next;
+    },
     finished,
   };
 }
@@ -266,9 +304,11 @@ export async function resume(request: ProgramOptions & Following): Promise<Crawl
   const { on, signal, env = process.env, ...options } = request;
   const asked = await loadConfig({ env, options });
   const place = asked.store === null ? { db: asked.db } : { store: asked.store };
-  const config = await configToResume(asked, { env, options: { ...options, ...place } });
+  const configWith = (more: CrawlOptions) =>
+    configToResume(asked, { env, options: { ...options, ...place, ...more } });
+  const config = await configWith({});
   const started = { config, startUrls: config.startUrls, ...(on !== undefined && listenersOf(on)) };
-  return follow(await startCrawl(started), signal);
+  return follow(await startCrawl(started), signal, configWith);
 }
 
 export interface MapRequest extends ProgramOptions, Following {
@@ -279,10 +319,12 @@ export interface MapRequest extends ProgramOptions, Following {
 /** Maps the web around the domains of a terrain file. `mapFigures` and `mapPage` tell what was found. */
 export async function map(request: MapRequest): Promise<Crawl & { readonly warnings: readonly string[] }> {
   const { terrain: file, on, signal, env = process.env, ...options } = request;
-  const { config, warnings } = await loadTerrain({ file, env, options });
+  const terrainWith = (more: CrawlOptions) => loadTerrain({ file, env, options: { ...options, ...more } });
+  const { config, warnings } = await terrainWith({});
   const startUrls = config.terrain.quality.flatMap(({ seeds }) => seeds);
   const started = { config, startUrls, ...(on !== undefined && listenersOf(on)) };
-  return { ...follow(await startCrawl(started), signal), warnings };
+  const configWith = async (more: CrawlOptions) => (await terrainWith(more)).config;
+  return { ...follow(await startCrawl(started), signal, configWith), warnings };
 }
 
 /** Applies a changed terrain file to its stored map, without a request. */

@@ -2,7 +2,8 @@
 import type { Config } from '../config/load-config.ts';
 import { PROGRAM_VERSION } from '../config/program.ts';
 import { withoutCredentials } from '../config/url-credentials.ts';
-import { type CrawlHandle, startCrawl } from '../crawl/start-crawl.ts';
+import type { CrawlHandle } from '../crawl/run/crawl-handle.ts';
+import { startCrawl } from '../crawl/start-crawl.ts';
 import { EXIT_CODES, sumiError } from '../errors.ts';
 import type { EventListener, SummaryEvent } from '../events/events.ts';
 import type { LoopReading } from '../events/metrics.ts';

@@ -4,7 +4,7 @@
  * redrawn in place, elsewhere a line every few seconds. It only shows: the crawl does not know that it is watched.
  */
 import type { Config } from '../config/load-config.ts';
-import type { CrawlHandle } from '../crawl/start-crawl.ts';
+import type { CrawlHandle } from '../crawl/run/crawl-handle.ts';
 import { EXIT_CODES } from '../errors.ts';
 import type { CrawlEvent, EventListener, ProgressEvent, SummaryEvent } from '../events/events.ts';
 import { holdsSecrets } from '../primitives/store-address.ts';

@@ -4,7 +4,7 @@ import { Command, Option } from 'commander';
 import type { Config } from '../config/load-config.ts';
 import { loadTerrain, type Terrain } from '../config/load-terrain.ts';
 import { PROGRAM_VERSION } from '../config/program.ts';
-import type { CrawlHandle } from '../crawl/start-crawl.ts';
+import type { CrawlHandle } from '../crawl/run/crawl-handle.ts';
 import { SumiError, sumiError } from '../errors.ts';
 import { type OutputFile, oneOf, whyUnwritable } from '../export/write-files.ts';
 import type { LinkGraph } from '../graph/link-graph.ts';

@@ -43,10 +43,10 @@ export function givenByFile(file: string, table: TomlTable): GivenValue[] {
     if (OPTION_SECTIONS.includes(name) && isTable(value)) {
       for (const [inner, raw] of Object.entries(value)) {
         if (name === 'output' && hyphenate(inner) === 'summary-path') continue;
-        addGiven(given, inner, raw, fileSource(file, `${key}.${inner}`), known, (nearest) => nearest);
+        addGiven(given, inner, raw, fileSource(file, `${key}.${inner}`), { known });
       }
     } else {
-      addGiven(given, key, value, fileSource(file, key), known, (nearest) => nearest);
+      addGiven(given, key, value, fileSource(file, key), { known });
     }
   }
   return given;
@@ -64,7 +64,7 @@ export function givenByEnvironment(env: Readonly<Record<string, string | undefin
     if (OTHER_ENVIRONMENT.includes(variable)) continue;
     const source = { written: variable, from: `env ${variable}`, place: `env ${variable}` };
     const key = variable.slice('SUMI_'.length).toLowerCase();
-    addGiven(given, key, value, source, knownNames(), environmentName);
+    addGiven(given, key, value, source, { spell: environmentName });
   }
   return given;
 }
@@ -78,7 +78,7 @@ export function givenByProject(project: string, values: Readonly<Record<string, 
       from: `project ${project}`,
       place: `project ${project}, setting ${key}`,
     };
-    addGiven(given, key, value, source, knownNames(), (nearest) => nearest);
+    addGiven(given, key, value, source);
   }
   return given;
 }
@@ -90,7 +90,7 @@ export function givenByFlags(flags: Readonly<Record<string, unknown>>): GivenVal
     if (value === undefined) continue;
     const written = `${value === false ? '--no-' : '--'}${flag}`;
     const source = { written, from: `flag ${written}`, place: `flag ${written}` };
-    addGiven(given, flag, value, source, knownNames(), (nearest) => `--${nearest}`);
+    addGiven(given, flag, value, source, { spell: (nearest) => `--${nearest}` });
   }
   return given;
 }
@@ -102,9 +102,15 @@ export function givenByProgram(options: Readonly<Record<string, unknown>>): Give
     if (value === undefined) continue;
     const name = OPTION_NAMES.find((option) => camelCase(option) === key) ?? key;
     const source = { written: key, from: `option ${key}`, place: `option ${key}` };
-    addGiven(given, name, value, source, knownNames(), camelCase);
+    addGiven(given, name, value, source, { spell: camelCase });
   }
   return given;
+}
+
+/** Which names a source may use, and how a message spells the nearest one. */
+interface Spelling {
+  known?: readonly string[];
+  spell?: (nearest: string) => string;
 }
 
 function addGiven(
@@ -112,8 +118,7 @@ function addGiven(
   key: string,
   raw: unknown,
   source: SourceName,
-  known: readonly string[],
-  spell: (nearest: string) => string,
+  { known = knownNames(), spell = (nearest) => nearest }: Spelling = {},
 ): void {
   const name = hyphenate(key);
   const alias = Object.hasOwn(ALIASES, name) ? ALIASES[name] : undefined;

@@ -6,7 +6,7 @@ import type { KnownBy, VisitOutcome } from '../change/visit-record.ts';
 import type { UrlCounts } from '../frontier/counting-words.ts';
 import type { PageState } from '../frontier/page-state.ts';
 
-export type RunStatus = 'completed' | 'interrupted' | 'failed';
+export type RunStatus = 'completed' | 'interrupted' | 'failed' | 'paused' | 'stopped';
 
 /** The fields of every event. */
 export interface EventStamp {
@@ -200,6 +200,12 @@ export interface LedgerLine {
   bytes_saved: number;
 }
 
+/** An operator's order has been obeyed here: the run is paused. It goes on with another `run` event. */
+export interface StandingEvent extends EventStamp {
+  type: 'standing';
+  status: 'paused';
+}
+
 /** A reader was too slow: the events that it did not get, because more were waiting than it keeps. */
 export interface DroppedEvent extends EventStamp {
   type: 'dropped';
@@ -215,6 +221,7 @@ export type CrawlEvent =
   | FaultEvent
   | ProgressEvent
   | SummaryEvent
+  | StandingEvent
   | DroppedEvent;
 export type EventListener = (event: CrawlEvent) => void;
 
@@ -227,6 +234,7 @@ export const TOPIC_OF: Readonly<Record<CrawlEvent['type'], Topic>> = {
   mode: 'run',
   fault: 'run',
   summary: 'run',
+  standing: 'run',
   dropped: 'run',
   page: 'page',
   host: 'host',

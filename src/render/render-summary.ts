@@ -5,7 +5,13 @@ import { COUNTING_WORDS } from '../frontier/counting-words.ts';
 import { describeUrls } from './describe-urls.ts';
 import { type Paint, pad, printable, showBytes, showCount, showMany, showSeconds } from './terminal-text.ts';
 
-const OPENINGS = { completed: 'Completed', interrupted: 'Interrupted', failed: 'Failed' } as const;
+const OPENINGS = {
+  completed: 'Completed',
+  interrupted: 'Interrupted',
+  failed: 'Failed',
+  paused: 'Paused',
+  stopped: 'Stopped',
+} as const;
 
 export interface SummaryView {
   /** The time is that of the last part only, but the pages are all: a rate would be wrong. */

@@ -1,6 +1,6 @@
 /** What both stores do alike with the rows of the link graph: pick pages by state, and give states their names. */
 import { PAGE_STATES, pageStateName } from '../frontier/page-state.ts';
-import type { GraphFilter, GraphPage } from './read-side.ts';
+import type { GraphFilter, GraphPage } from './read-rows.ts';
 
 export type RawGraphPage = Omit<GraphPage, 'state'> & { state: number };
 

@@ -1,5 +1,5 @@
 /** What the lists need of a database: a way to ask, the few words in which the two differ, and rows by their ids. */
-import type { LinkBetween, PageRow, RunRow } from './read-side.ts';
+import type { LinkBetween, PageRow, RunRow } from './read-rows.ts';
 
 export interface ListDatabase {
   /** Values stand as `?`, in order. */

@@ -14,7 +14,7 @@ import type {
   PageRow,
   RunRow,
   VisitRow,
-} from './read-side.ts';
+} from './read-rows.ts';
 
 /** 2 stands for 200 to 299. */
 export type StatusClass = 1 | 2 | 3 | 4 | 5;

@@ -6,7 +6,7 @@ import type { Key } from './list-cursor.ts';
 import type { ListDatabase } from './list-database.ts';
 import { type ListedHost, type ListedRequest, type ListedVisit, MOST_LOOKED_AT } from './list-queries.ts';
 import { oneOf } from './page-conditions.ts';
-import type { ChangeRow } from './read-side.ts';
+import type { ChangeRow } from './read-rows.ts';
 import { inOrderOf } from './table-track.ts';
 import { changeRowOf, type StoredChange, visitRowOf } from './visit-rows.ts';
 

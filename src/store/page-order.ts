@@ -1,5 +1,5 @@
 /** The order in which pages are listed, the same on both databases: as they were found, or by what was asked for. */
-import type { PageFilter } from './read-side.ts';
+import type { PageFilter } from './read-rows.ts';
 
 /** A page's place in a list: its id, or its sort key, URL and id. */
 export type PagePlace = readonly [id: number] | readonly [key: number, url: string, id: number];

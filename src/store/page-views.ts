@@ -6,7 +6,7 @@
 import { PAGE_STATES } from '../frontier/page-state.ts';
 import { INDEXABLE } from './indexable.ts';
 import { FACTS, type FactKind, type FactRow, type FactView, type PageFact } from './page-facts.ts';
-import type { PageRow } from './read-side.ts';
+import type { PageRow } from './read-rows.ts';
 import { NO_DEPTH } from './settlement.ts';
 
 const code = PAGE_STATES;

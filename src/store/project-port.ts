@@ -13,6 +13,7 @@ import type { Forgotten } from './page-tables.ts';
 import type { ReaderLook } from './reader-look.ts';
 import type { KeptPlan, RevisitBatch } from './revisit-batch.ts';
 import type { DepthBatch, RunRequest } from './run-port.ts';
+import type { Order, RunStanding } from './steering.ts';
 
 /** How many pages went from one state to another. */
 export interface StateMove {
@@ -30,6 +31,16 @@ export interface Revised {
 }
 
 export interface ProjectPort {
+  /**
+   * Gives a run an order that is stored with it: all workers obey within seconds. A run that is stopped while nobody is at
+   * work on it has its waiting pages skipped at once; else its workers do that when they leave. Refused where the run's
+   * status does not allow it.
+   */
+  steer(runId: number, order: Order, now: number): Promise<RunStanding>;
+  /** How the run stands; null when there is no such run. */
+  standing(runId: number): Promise<RunStanding | null>;
+  /** Calls when a run may have been given an order. The answer ends it. */
+  onSteer(listener: (runId: number) => void): () => void;
   /** How the project is to be crawled, as a JSON object; null when nothing is kept. */
   settings(project: string): Promise<string | null>;
   /** Makes the project when there is none; null keeps nothing. */

@@ -62,7 +62,8 @@ export interface LedgerRow {
   bytesSaved: number;
 }
 
-export type RunEnd = 'completed' | 'interrupted' | 'failed';
+/** paused and stopped: by an operator's order (steering.ts). A run that is paused or interrupted can go on. */
+export type RunEnd = 'completed' | 'interrupted' | 'failed' | 'paused' | 'stopped';
 
 export interface RunCounts {
   byState: Record<string, number>;

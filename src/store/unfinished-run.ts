@@ -27,6 +27,8 @@ export function isForOne({ metadata }: { metadata: string | null }): boolean {
   return metadata !== null && ALONE_NOTE.split('=')[0] in JSON.parse(metadata);
 }
 
+const UNFINISHED: ReadonlySet<string> = new Set(['running', 'paused', 'interrupted']);
+
 export function isUnfinished(run: { status: string; metadata: string | null }): boolean {
-  return (run.status === 'running' || run.status === 'interrupted') && isCrawl(run);
+  return UNFINISHED.has(run.status) && isCrawl(run);
 }

@@ -14,7 +14,7 @@ import {
 import { isGoneAs, type LastVisit } from '../frontier/candidate.ts';
 import { PAGE_STATES } from '../frontier/page-state.ts';
 import { type PackedChange, packedChange, partsOf } from './change-parts.ts';
-import type { ChangeRow, VisitRow, VisitRowBrief } from './read-side.ts';
+import type { ChangeRow, VisitRow, VisitRowBrief } from './read-rows.ts';
 import type { LedgerRow } from './run-port.ts';
 import type { Settlement } from './settlement.ts';
 import type { HostDiscovery } from './sitemap-port.ts';

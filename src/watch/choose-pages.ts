@@ -2,13 +2,12 @@
  * Chooses the pages of a tick, within the budget of all pages and of each host: first pages that earlier ticks found and
  * had no tokens for (left-overs), then pages of the plan.
  */
-import type { Config } from '../config/load-config.ts';
 import type { PageRow, ReadSide } from '../store/read-side.ts';
 import type { PlanBook } from './plan-book.ts';
 import { findDueSitemaps, findLeftOvers, type LeftOverTurn } from './tick-run.ts';
 import type { VisitBudget } from './visit-budget.ts';
 import type { WatchSettings } from './watch-settings.ts';
-import type { WatchState } from './watch-state.ts';
+import type { ChoiceConfig, WatchState } from './watch-state.ts';
 
 export interface Choice {
   /** Pages of the plan by the plan's numbers, left-overs by page id. */
@@ -25,9 +24,6 @@ export interface Choice {
   /** No run is needed: nothing is due, or no token is left. */
   isIdle: boolean;
 }
-
-/** Options that decide which pages a tick visits, besides the settings of the watch. */
-export type ChoiceConfig = Pick<Config, 'maxPages' | 'discover' | 'feed' | 'sitemapCacheHours'>;
 
 export interface Chooser {
   side: ReadSide;

@@ -1,6 +1,6 @@
 /** The hours of the day in which a watch may visit (`--hours`), by the clock of the machine; null: all day. */
 import type { DayHours } from '../config/watch-values.ts';
-import type { CrawlHandle } from '../crawl/start-crawl.ts';
+import type { CrawlHandle } from '../crawl/run/crawl-handle.ts';
 import type { Clock } from '../primitives/clock.ts';
 
 const HOUR_MS = 3_600_000;

@@ -7,8 +7,9 @@
  * is learned again from the history of visits. A project has one watch: a second one is refused while the first lives.
  */
 import type { Config } from '../config/load-config.ts';
+import type { CrawlHandle } from '../crawl/run/crawl-handle.ts';
 import type { HostAllowance, IdleRun } from '../crawl/run/host-allowance.ts';
-import { type CrawlHandle, startCrawl } from '../crawl/start-crawl.ts';
+import { startCrawl } from '../crawl/start-crawl.ts';
 import type { EventListener, RefusedStart, SummaryEvent } from '../events/events.ts';
 import { type Clock, systemClock } from '../primitives/clock.ts';
 import { openReadSide } from '../store/open-store.ts';

@@ -4,12 +4,15 @@
  * learned again from the history of visits.
  */
 import type { RevisitKind, SavedPlan } from '../change/revisit/revisit-plan.ts';
-import type { ChoiceConfig } from './choose-pages.ts';
+import type { Config } from '../config/load-config.ts';
 import type { SavedOutboxes } from './outbox.ts';
 import type { LearnedPart } from './plan-book.ts';
 import type { SavedSilence } from './silent-hosts.ts';
 import type { OpenCharge, SavedBudget } from './visit-budget.ts';
 import type { WatchSettings } from './watch-settings.ts';
+
+/** Options that decide which pages a tick visits, besides the settings of the watch. */
+export type ChoiceConfig = Pick<Config, 'maxPages' | 'discover' | 'feed' | 'sitemapCacheHours'>;
 
 /** Who watches the project. After `until`, a watch that was not heard of counts as ended. */
 export interface Watcher {

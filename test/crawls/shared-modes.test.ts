@@ -1,7 +1,8 @@
 // Modes on a run that several workers share, on a real PostgreSQL: one decision for all of them, one line of history a page.
 import { afterEach, describe, expect, it } from 'vitest';
 import { loadConfig } from '../../src/config/load-config.ts';
-import { type CrawlHandle, joinCrawl, startCrawl } from '../../src/crawl/start-crawl.ts';
+import type { CrawlHandle } from '../../src/crawl/run/crawl-handle.ts';
+import { joinCrawl, startCrawl } from '../../src/crawl/start-crawl.ts';
 import { configOfRun } from '../../src/project/config-of-run.ts';
 import { connect, disconnect } from '../../src/store/postgres/connection.ts';
 import { sharedPostgres } from '../servers/shared-postgres.ts';

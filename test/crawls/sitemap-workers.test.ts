@@ -2,7 +2,8 @@
 // and nobody ends the run while they are looked for.
 import { afterEach, describe, expect, it } from 'vitest';
 import { loadConfig } from '../../src/config/load-config.ts';
-import { type CrawlHandle, joinCrawl, startCrawl } from '../../src/crawl/start-crawl.ts';
+import type { CrawlHandle } from '../../src/crawl/run/crawl-handle.ts';
+import { joinCrawl, startCrawl } from '../../src/crawl/start-crawl.ts';
 import { systemClock } from '../../src/primitives/clock.ts';
 import { configOfRun } from '../../src/project/config-of-run.ts';
 import { openStore } from '../../src/store/open-store.ts';

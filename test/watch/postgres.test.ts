@@ -3,7 +3,8 @@
 import type { Sql } from 'postgres';
 import { afterEach, expect, it } from 'vitest';
 import { loadConfig } from '../../src/config/load-config.ts';
-import { type CrawlHandle, joinCrawl, startCrawl } from '../../src/crawl/start-crawl.ts';
+import type { CrawlHandle } from '../../src/crawl/run/crawl-handle.ts';
+import { joinCrawl, startCrawl } from '../../src/crawl/start-crawl.ts';
 import { systemClock } from '../../src/primitives/clock.ts';
 import { configOfRun } from '../../src/project/config-of-run.ts';
 import { openRunList } from '../../src/store/open-store.ts';

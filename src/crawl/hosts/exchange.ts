@@ -62,7 +62,7 @@ export function requestAgain(
   { turn, exchange, next }: NextRequest,
   parts: PageRequestParts,
 ): void {
-  logRequest(host, parts, exchange, turn.method, turn.claim.pageId, null);
+  logRequest(host, parts, exchange, turn.method, { pageId: turn.claim.pageId, hash: null });
   exchange.outcome.body?.release();
   if (turn.method !== 'HEAD') parts.permits.giveBack(host);
   host.turns.unshift(next);
@@ -176,13 +176,18 @@ async function fetchWith(
   }
 }
 
+/** The page that was requested, and the hash of the body that was read; null where none was. */
+interface LoggedPage {
+  pageId: number;
+  hash: Uint8Array | null;
+}
+
 export function logRequest(
   host: LeasedHost,
   around: ExchangeSurroundings,
   exchange: Exchange,
   kind: RequestKind,
-  pageId: number | null,
-  hash: Uint8Array | null,
+  page: LoggedPage | null,
 ): void {
   const { outcome, sentAt, endedAt } = exchange;
   if (sentAt === null || endedAt === null) return;
@@ -190,7 +195,7 @@ export function logRequest(
   around.store.hosts.log({
     kind,
     hostId: host.lease.hostId,
-    pageId,
+    pageId: page?.pageId ?? null,
     slotAt: exchange.slotAt,
     sentAt,
     endedAt,
@@ -198,7 +203,7 @@ export function logRequest(
     perHost: exchange.perHost,
     statusCode: outcome.head?.status ?? 0,
     wireBytes: outcome.wireBytes,
-    contentHash: hash,
+    contentHash: page?.hash ?? null,
     blockedUntil: exchange.blockedUntil,
     failure: outcome.failure,
   });

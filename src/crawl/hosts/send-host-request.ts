@@ -18,7 +18,7 @@ export async function sendHostRequest(
   const exchange = await exchangeWith(host, loop, { url, method, maxBytes, onPiece, isResent }, null);
   if (!isVital) loop.dispensable--;
   const { outcome, fault } = exchange;
-  logRequest(host, loop, exchange, kind, null, null);
+  logRequest(host, loop, exchange, kind, null);
   // A block or the end of the lease came in the last moment.
   if (outcome.failure === 'not-sent') host.requests.putBack(request);
   else request.done(outcome);

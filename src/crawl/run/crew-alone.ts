@@ -22,6 +22,7 @@ const NO_HEARTBEAT: Heartbeat = { pagesOfOthers: 0, silentMs: 0, answerMs: null,
 export function createCrewAlone({ store, clock }: CrewAloneParts): Crew {
   return {
     othersMayHaveMore: false,
+    asksForOrdersMs: null,
     leaseCount: ({ free }) => (free > 0 ? LEASES_AT_ONCE : 0),
     hostsReadAtOnce: (maxHosts) => Math.min(HOSTS_READ_AT_ONCE, maxHosts),
     awaitSearch: (search) => search,

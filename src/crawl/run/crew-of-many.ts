@@ -11,6 +11,8 @@ import { type SharedWork, watchSharedWork } from './other-workers.ts';
 
 /** Reading a host's sitemaps may wait for a worker that holds the host: the store is then asked for it each second. */
 const HOSTS_READ_AT_ONCE = 64;
+/** An order is obeyed within five seconds. */
+const ASK_FOR_ORDERS_MS = 2_000;
 /** Timers that run so late are those of a process with more work than its processor can do. */
 const BUSY_LAG_MS = 25;
 
@@ -24,6 +26,7 @@ export interface CrewOfManyParts {
 export function createCrewOfMany({ store, clock, lag, pace }: CrewOfManyParts): Crew {
   return {
     othersMayHaveMore: true,
+    asksForOrdersMs: ASK_FOR_ORDERS_MS,
     leaseCount({ free, ready, held }) {
       // Hosts that this process would only serve late are left to others; the next recheck tells whether any want them.
       if (held > 0 && lag.lagMs > BUSY_LAG_MS) return 0;

@@ -8,6 +8,8 @@ import type { WorkerReport } from '../../store/worker-report.ts';
 export interface Crew {
   /** Somebody else may know or do something of this run: an answer, a decision, a page that waits. */
   readonly othersMayHaveMore: boolean;
+  /** How often to ask the store for orders to the run; null where it calls for each of them. */
+  readonly asksForOrdersMs: number | null;
   /** How many hosts to lease from the store now; 0 or less: none. */
   leaseCount(demand: LeaseDemand): number;
   /** Of how many hosts the sitemaps are read side by side. */

@@ -11,6 +11,7 @@ import { countUrls } from '../../frontier/counting-words.ts';
 import { PAGE_STATES } from '../../frontier/page-state.ts';
 import type { LinkGraph } from '../../graph/link-graph.ts';
 import type { RunCounts, RunStart } from '../../store/run-port.ts';
+import { type Order, STOPPED_REASON } from '../../store/steering.ts';
 import type { RunStore } from '../../store/store-port.ts';
 import type { NormalizedUrl } from '../../url/normalize.ts';
 import type { CrawlParts } from '../parts.ts';
@@ -38,6 +39,8 @@ export interface RunWork {
   isTick: boolean;
   /** Before the first turn. */
   prepare: () => Promise<void>;
+  /** The order that ended this stretch of work, if one did. */
+  given: () => Order | null;
   /** Hears of the link graph of a map as the run leaves it, so that nobody reads it twice. */
   onGraph: (graph: LinkGraph) => void;
   /** Hears when the run ends for want of pages that it may request. */
@@ -100,7 +103,8 @@ export async function workOnRun(work: RunWork): Promise<SummaryEvent> {
     await work.prepare();
     const end = await leftAt(await loop.run(), work);
     const summary = await finish(end, work, begunAt, summarize);
-    events.tell(summary);
+    // A paused run may go on: its listeners hear the summary when it does not.
+    if (summary.status !== 'paused') events.tell(summary);
     return summary;
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error);
@@ -141,11 +145,18 @@ async function leftAt(end: LoopEnd, { parts, loop, isJoined, onLimit }: RunWork)
 
 async function finish(
   end: RunLeft,
-  { parts, loop, start, project, isJoined, isTick, onGraph, ...work }: RunWork,
+  { parts, loop, start, project, isJoined, isTick, given, onGraph, ...work }: RunWork,
   begunAt: number,
   summarize: Summarize,
 ): Promise<SummaryEvent> {
   const { store, clock, events, limits } = parts;
+  const order = end === 'stopped' ? given() : null;
+  if (order === 'stop') await store.frontier.closeWaiting(PAGE_STATES.Skipped, STOPPED_REASON);
+  if (order === 'pause' && !isJoined) {
+    // The store has it as paused already, or as running again: that is for whoever ordered it.
+    await store.flush();
+    return summarize('paused', null, await store.run.counts());
+  }
   if (end === 'stopped' && isJoined) {
     // Time is short: what all have done is not counted for a goodbye.
     await store.flush();
@@ -165,7 +176,8 @@ async function finish(
   if (isAllKnown && start.knownUrls > 0) await store.history.markOrphans(begunAt, clock.now());
   await saveDepths(parts, project, onGraph);
   const isForFinds = work.isForFinds && !loop.hadFurtherPages();
-  const { wanted, error, refused } = await judgeEnd(end, { parts, start, project, isForFinds, isTick });
+  const { wanted, error, refused } =
+    order === 'stop' ? STOPPED : await judgeEnd(end, { parts, start, project, isForFinds, isTick });
   const status = await store.run.finish(wanted, clock.now(), error);
   // Before anything of this run could be cleared.
   const counts = await store.run.counts();
@@ -174,6 +186,8 @@ async function finish(
   if (status !== 'running') for (const kind of limits.indexes) await store.projects.buildIndex(project, kind);
   return summarize(status === 'running' ? leftAs(wanted) : status, error, counts, refused);
 }
+
+const STOPPED: RunVerdict = { wanted: 'stopped', error: null, refused: [] };
 
 interface RunVerdict {
   wanted: RunStatus;

@@ -13,7 +13,8 @@ import type { EventListener, SummaryEvent } from '../../events/events.ts';
 import type { LoopReading } from '../../events/metrics.ts';
 import type { Clock } from '../../primitives/clock.ts';
 import type { RunList } from '../../store/run-list.ts';
-import { type CrawlHandle, joinCrawl } from '../start-crawl.ts';
+import { joinCrawl } from '../start-crawl.ts';
+import type { CrawlHandle } from './crawl-handle.ts';
 import { createSlots } from './slots.ts';
 
 const LOOK_EVERY_MS = 1_000;

@@ -23,7 +23,7 @@ export function settlePage(
   if (method === 'HEAD') settlement.countsAsPage = false;
   else if (!settlement.countsAsPage) parts.permits.giveBack(host);
   const hash = settlement.facts?.contentHash ?? settlement.visit?.contentHash ?? null;
-  logRequest(host, parts, exchange, method, claim.pageId, hash);
+  logRequest(host, parts, exchange, method, { pageId: claim.pageId, hash });
   if (claim.last !== null) learnOfHost(host, turn, settlement, parts);
   return parts.store.frontier.settle(host.lease, settlement);
 }

@@ -110,7 +110,7 @@ export function openPoliteWeb(parts: CrawlParts, options: PoliteWebOptions): Pol
       if (waitMs <= 0 || host.pace.isGivenUp) {
         const parts = { url, method, maxBytes, onPiece, isResent };
         const exchange = await exchangeWith(host, around, parts, null);
-        if (options.isLogged) logRequest(host, around, exchange, kind, null, null);
+        if (options.isLogged) logRequest(host, around, exchange, kind, null);
         const { failure } = exchange.outcome;
         isResent = failure === 'not-taken';
         // A block or the end of the lease came in the last moment, or the server did not take it.

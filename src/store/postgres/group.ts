@@ -9,9 +9,17 @@ import type { PackedChange } from '../change-parts.ts';
 import type { HostLease, StoredRobots } from '../host-port.ts';
 import type { PageTouch } from '../page-facts.ts';
 import type { Settled, Settlement } from '../settlement.ts';
-import type { Resolved } from './make-urls.ts';
 import { PackedRows } from './pack-columns.ts';
 import { FETCHED, FETCHED_FACTS, REQUESTS, TEXTS, VISITS } from './packed-rows.ts';
+
+/** A candidate after its row was found or made. */
+export interface Resolved {
+  id: number;
+  hostId: number;
+  depth: number;
+  state: PageStateCode;
+  isNew: boolean;
+}
 
 export interface PendingCandidate {
   candidate: Candidate;

@@ -9,7 +9,8 @@ import type { ClaimAnswer } from '../frontier-port.ts';
 import type { HostLease, StoredRobots } from '../host-port.ts';
 import { type HostRow, leaseOf } from '../host-row.ts';
 import { lastVisitOf } from '../visit-rows.ts';
-import { type WaitingRow, WITH_LAST, WITHOUT_LAST } from './read-heads.ts';
+import type { WaitingRow } from './queue-head.ts';
+import { WITH_LAST, WITHOUT_LAST } from './read-heads.ts';
 import {
   ask,
   type Holding,

@@ -1,7 +1,7 @@
 /** What lists ask of PostgreSQL. */
 import { pageStateName } from '../../frontier/page-state.ts';
 import type { LinkTargetsOf, ListDatabase, ListDialect } from '../list-database.ts';
-import type { LinkBetween, PageRow, RunRow } from '../read-side.ts';
+import type { LinkBetween, PageRow, RunRow } from '../read-rows.ts';
 import type { Sql } from './connection.ts';
 import { reverseSourcesOf } from './reverse-links.ts';
 import { ask } from './session.ts';

@@ -6,22 +6,13 @@
 import type { Candidate } from '../../frontier/candidate.ts';
 import { PAGE_STATES, type PageStateCode } from '../../frontier/page-state.ts';
 import { applyEffects, countInto, type Effects, newEffects } from './effects.ts';
-import type { PendingCandidate } from './group.ts';
+import type { PendingCandidate, Resolved } from './group.ts';
 import { type Columns, PackedRows, unpacked } from './pack-columns.ts';
 import { ask, findByIndex, type Session, together } from './session.ts';
 import type { WaitingPage } from './waiting-pages.ts';
 import { WORK_CHANNEL } from './write-rows.ts';
 
 const { Queued } = PAGE_STATES;
-
-/** A candidate after its row was found or made. */
-export interface Resolved {
-  id: number;
-  hostId: number;
-  depth: number;
-  state: PageStateCode;
-  isNew: boolean;
-}
 
 const URLS: Columns = [
   ['o', 'int4'],

@@ -11,9 +11,8 @@ import { checkTransition } from '../../frontier/page-transitions.ts';
 import { NO_DEPTH, UNFOLLOWED } from '../settlement.ts';
 import { lastVisitOf, type StoredLastVisit } from '../visit-rows.ts';
 import { applyEffects, type Effects, lockQueues, newEffects, queueEffect, writeWaiting } from './effects.ts';
-import type { Group, PendingCandidate } from './group.ts';
+import type { Group, PendingCandidate, Resolved } from './group.ts';
 import { LAST_COLUMNS, lastJoins } from './last-visit.ts';
-import type { Resolved } from './make-urls.ts';
 import { ask, findByKey, recordset, rowsJson, type Session, together, transaction } from './session.ts';
 
 const { Queued, Processed, Skipped, DepthExceeded } = PAGE_STATES;

@@ -10,10 +10,12 @@ import type { RunStore, Store } from '../store-port.ts';
 import { untilEnded } from './attempts.ts';
 import { disconnect } from './connection.ts';
 import { createProjectVerbs } from './project-verbs.ts';
+import { openRunChannel } from './run-channel.ts';
 import { connectSession, disconnectSession, openSession } from './run-session.ts';
 import { beginRun, joinRun } from './runs.ts';
 import { openSharedDatabase, type PostgresStoreOptions } from './shared-database.ts';
-import { openWorkChannel } from './work-channel.ts';
+import { createSteering } from './steer.ts';
+import { WORK_CHANNEL } from './write-rows.ts';
 
 export interface PostgresStore extends Store {
   /** Resolves when the commits that have begun are over. */
@@ -23,9 +25,12 @@ export interface PostgresStore extends Store {
 export async function openPostgresStore(options: PostgresStoreOptions): Promise<PostgresStore> {
   const { database, attempts } = await openSharedDatabase(options);
   const { address, clock, live, sql, label } = database;
-  const channel = openWorkChannel(database);
+  const channel = openRunChannel(database, WORK_CHANNEL, (runId) => {
+    for (const session of live) if (session.runId === runId) session.hearWork();
+  });
+  const steering = createSteering(database);
   const isShared = true;
-  const projects = untilEnded(createProjectVerbs(database), attempts);
+  const projects = untilEnded({ ...createProjectVerbs(database), ...steering.verbs }, attempts);
   const openSide = async () => (await import('./read-side.ts')).openPostgresReadSide(address);
   const common = { clock, isShared, projects, openSide };
   const surroundings = { database, channel, options };
@@ -64,7 +69,7 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
       const answer = sumiError('store-closed', { store: label });
       const ended = await Promise.allSettled([...live].map((session) => session.end(answer)));
       attempts.end(answer);
-      await channel.stop();
+      await Promise.all([channel.stop(), steering.stop()]);
       await disconnect(sql);
       for (const result of ended) if (result.status === 'rejected') throw result.reason;
     },

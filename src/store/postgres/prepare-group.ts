@@ -3,8 +3,8 @@
  * where somebody waits for them. A server may have lost them until the group is written: whoever writes it looks.
  */
 import type { TransactionSql } from 'postgres';
-import type { Group } from './group.ts';
-import { makeUrls, type Resolved } from './make-urls.ts';
+import type { Group, Resolved } from './group.ts';
+import { makeUrls } from './make-urls.ts';
 import { findOurs } from './our-hosts.ts';
 import { ask, recordset, rowsJson, type Session } from './session.ts';
 

@@ -9,7 +9,9 @@ import { saveRevisits } from './revisits.ts';
 import { saveDepths } from './save-depths.ts';
 import type { OpenDatabase } from './session.ts';
 
-export function createProjectVerbs(database: OpenDatabase): ProjectPort {
+export function createProjectVerbs(
+  database: OpenDatabase,
+): Omit<ProjectPort, 'steer' | 'standing' | 'onSteer'> {
   return {
     settings: (project) => database.attempt((runner) => readProjectSettings(runner, project)),
     saveSettings: (project, settings) => saveProjectSettings(database, project, settings),

@@ -3,7 +3,7 @@
  * a statement a batch, so that no transaction stays open while a graph is built.
  */
 import { inStates, type RawGraphPage, withStateName } from '../graph-rows.ts';
-import type { GraphFilter, GraphLinks, GraphPage } from '../read-side.ts';
+import type { GraphFilter, GraphLinks, GraphPage } from '../read-rows.ts';
 import { NO_DEPTH } from '../settlement.ts';
 import type { Sql } from './connection.ts';
 import { ask } from './session.ts';

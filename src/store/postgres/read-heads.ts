@@ -2,25 +2,9 @@
  * The heads of hosts' queues, from the database. A worker that leases hundreds of hosts wants them all at once, and again
  * when their first pages are read: whoever asks in one turn of the event loop is answered by the same statements.
  */
-import type { StoredLastVisit } from '../visit-rows.ts';
 import { LAST_COLUMNS, lastJoins } from './last-visit.ts';
+import type { HeadReader, QueueHead, WaitingRow } from './queue-head.ts';
 import { ask, type Session } from './session.ts';
-import type { WaitingPage } from './waiting-pages.ts';
-
-export interface WaitingRow extends Omit<WaitingPage, 'last'>, StoredLastVisit {
-  retry_at: number | null;
-}
-
-interface QueueHead {
-  /** The best pages, as many as were wanted, without those that wait for their time. */
-  pages: WaitingRow[];
-  /** The earliest of those. */
-  retryAt: number | null;
-  /** What the host's queue says it has. */
-  counted: number;
-}
-
-export type HeadReader = (hostId: number, wanted: number) => Promise<QueueHead>;
 
 const PAGE = `u.id AS "pageId", u.rank, u.priority, u.url, u.fetch_url AS "fetchUrl", u.depth, u.attempts, u.hops,
   u.retry_at`;

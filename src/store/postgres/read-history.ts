@@ -1,6 +1,6 @@
 /** History for reading: a page's visits, a run's changes, what was spared. In the order of the table's own key. */
 
-import type { ChangeFilter, ChangeRow, VisitRow, VisitRowBrief } from '../read-side.ts';
+import type { ChangeFilter, ChangeRow, VisitRow, VisitRowBrief } from '../read-rows.ts';
 import type { LedgerRow } from '../run-port.ts';
 import {
   briefOf,

@@ -3,7 +3,7 @@
  * whole batch are asked for together, and those asked for lately are remembered, within bounds.
  */
 import { LINK_FLAGS, relWords } from '../../parse/parsed-page.ts';
-import type { LinkBetween, LinkFilter, LinkRow } from '../read-side.ts';
+import type { LinkBetween, LinkFilter, LinkRow } from '../read-rows.ts';
 import type { Sql } from './connection.ts';
 import { reverseSourcesOf } from './reverse-links.ts';
 import { ask } from './session.ts';

@@ -1,6 +1,6 @@
 /** What a plan of revisits begins with: every page that has a past or is to be visited for the first time, and the plan as it was. */
 import { PAGE_STATES, pageStateName } from '../../frontier/page-state.ts';
-import type { RevisitPage } from '../read-side.ts';
+import type { RevisitPage } from '../read-rows.ts';
 import { NO_DEPTH } from '../settlement.ts';
 import type { Sql } from './connection.ts';
 import { ask } from './session.ts';

@@ -21,11 +21,11 @@ import type {
   PageFilter,
   PageRow,
   ProjectRow,
-  ReadSide,
   RequestRow,
   RunRow,
   StoredRun,
-} from '../read-side.ts';
+} from '../read-rows.ts';
+import type { ReadSide } from '../read-side.ts';
 import { cancelledBy } from './cancel-queries.ts';
 import { disconnect, postgresError, type Sql } from './connection.ts';
 import { createListDatabase } from './list-database.ts';

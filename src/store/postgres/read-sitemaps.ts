@@ -1,5 +1,5 @@
 /** What sitemaps say of pages, and how the pages of each host were found, for reading. */
-import type { DiscoveryRow, SitemapEntryRow } from '../read-side.ts';
+import type { DiscoveryRow, SitemapEntryRow } from '../read-rows.ts';
 import type { Sql } from './connection.ts';
 import { ask } from './session.ts';
 import { iso } from './views.ts';

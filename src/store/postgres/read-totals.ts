@@ -1,7 +1,7 @@
 /** What a database or one of its projects amounts to, counted by PostgreSQL in a few scans. */
 import { countUrls } from '../../frontier/counting-words.ts';
 import { pageStateName } from '../../frontier/page-state.ts';
-import type { StoreTotals } from '../read-side.ts';
+import type { StoreTotals } from '../read-rows.ts';
 import { NO_DEPTH } from '../settlement.ts';
 import type { Sql } from './connection.ts';
 import { ask } from './session.ts';

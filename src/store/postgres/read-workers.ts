@@ -1,5 +1,5 @@
 /** Who is at work on which run, by the database's clock: a worker's own may be wrong. */
-import type { WorkerRow } from '../read-side.ts';
+import type { WorkerRow } from '../read-rows.ts';
 import type { Sql } from './connection.ts';
 import { ask } from './session.ts';
 import { iso } from './views.ts';

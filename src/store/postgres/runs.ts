@@ -292,13 +292,16 @@ async function clearProject(
   await ask(
     tx,
     `UPDATE run SET status = 'failed', error = 'closed by --fresh', finished_at = COALESCE(finished_at, $2)
-     WHERE project_id = $1 AND status IN ('running', 'interrupted')`,
+     WHERE project_id = $1 AND status IN ('running', 'paused', 'interrupted')`,
     [projectId, now],
   );
 }
 
 const FINISH = 'UPDATE run SET status = $2, finished_at = $3, error = $4 WHERE id = $1';
 const UNFOUND = 'whoever looked for more pages left before all were found; the run can go on';
+
+/** By orders (steering.ts) a run may be paused or stopped while its workers finish. */
+const IS_OPEN: ReadonlySet<string> = new Set(['running', 'paused', 'stopped']);
 
 /** Ends the run, unless others are still at work on it and nothing says that it is over. */
 export async function finishRun(
@@ -314,11 +317,13 @@ export async function finishRun(
       'SELECT status FROM run WHERE id = $1 FOR UPDATE',
       [session.runId],
     );
-    if (run.status !== 'running') return run.status;
+    if (!IS_OPEN.has(run.status)) return run.status;
     if (status !== 'completed' && (await hasOthers(tx, session, now))) return 'running';
     const { runId } = session;
-    const isCut = status !== 'interrupted' && (await hasUnfound(tx, session));
-    const [end, why] = isCut ? (['interrupted', UNFOUND] as const) : [status, error];
+    const isCut = run.status !== 'stopped' && status !== 'interrupted' && (await hasUnfound(tx, session));
+    // An order to stop stands, whatever the workers found meanwhile.
+    const wanted = run.status === 'stopped' ? 'stopped' : status;
+    const [end, why] = isCut ? (['interrupted', UNFOUND] as const) : [wanted, error];
     await together([
       ask(tx, FINISH, [runId, end, Math.round(now), why]),
       ask(tx, KEEP_GONE, [session.projectId]),

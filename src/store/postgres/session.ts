@@ -6,7 +6,7 @@ import { rowsOf } from './cancel-queries.ts';
 import type { CommitWindow } from './commit-window.ts';
 import type { DatabaseClock } from './database-clock.ts';
 import type { KnownUrls } from './known-urls.ts';
-import type { HeadReader } from './read-heads.ts';
+import type { HeadReader } from './queue-head.ts';
 import { type EntryDate, WaitingPages } from './waiting-pages.ts';
 
 /** A host leased here: the head of its queue, and what was taken from it. */

@@ -20,8 +20,7 @@ import {
   newEffects,
   writeWaiting,
 } from './effects.ts';
-import type { Group, PendingSettlement } from './group.ts';
-import type { Resolved } from './make-urls.ts';
+import type { Group, PendingSettlement, Resolved } from './group.ts';
 import { addLowering, lower, reopen } from './offers.ts';
 import { lockOurs } from './our-hosts.ts';
 import { type Columns, packed, unpacked } from './pack-columns.ts';
@@ -134,7 +133,7 @@ async function writeAll(tx: TransactionSql, session: Session, group: Group): Pro
   const linked = writeLinks(tx, session, settlements, group.links, resolved);
   const lowered = lower(tx, session, shorterPaths(group), effects);
   // Behind what lowers depths: pages answer with theirs, and where chains lead to may have been opened by it.
-  const settled = settlePages(tx, session, settlements, pageOf, effects, lowered);
+  const settled = settlePages(tx, session, settlements, { pageOf, effects, lowered });
   await together([visited, opened, linked, lowered, settled]);
   const writes: Promise<unknown>[] = [
     lockQueues(
@@ -260,14 +259,20 @@ async function setAddresses(tx: TransactionSql, settlements: readonly PendingSet
   await ask(tx, SET_ADDRESSES, [rowsJson(rows)]);
 }
 
+/** What the parts of one group know of each other while it is written. */
+interface GroupUnderWay {
+  pageOf: (target: number) => number;
+  effects: Effects;
+  /** Resolves when depths are lowered. */
+  lowered: Promise<void>;
+}
+
 /** States of the pages themselves, and of the redirects that led to them. */
 async function settlePages(
   tx: TransactionSql,
   session: Session,
   settlements: PendingSettlement[],
-  pageOf: (target: number) => number,
-  effects: Effects,
-  lowered: Promise<void>,
+  { pageOf, effects, lowered }: GroupUnderWay,
 ): Promise<void> {
   if (settlements.length === 0) return;
   settlements.forEach((pending) => {

@@ -6,8 +6,14 @@ import type { TransactionSql } from 'postgres';
 import { dropRepeats } from '../drop-repeats.ts';
 import type { HostLease } from '../host-port.ts';
 import type { LinkTargets } from '../settlement.ts';
-import type { GatheredLinks, GatheredRows, Group, PendingLinks, PendingSettlement } from './group.ts';
-import type { Resolved } from './make-urls.ts';
+import type {
+  GatheredLinks,
+  GatheredRows,
+  Group,
+  PendingLinks,
+  PendingSettlement,
+  Resolved,
+} from './group.ts';
 import { type Columns, PackedRows, packedNumbers, unpacked, unpackedBut } from './pack-columns.ts';
 import { FETCHED, REQUESTS, TEXTS } from './packed-rows.ts';
 import { ask, handedOver, recordset, rowsJson, type Session, together } from './session.ts';

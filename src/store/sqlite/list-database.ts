@@ -2,7 +2,7 @@
 import type { Database } from 'better-sqlite3';
 import { pageStateName } from '../../frontier/page-state.ts';
 import type { ListDatabase, ListDialect } from '../list-database.ts';
-import type { LinkBetween, PageRow, RunRow } from '../read-side.ts';
+import type { LinkBetween, PageRow, RunRow } from '../read-rows.ts';
 import { reverseSourcesOf } from './reverse-links.ts';
 
 export interface ListTexts {

@@ -9,11 +9,13 @@ import { saveRevisits } from './revisits.ts';
 import { leaveOpen, openRun } from './runs.ts';
 import { saveDepths } from './save-depths.ts';
 import type { OpenFile } from './session.ts';
+import { createSteering } from './steer.ts';
 import { createWaitingPages } from './waiting-pages.ts';
 
 export function createProjectVerbs(file: OpenFile): ProjectPort {
   const { db, window } = file;
   return {
+    ...createSteering(file),
     settings: async (project) => readSettings(db, project),
     saveSettings: async (project, settings) => saveSettings(file, project, settings),
     async revise(request, judge) {

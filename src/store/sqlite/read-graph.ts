@@ -4,7 +4,7 @@
  */
 import type { Database } from 'better-sqlite3';
 import { inStates, type RawGraphPage, withStateName } from '../graph-rows.ts';
-import type { GraphFilter, GraphLinks, GraphPage } from '../read-side.ts';
+import type { GraphFilter, GraphLinks, GraphPage } from '../read-rows.ts';
 import { NO_DEPTH } from '../settlement.ts';
 
 const PAGES_A_BATCH = 1000;

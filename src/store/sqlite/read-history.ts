@@ -3,7 +3,7 @@
  * run. A file of a version before history has none.
  */
 import type { Database } from 'better-sqlite3';
-import type { ChangeFilter, ChangeRow, VisitRow, VisitRowBrief } from '../read-side.ts';
+import type { ChangeFilter, ChangeRow, VisitRow, VisitRowBrief } from '../read-rows.ts';
 import type { LedgerRow } from '../run-port.ts';
 import {
   briefOf,

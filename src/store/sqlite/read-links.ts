@@ -1,7 +1,7 @@
 /** Unpacks link sets for reading: JSON in one go per page, because asking SQL for the n-th flag is quadratic. */
 import type { Database } from 'better-sqlite3';
 import { LINK_FLAGS, relWords } from '../../parse/parsed-page.ts';
-import type { LinkBetween, LinkFilter, LinkRow } from '../read-side.ts';
+import type { LinkBetween, LinkFilter, LinkRow } from '../read-rows.ts';
 import { reverseSourcesOf } from './reverse-links.ts';
 
 interface LinkSetRow {

@@ -1,7 +1,7 @@
 /** What a plan of revisits starts from, on SQLite: the project's pages in batches, and what was saved of the plan. */
 import type { Database } from 'better-sqlite3';
 import { PAGE_STATES, pageStateName } from '../../frontier/page-state.ts';
-import type { RevisitPage } from '../read-side.ts';
+import type { RevisitPage } from '../read-rows.ts';
 import { NO_DEPTH } from '../settlement.ts';
 import { unpackNumbers } from './pack-links.ts';
 

@@ -23,11 +23,11 @@ import type {
   PageFilter,
   PageRow,
   ProjectRow,
-  ReadSide,
   RequestRow,
   RunRow,
   StoredRun,
-} from '../read-side.ts';
+} from '../read-rows.ts';
+import type { ReadSide } from '../read-side.ts';
 import { createListDatabase } from './list-database.ts';
 import { openForReading, storeError } from './open-database.ts';
 import { readSettings } from './project-settings.ts';

@@ -1,6 +1,6 @@
 /** Sitemap entries and how hosts were discovered, on SQLite. */
 import type { Database } from 'better-sqlite3';
-import type { DiscoveryRow, SitemapEntryRow } from '../read-side.ts';
+import type { DiscoveryRow, SitemapEntryRow } from '../read-rows.ts';
 
 const BATCH = 256;
 

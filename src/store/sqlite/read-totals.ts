@@ -2,7 +2,7 @@
 import type { Database } from 'better-sqlite3';
 import { countUrls } from '../../frontier/counting-words.ts';
 import { pageStateName } from '../../frontier/page-state.ts';
-import type { StoreTotals } from '../read-side.ts';
+import type { StoreTotals } from '../read-rows.ts';
 import { NO_DEPTH } from '../settlement.ts';
 
 const MOST_REASONS = 20;

@@ -3,7 +3,7 @@ import { hostname } from 'node:os';
 import type { Database } from 'better-sqlite3';
 import { isAlive } from '../../primitives/process-life.ts';
 import { MARK_KINDS } from '../host-port.ts';
-import type { WorkerRow } from '../read-side.ts';
+import type { WorkerRow } from '../read-rows.ts';
 
 interface Held {
   run: number;

@@ -183,6 +183,7 @@ function runOf(session: Session): RunPort {
     'SELECT mode, mode_reason AS reason FROM run WHERE id = ? AND mode IS NOT NULL',
   );
   const setMode = db.prepare('UPDATE run SET mode = ?, mode_reason = ? WHERE id = ? AND mode IS NULL');
+  const readStatus = db.prepare('SELECT status FROM run WHERE id = ?').pluck();
   const setEnd = db.prepare('UPDATE run SET status = ?, finished_at = ?, error = ? WHERE id = ?');
   const isBusy = db
     .prepare(
@@ -194,9 +195,11 @@ function runOf(session: Session): RunPort {
     async finish(status, now, error) {
       window.commit();
       keepGone(session);
-      setEnd.run(status, now, error, runId);
+      // An order to stop stands, whatever the worker found meanwhile.
+      const end = readStatus.get(runId) === 'stopped' ? 'stopped' : status;
+      setEnd.run(end, now, error, runId);
       window.commit();
-      return status;
+      return end;
     },
     async isDone() {
       session.rows.flush();

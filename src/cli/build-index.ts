@@ -33,8 +33,8 @@ export function indexCommand(): Command {
         const projects = project === undefined ? all : [project];
         build = async () => {
           const built = await buildIndexes(config, projects, kinds);
-          for (const index of built)
-            process.stdout.write(`${isJson ? JSON.stringify(index) : textOf(index)}\n`);
+          const text = isJson ? JSON.stringify(built) : built.map(textOf).join('\n');
+          process.stdout.write(`${text}\n`);
         };
       });
       await build();

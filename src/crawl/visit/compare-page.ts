@@ -43,7 +43,7 @@ async function compared(page: PageVisit, parts: VisitParts): Promise<PageSettlem
     if (body !== null) settlement.facts!.bodyKey = await body;
   } catch (error) {
     // Never a row that points nowhere: the page is fetched again, whenever the run goes on.
-    page.unkept = { error };
+    page.failure = { error };
     return queuedAgain(claim, { attempts: claim.attempts, notBefore: null, priority: null });
   }
   return settlement;

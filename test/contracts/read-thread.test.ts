@@ -2,6 +2,7 @@
  * The read side on threads: the same answers, and nothing that the main thread does waits for them. What the main thread
  * did meanwhile is counted, never timed. Giving up is tried on PostgreSQL as well, where the server has to notice it.
  */
+import { readdir, readlink } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { StoredRobots } from '../../src/store/host-port.ts';
 import { openReadSide } from '../../src/store/open-store.ts';
@@ -101,6 +102,51 @@ describe('an SQLite file read on threads', () => {
     for (const row of await Promise.all(waiting)) expect(row.value).toMatchObject({ project: 'shop' });
     for (const rows of open) await rows.return?.();
     expect(await listed(side.runs({}))).toHaveLength(4);
+  });
+});
+
+describe('threads of a read side that is closed', () => {
+  let harness: ViewHarness;
+  beforeAll(async () => {
+    harness = await startSqliteReading();
+    await crawlALittle(harness);
+  });
+  afterAll(() => harness?.cleanUp());
+
+  const refused = { name: 'SumiError', code: 'store-closed' };
+  /** How often this process has the file open. */
+  const countOpen = async () => {
+    const links = (await readdir('/proc/self/fd')).map((fd) =>
+      readlink(`/proc/self/fd/${fd}`).catch(() => ''),
+    );
+    return (await Promise.all(links)).filter((file) => file === harness.address).length;
+  };
+
+  it('refuse what waits, what is under way and what is asked afterwards, and are gone', async () => {
+    const before = await countOpen();
+    const side = await openReadSide(harness.address, { thread: true });
+    const asked = Array.from({ length: 30 }, () => side.projects().catch((error) => error));
+    const closed = side.close();
+    const answers = await Promise.all(asked);
+    // The first thread was there already, and may have answered.
+    for (const answer of answers.slice(1)) expect(answer).toMatchObject(refused);
+    await closed;
+    await expect(side.projects()).rejects.toMatchObject(refused);
+    await expect(listed(side.pages({}))).rejects.toMatchObject(refused);
+    await side.close();
+    expect(await countOpen()).toBe(before);
+  });
+
+  it('let no stream wait that was left open', async () => {
+    const side = await openReadSide(harness.address, { thread: true });
+    const [left, continued] = [side.pages({}), side.pages({})].map((rows) => rows[Symbol.asyncIterator]());
+    expect((await left.next()).value).toMatchObject({ project: 'shop' });
+    expect((await continued.next()).value).toMatchObject({ project: 'shop' });
+    await side.close();
+    expect(await left.return?.()).toEqual({ done: true, value: undefined });
+    // Rows that were here already are given; more cannot be had.
+    while ((await continued.next().catch(() => ({ done: true }))).done !== true);
+    await expect(side.pages({})[Symbol.asyncIterator]().next()).rejects.toMatchObject(refused);
   });
 });
 

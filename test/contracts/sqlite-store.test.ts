@@ -161,6 +161,12 @@ describe('one file', () => {
     const lease = () => one.store.frontier.lease('one', 5, harness.clock.now(), LEASE_MS);
     expect(await lease()).toEqual([]);
     harness.clock.advance(3000);
-    expect(await lease()).toHaveLength(1);
+    const [taken] = await lease();
+    // Nothing is kept for it any more, until it asks.
+    await one.store.frontier.renew('one', [taken], harness.clock.now() + 2 * LEASE_MS);
+    expect(taken.isWanted).toBeFalsy();
+    expect(await two.store.frontier.lease('two', 5, harness.clock.now(), LEASE_MS)).toEqual([]);
+    await one.store.frontier.renew('one', [taken], harness.clock.now() + 2 * LEASE_MS);
+    expect(taken.isWanted).toBe(true);
   });
 });

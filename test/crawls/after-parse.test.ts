@@ -167,4 +167,25 @@ describe('a stage between parsing and settling', () => {
     expect(summary.status).toBe('completed');
     expect(Object.values(file.states())).toEqual(Array.from({ length: 7 }, () => 'Processed'));
   });
+
+  it('is told when the run fails elsewhere, and its page is requested again with its request in the log', async () => {
+    const web = await bench.web({ pages: SITE });
+    const file = bench.file();
+    const stage = useStage();
+    const given: string[] = [];
+    const afterParse: AfterParse = async (read, signal) => {
+      if (read.title === 'Home') return undefined;
+      signal.addEventListener('abort', () => void given.push(read.title!));
+      if (read.title !== 'D') return stage.afterParse(read, signal);
+      await stage.until(() => stage.waiting.length === 3);
+      throw new Error('no service');
+    };
+    const begun = await bench.begin(file, web.url('/'), { perHost: 4 }, { afterParse });
+    await expect(begun.finished).rejects.toMatchObject({ code: 'extension-failed' });
+    expect(given.sort()).toEqual(['A', 'B', 'C', 'D']);
+    const logged = 'SELECT count(*) AS n FROM request WHERE kind = 0';
+    expect(file.rows(logged)).toEqual([{ n: web.log.filter(({ path }) => path !== '/robots.txt').length }]);
+    const { summary } = await bench.crawl(file, web.url('/'));
+    expect(summary).toMatchObject({ status: 'completed', pages: 7 });
+  });
 });

@@ -230,6 +230,20 @@ it('is done with a first crawl that was cut off after its last page, though no v
   await watch.close();
 });
 
+it('gives a first crawl the difference at once where the budget grows on the way, and no visit twice', async () => {
+  const { pages } = site(60);
+  const { open, asked, clock } = await bench({ pages }, {});
+  const made: number[] = [];
+  for (const budget of ['10/day', '20/day', '30/day', '30/day']) {
+    const watch = await open({ budget, hostBudget: budget });
+    await watch.prepare();
+    await watch.close();
+    made.push(asked().length);
+    clock.advance(HOUR_MS);
+  }
+  expect(made).toEqual([10, 10, 10, 0]);
+});
+
 it('leaves to the first crawl its own limit of pages', async () => {
   const { pages } = site(60);
   const { open, asked, clock } = await bench({ pages }, { budget: '20/day', maxPages: 30 });

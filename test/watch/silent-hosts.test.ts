@@ -262,3 +262,41 @@ it('gives others their visits though many pages of a silent host were found, non
     expect(living).toBe(21);
   }
 });
+
+it('gives many silent hosts a tenth of a tick together, and each of them a page in turn', async () => {
+  const dead = numbers(10).map((n) => n + 1);
+  const state = { isDead: false };
+  const serve = (exchange: Exchange) => {
+    const { host, path, url, request } = exchange;
+    if (host > 0 && state.isDead) return void request.socket.destroy();
+    const names = numbers(host === 0 ? 60 : 0).map((n) => url(`/p${n}`, 0));
+    const links = host === 0 && path === '/' ? [...names, ...dead.map((n) => url('/p', n))] : [];
+    answer(exchange, { body: path === '/robots.txt' ? '' : page(path, ...links) });
+  };
+  // What is known of robots.txt stays known: a dead host is asked for its page, which costs a visit.
+  const watched = await bench(
+    { pages: { '/': serve, '/p*': serve, '/robots.txt': serve }, hosts: 11 },
+    { ...OPTIONS, breakerFailures: 1, breakerProbes: 0, robotsTtl: 2_000_000, budget: '20/day' },
+  );
+  const { crawl, clock, asked } = watched;
+  await crawl();
+  clock.advance(DAY_MS);
+  state.isDead = true;
+  // All are met dead once.
+  for (let day = 0; day < 8; day++) {
+    await tickOnce(watched);
+    clock.advance(DAY_MS);
+  }
+  asked();
+  const found = new Set<number>();
+  for (let day = 0; day < 16; day++) {
+    const before = watched.web.log.length;
+    const [living] = await tickOnce(watched);
+    const tried = watched.web.log.slice(before).filter(({ host }) => host > 0);
+    expect(living).toBeGreaterThanOrEqual(18);
+    expect(tried.length).toBeLessThanOrEqual(2);
+    for (const { host } of tried) found.add(host);
+    clock.advance(DAY_MS);
+  }
+  expect(found.size).toBeGreaterThan(4);
+}, 30_000);

@@ -110,6 +110,8 @@ export function createLoopParts(parts: CrawlParts, discoverer: { isResumed: bool
       hosts.stop();
     },
     close() {
+      // What a program's stage is still at work on, after a failure, comes to nothing.
+      drop.abort();
       leaveSlots();
       others.stop();
       cancelDrain();

@@ -3,14 +3,29 @@
  * the same buffers, so what is needed later is copied first. Without such a stage nothing here is called.
  */
 import { facetHash, linkDigest } from '../../change/fingerprint.ts';
+import { SumiError } from '../../errors.ts';
 import type { PageCorrections, ReadPage } from '../parts.ts';
 import { detachFromBuffers } from './keep-body.ts';
 import { linkMark } from './page-facts.ts';
+import { faultSettlement } from './page-faults.ts';
 import { queuedAgain } from './page-settlement.ts';
 import { keepable } from './read-content.ts';
 import type { PageVisit, VisitParts } from './visit-parts.ts';
 
 export async function runAfterParse(page: PageVisit, parts: VisitParts): Promise<void> {
+  const { claim } = page.settlement;
+  try {
+    await correct(page, parts);
+  } catch (error) {
+    if (error instanceof SumiError) {
+      // The stage failed, not the page: that is requested again when the run goes on.
+      page.failure = { error };
+      page.settlement = queuedAgain(claim, { attempts: claim.attempts, notBefore: null, priority: null });
+    } else page.settlement = faultSettlement(claim, error, page.exchange, parts);
+  }
+}
+
+async function correct(page: PageVisit, parts: VisitParts): Promise<void> {
   const { settlement } = page;
   const { claim } = settlement;
   const parsed = settlement.parsed!;

@@ -43,11 +43,11 @@ export function readAnswer(
         : settlementOf(claim, decided, exchange, parts);
     // Given up: whoever waits for it would request it once more, as it may be a feed.
     if (isStart && !DECIDED.has(answer.kind) && settlement.requeue === null) parts.onStart?.(claim, 'other');
-    return { turn, exchange, settlement, answer, unkept: null };
+    return { turn, exchange, settlement, answer, failure: null };
   } catch (error) {
     const settlement = faultSettlement(claim, error, exchange, parts);
     if (claim.depth === 0) parts.onStart?.(claim, 'other');
-    return { turn, exchange, settlement, answer: null, unkept: null };
+    return { turn, exchange, settlement, answer: null, failure: null };
   }
 }
 

@@ -19,12 +19,12 @@ export function tellPage(
   settled: Settled | null,
   parts: VisitParts,
 ): Promise<void> | undefined {
-  const { settlement, exchange, unkept } = page;
+  const { settlement, exchange, failure } = page;
   const { outcome } = exchange;
   outcome.body?.release();
   // The run ends with it: pages fetched while no body can be kept would be fetched in vain. One that was told to drop
   // what was on its way did as it was told.
-  if (unkept !== null && !isClosing(unkept.error)) throw unkept.error;
+  if (failure !== null && !isClosing(failure.error)) throw failure.error;
   if (settled === null) {
     if (settlement.countsAsPage) parts.permits.giveBack(host);
     return parts.modes.mode === null ? parts.modes.observe(settlement.claim, null) : undefined;

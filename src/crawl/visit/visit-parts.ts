@@ -14,7 +14,7 @@ export interface VisitParts extends CrawlParts, PageRequestParts {
   wakeHost: (host: string) => void;
   /** Hears of each answer at depth 0 that decides, and where none is needed; null when nobody wants to. */
   onStart: SitemapDiscovery['seeStart'] | null;
-  /** Aborted when what is under way is given up: the crawl was told to stop, and the drain time is over. */
+  /** Aborted when what is under way is given up: the drain time of a stop is over, or the run has failed. */
   dropped: AbortSignal;
 }
 
@@ -25,6 +25,6 @@ export interface PageVisit {
   settlement: PageSettlement;
   /** Null where a stage threw. */
   answer: Answer | null;
-  /** Why its body could not be kept. */
-  unkept: { error: unknown } | null;
+  /** What ends the run when the page is settled: its body could not be kept, or a program's own stage threw. */
+  failure: { error: unknown } | null;
 }

@@ -18,20 +18,32 @@ export interface AttemptOptions {
 }
 
 export interface Attempts extends Attempting {
-  /** What every further verb is answered with; null while all is well. */
+  /** What every further attempt is answered with; null while all is well. */
   readonly failure: unknown;
+  /** What every further verb is answered with: before the last attempts are made already. */
+  readonly answer: unknown;
+  /** No verb is begun any more. */
+  refuse(answer: unknown): void;
+  /** Nothing is asked any more. */
   end(answer: unknown): void;
 }
 
 export function createAttempts(options: AttemptOptions): Attempts {
   const { sql, address, patienceMs, clock, outlivesBadValues = false } = options;
   let failure: unknown = null;
+  let answer: unknown = null;
   return {
     get failure() {
       return failure;
     },
-    end(answer) {
-      failure ??= answer;
+    get answer() {
+      return failure ?? answer;
+    },
+    refuse(last) {
+      answer ??= last;
+    },
+    end(last) {
+      failure ??= last;
     },
     async attempt(work) {
       const startedAt = clock.monotonic();
@@ -78,9 +90,9 @@ export function untilEnded<Verbs extends object>(verbs: Verbs, attempts: Attempt
   const guard =
     (name: string, verb: (...args: unknown[]) => unknown) =>
     (first: unknown, second: unknown, third: unknown, fourth: unknown) => {
-      if (attempts.failure === null) return verb(first, second, third, fourth);
+      if (attempts.answer === null) return verb(first, second, third, fourth);
       if (ENDS.has(name)) return Promise.resolve();
-      throw attempts.failure;
+      throw attempts.answer;
     };
   return Object.fromEntries(
     Object.entries(verbs).map(([name, verb]) => [

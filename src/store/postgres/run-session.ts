@@ -70,13 +70,17 @@ export async function openSession(
 ): Promise<SessionPorts> {
   const { sql, address, clock, live } = database;
   const attempts = createAttempts({ sql, address, patienceMs: options.patienceMs, clock });
+  const leasing = new Set<Promise<unknown>>();
   const session = newSession(database, connections, attempts, {
     ...{ owner, projectId: start.projectId, runId: start.runId },
     onFailure: options.onFailure,
   });
   session.end = async (answer) => {
     if (!live.delete(session)) return;
+    attempts.refuse(answer);
     try {
+      // A lease that is on its way would be nobody's.
+      await Promise.allSettled(leasing);
       if (attempts.failure === null) await giveBack(session);
     } finally {
       attempts.end(answer);
@@ -95,7 +99,10 @@ export async function openSession(
   const ended = sumiError('session-ended', { run: session.runId });
   return {
     // A figure for who looks at the run, also when it is over.
-    frontier: { ...untilEnded(frontierOf(session, channel), attempts), waiting: () => session.waiting },
+    frontier: {
+      ...untilEnded(frontierOf(session, channel, leasing), attempts),
+      waiting: () => session.waiting,
+    },
     run: untilEnded(runOf(session, database), attempts),
     hosts: untilEnded(hostsOf(session), attempts),
     sitemaps: untilEnded(sitemapsOf(session), attempts),
@@ -160,7 +167,20 @@ function newSession(
   return session;
 }
 
-function frontierOf(session: Session, channel: RunChannel): Omit<FrontierPort, 'waiting'> {
+/** `leasing`: the leases that are on their way. */
+function frontierOf(
+  session: Session,
+  channel: RunChannel,
+  leasing: Set<Promise<unknown>>,
+): Omit<FrontierPort, 'waiting'> {
+  async function noted<T>(asked: Promise<T>): Promise<T> {
+    leasing.add(asked);
+    try {
+      return await asked;
+    } finally {
+      leasing.delete(asked);
+    }
+  }
   return {
     async offer(candidates) {
       await setPrepared(session);
@@ -171,8 +191,8 @@ function frontierOf(session: Session, channel: RunChannel): Omit<FrontierPort, '
       await session.window.flush();
       return candidates.map(({ url }, i) => (targets[i] > 0 ? targets[i] : session.known.find(url)));
     },
-    lease: (owner, count, now, leaseMs) => lease(session, owner, count, now, leaseMs),
-    leaseHost: (owner, host, now, leaseMs) => leaseHost(session, owner, host, now, leaseMs),
+    lease: (owner, count, now, leaseMs) => noted(lease(session, owner, count, now, leaseMs)),
+    leaseHost: (owner, host, now, leaseMs) => noted(leaseHost(session, owner, host, now, leaseMs)),
     renew: (owner, leases, until) => renew(session, owner, leases, until),
     claim: (held, count, now) => claim(session, held, count, now),
     settle: (held, settlement) => settle(session, held, settlement),

@@ -62,12 +62,15 @@ export function createHostTurns(db: Database, clock: Clock, live: ReadonlySet<Ho
   const turns = new Map<number, Turn>();
   /** Sessions that asked for a host by name, and when they did so last. */
   const calls = new Map<number, Map<HostHolder, number>>();
+  /** Sessions that did not come when it was their turn (a paused run, say): nothing is kept for them until they ask. */
+  const absent = new Set<HostHolder>();
   const waitingAt = db.prepare('SELECT waiting FROM host_queue WHERE project_id = ? AND host_id = ?').pluck();
   const waitingHosts = db
     .prepare('SELECT host_id FROM host_queue WHERE project_id = ? AND waiting > 0')
     .pluck();
 
   function waits(holder: HostHolder, hostId: number): boolean {
+    if (absent.has(holder)) return false;
     const calledAt = calls.get(hostId)?.get(holder);
     if (calledAt !== undefined && clock.monotonic() - calledAt <= TURN_MS) return true;
     const stored = (waitingAt.get(holder.projectId, hostId) as number | undefined) ?? 0;
@@ -87,6 +90,7 @@ export function createHostTurns(db: Database, clock: Clock, live: ReadonlySet<Ho
     if (turn === undefined || turn.holder === holder) return true;
     if (turn.until > clock.monotonic()) return false;
     turns.delete(hostId);
+    absent.add(turn.holder);
     return true;
   }
 
@@ -113,9 +117,13 @@ export function createHostTurns(db: Database, clock: Clock, live: ReadonlySet<Ho
       turns.set(hostId, { holder: next, until: clock.monotonic() + TURN_MS });
       next.wake();
     },
-    keptFor: (holder) => [...turns.keys()].filter((hostId) => !mayTake(holder, hostId)),
+    keptFor(holder) {
+      absent.delete(holder);
+      return [...turns.keys()].filter((hostId) => !mayTake(holder, hostId));
+    },
     mayTake,
     call(holder, hostId) {
+      absent.delete(holder);
       if (live.size < 2) return;
       const callers = calls.get(hostId) ?? new Map<HostHolder, number>();
       calls.set(hostId, callers.set(holder, clock.monotonic()));
@@ -135,6 +143,7 @@ export function createHostTurns(db: Database, clock: Clock, live: ReadonlySet<Ho
       return (waitingHosts.all(holder.projectId) as number[]).some(isElsewhere);
     },
     forget(holder) {
+      absent.delete(holder);
       for (const [hostId, turn] of turns) if (turn.holder === holder) turns.delete(hostId);
       for (const [hostId, callers] of calls) {
         callers.delete(holder);

@@ -5,6 +5,8 @@
  * A question that is given up between two batches leaves its thread as it is. One that is at work can only be ended with its
  * thread, because the driver cannot interrupt a statement: the thread ends when the statement returns, and the next
  * question gets another one at once.
+ *
+ * After `close` no thread is left, and none is started: what is asked, waits or is under way is refused.
  */
 import { createRequire } from 'node:module';
 import { pathToFileURL } from 'node:url';
@@ -46,7 +48,8 @@ function startWorker(path: string): Worker {
   return new Worker(FROM_SOURCES, { eval: true, workerData: { path, loader, file }, execArgv: [] });
 }
 
-async function startThread(path: string): Promise<Thread> {
+/** `gone`: what a question hears whose thread has ended. */
+async function startThread(path: string, gone: () => Error): Promise<Thread> {
   const worker = startWorker(path);
   let waiting: PromiseWithResolvers | null = null;
   const settle = (settled: (waiter: PromiseWithResolvers) => void) => {
@@ -56,7 +59,7 @@ async function startThread(path: string): Promise<Thread> {
     waiting = null;
     if (waiter !== null) settled(waiter);
   };
-  const gone = () => sumiError('store-failed', { file: path, reason: 'the thread that reads it has ended' });
+  let hasEnded = false;
   worker.on('message', (message: FromReader) =>
     settle(({ resolve, reject }) => {
       if (typeof message === 'object' && 'error' in message) reject(unpackError(message.error));
@@ -66,6 +69,7 @@ async function startThread(path: string): Promise<Thread> {
   worker.on('error', (error) => settle(({ reject }) => reject(error)));
   const ended = new Promise<void>((resolve) => {
     worker.on('exit', () => {
+      hasEnded = true;
       settle(({ reject }) => reject(gone()));
       resolve();
     });
@@ -78,6 +82,7 @@ async function startThread(path: string): Promise<Thread> {
   await heard();
   return {
     ask(message) {
+      if (hasEnded) return Promise.reject(gone());
       const answer = heard();
       worker.postMessage(message);
       return answer;
@@ -96,8 +101,15 @@ function createThreads(path: string) {
   const idle: Thread[] = [];
   const waiting: { isStream: boolean; go: () => void }[] = [];
   const all = new Set<Thread>();
+  const starting = new Set<Promise<unknown>>();
   let count = 0;
   let streams = 0;
+  let isClosed = false;
+
+  const gone = () =>
+    isClosed
+      ? sumiError('store-closed', { store: path })
+      : sumiError('store-failed', { file: path, reason: 'the thread that reads it has ended' });
 
   const hasRoom = (isStream: boolean) =>
     (idle.length > 0 || count < MOST_THREADS) && !(isStream && streams >= MOST_STREAMS);
@@ -109,8 +121,10 @@ function createThreads(path: string) {
 
   async function start(): Promise<Thread> {
     count++;
+    const begun = startThread(path, gone);
+    starting.add(begun);
     try {
-      const thread = await startThread(path);
+      const thread = await begun;
       all.add(thread);
       void thread.ended.then(() => {
         count--;
@@ -124,15 +138,20 @@ function createThreads(path: string) {
       count--;
       callNext();
       throw error;
+    } finally {
+      starting.delete(begun);
     }
   }
 
   return {
     async take(isStream: boolean): Promise<Thread> {
-      if (!hasRoom(isStream)) await new Promise<void>((go) => waiting.push({ isStream, go }));
+      if (!isClosed && !hasRoom(isStream)) await new Promise<void>((go) => waiting.push({ isStream, go }));
+      if (isClosed) throw gone();
       if (isStream) streams++;
       try {
-        return idle.pop() ?? (await start());
+        const thread = idle.pop() ?? (await start());
+        if (isClosed) throw gone();
+        return thread;
       } catch (error) {
         if (isStream) streams--;
         throw error;
@@ -140,12 +159,16 @@ function createThreads(path: string) {
     },
     give(thread: Thread, isStream: boolean, isAtWork: boolean): void {
       if (isStream) streams--;
-      if (isAtWork) thread.end();
+      if (isAtWork || isClosed) thread.end();
+      else if (!all.has(thread)) return;
       else if (idle.length < MOST_IDLE) idle.push(thread);
       else void thread.ask('close').catch(() => {});
       callNext();
     },
     async close(): Promise<void> {
+      isClosed = true;
+      for (const { go } of waiting.splice(0)) go();
+      await Promise.allSettled(starting);
       const mine = [...all];
       for (const thread of mine) {
         if (idle.includes(thread)) void thread.ask('close').catch(() => {});
@@ -219,7 +242,8 @@ async function* askRows(
     isOver = !isAtWork;
     throw error;
   } finally {
-    if (!isOver && !isAtWork) await thread.ask('drop');
+    // A thread that has ended has nothing to drop.
+    if (!isOver && !isAtWork) await thread.ask('drop').catch(() => {});
     threads.give(thread, true, isAtWork);
   }
 }

@@ -53,7 +53,7 @@ function readKinds(asked: readonly string[]): readonly IndexKind[] {
 
 function textOf({ project, kind, pages, isWhole }: ProjectIndex): string {
   const name = printable(project);
-  if (kind === 'sorts') return `${kind}: there for all projects`;
+  if (kind === 'sorts') return `${kind}: ready, for all projects`;
   if (pages === 0) return `${kind} of ${name}: nothing to do`;
   return `${kind} of ${name}: ${isWhole ? 'built' : 'brought up to date'}, ${showMany(pages, 'page')}`;
 }

@@ -65,7 +65,7 @@ describe('sumi index', () => {
     ]);
     const all = await run('index', '--db', 'later.db');
     expect(all.stdout).toMatch(
-      /^reverse-links of p: nothing to do\n(?:.*\n)*sorts: there for all projects\n$/,
+      /^reverse-links of p: nothing to do\n(?:.*\n)*sorts: ready, for all projects\n$/,
     );
   });
 

@@ -82,7 +82,7 @@ const PAGES = 60;
 const ALL_HOSTS = ['127.0.0.1', '127.0.0.2', '127.0.0.3'];
 
 describe.each(Object.entries(stores))('several runs on one store: %s', (_, newPlace) => {
-  it('of two projects on the same hosts keep one gap between them, and take turns', async () => {
+  it('of two projects on the same hosts keep one gap between them', async () => {
     const pages = 36;
     const web = await bench.web({ graph: { seed: 7, pages, hosts: 3 } });
     const place = await newPlace();
@@ -99,6 +99,16 @@ describe.each(Object.entries(stores))('several runs on one store: %s', (_, newPl
     for (const [i, { host_id, slot_at }] of slots.entries())
       if (host_id === slots[i - 1]?.host_id)
         expect(Number(slot_at) - Number(slots[i - 1].slot_at)).toBeGreaterThanOrEqual(199);
+  });
+
+  it('of two projects on one host that has pages for both all the time take turns', async () => {
+    const pages = 20;
+    const web = await bench.web({ graph: { seed: 9, pages } });
+    const { begin } = await open(await newPlace());
+    const polite = { delay: 0.15, leaseSeconds: 3 };
+    const handles = await Promise.all(['one', 'two'].map((project) => begin(project, web.url('/'), polite)));
+    for (const { finished } of handles) expect(await finished).toMatchObject({ status: 'completed', pages });
+    expectPolite(web, beats, 150);
     // Neither waited until the other had all its pages.
     const lastOf = (project: string) => requestsOf(web, project).at(-1)!.atMs;
     for (const [project, other] of [

@@ -28,7 +28,7 @@ const web = createSitemapWeb({
   retry: { retries: 0, backoff: 'constant', delayMs: 0, maxBackoffMs: 0 },
   maxBytes: MAX_BYTES,
   rulesOf: async () => rulesFor(parseRobotsTxt(''), 'bench'),
-  ask: ({ url, maxBytes, onPiece }) =>
+  request: ({ url, maxBytes, onPiece }) =>
     fetcher.fetch({ url, method: 'GET', maxBytes, onPiece, keepsCutBody: true }),
   pause: async () => {},
   after: systemClock.after,

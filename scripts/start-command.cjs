@@ -8,8 +8,8 @@ const { join } = require('node:path');
 const { pathToFileURL } = require('node:url');
 const vm = require('node:vm');
 
-// On Node 20 most crawls are over before the time pays off that the optimizing compiler takes for functions blown up by
-// inlining; no newer Node gains by it. Before the script, because V8 wants the flags of the cache's making.
+// Node 20 only: without this limit on inlining, a full crawl takes about 3.5 % more CPU and an incremental one 7 to 9 %
+// (decision 0036). Set before the script is compiled, because V8 accepts a cache only under the flags that made it.
 if (process.versions.node.startsWith('20.'))
   require('node:v8').setFlagsFromString('--max-inlined-bytecode-size-cumulative=300');
 

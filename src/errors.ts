@@ -307,6 +307,24 @@ export const ERRORS = {
     exitCode: 2,
     httpStatus: 400,
   },
+  'list-unknown': {
+    message: 'There is no list "{list}"; expected one of {expected}.',
+    hint: 'Use one of these names.',
+    exitCode: 2,
+    httpStatus: 404,
+  },
+  'list-filter': {
+    message: 'The list of {list} cannot be filtered by "{filter}"; expected one of {expected}.',
+    hint: 'Remove the filter, or use one of these.',
+    exitCode: 2,
+    httpStatus: 400,
+  },
+  'list-order': {
+    message: 'A list cannot be read in the order "{order}"; expected asc or desc.',
+    hint: 'Remove the order, or use one of these.',
+    exitCode: 2,
+    httpStatus: 400,
+  },
   'list-sort': {
     message: 'The list of {list} cannot be sorted by {sort}; expected one of {expected}.',
     hint: 'Remove the sort, or use one of these.',
@@ -332,7 +350,7 @@ export const ERRORS = {
     httpStatus: 409,
   },
   'cursor-unreadable': {
-    message: 'The cursor {cursor} cannot be read; expected `next` or `previous` of an answer, unchanged.',
+    message: 'The cursor "{cursor}" cannot be read; expected `next` or `previous` of an answer, unchanged.',
     hint: 'Request the first rows without a cursor, and use the cursors of the answers unchanged.',
     exitCode: 2,
     httpStatus: 400,
@@ -501,6 +519,18 @@ export const ERRORS = {
     hint: 'Correct it and crawl again. The run was interrupted and continues from there.',
     exitCode: 1,
     httpStatus: 500,
+  },
+  'unknown-topic': {
+    message: 'There is no topic "{topic}" of events; expected one of {known}.',
+    hint: 'Use one of these topics, or none for all events.',
+    exitCode: 2,
+    httpStatus: 400,
+  },
+  'not-adjustable': {
+    message: 'The option {option} cannot be adjusted after the start of a run.',
+    hint: 'Adjust other options, or cancel the run and start another run with this option.',
+    exitCode: 2,
+    httpStatus: 409,
   },
   'subscriber-failed': {
     message: 'A subscriber to the events of a run threw on a {event} event and was unsubscribed: {reason}.',

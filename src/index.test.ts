@@ -367,6 +367,14 @@ describe('orders', () => {
     await run.pause();
     expect(ask('SELECT status FROM runs')).toEqual([{ status: 'paused' }]);
     await expect(run.adjust({ maxDepth: -1 })).rejects.toMatchObject({ code: 'bad-value' });
+    for (const fixed of [{ db: 'other.db' }, { project: 'other' }, { fresh: true }] as object[])
+      await expect(run.adjust(fixed)).rejects.toMatchObject({ code: 'not-adjustable' });
+    expect(() => run.subscribe(() => {}, ['pages' as 'page'])).toThrow(
+      expect.objectContaining({ code: 'unknown-topic' }),
+    );
+    expect(() => run.read({ topics: ['pages' as 'page'] })[Symbol.asyncIterator]()).toThrow(
+      expect.objectContaining({ code: 'unknown-topic' }),
+    );
     await run.adjust({ maxPages: 5 });
     expect(await run.finished).toMatchObject({ status: 'completed', pages: 5, run: run.runId });
     expect(types).toEqual(['standing', 'run', 'summary']);

@@ -45,11 +45,13 @@ export type {
   EventListener,
   FaultEvent,
   HostEvent,
+  ModeEvent,
   PageEvent,
   ProgressEvent,
   RunEvent,
   RunStatus,
   SitemapEvent,
+  StandingEvent,
   SummaryEvent,
   Topic,
 } from './events/events.ts';
@@ -73,6 +75,7 @@ export {
 export { type RowFormat, type RowsToWrite, writeChanges, writePages, writeRows } from './library/writers.ts';
 export type { AnswerForPace, PacingStrategy } from './politeness/host-pace.ts';
 export { type Audit, auditRuns as audit } from './project/audit-runs.ts';
+export { buildIndexes, INDEX_KINDS, type ProjectIndex } from './project/build-indexes.ts';
 export type { AskedLook, WhichRuns } from './project/choose-runs.ts';
 export type { Differences } from './project/compare-two-runs.ts';
 export { type CopiedProject, type CopyProgress, copyProjects } from './project/copy-projects.ts';
@@ -97,6 +100,17 @@ export { type FullReport, reportOnRun as report } from './project/report-on-run.
 export type { StorePlace } from './project/with-store.ts';
 export type { ScopeCandidate, ScopeRule, Verdict } from './scope/classify.ts';
 export type { BodyStore } from './store/bodies.ts';
+export type { IndexKind } from './store/index-state.ts';
+export type {
+  Count,
+  ListFilter,
+  ListName,
+  ListQuery,
+  ListRow,
+  Results as PageOfResults,
+  SortOrder,
+  StatusClass,
+} from './store/list-queries.ts';
 export {
   type OpenReadSideOptions as OpenResultsOptions,
   openBodies,
@@ -107,8 +121,10 @@ export type {
   ChangeRow,
   HostRow,
   LinkRow,
+  LoggedRequest,
   PageFilter,
   PageRow,
+  ProjectRow,
   ReadSide as Results,
   RunRow,
   VisitRow,
@@ -127,6 +143,11 @@ type ReplaceableOption = 'bodies' | 'store' | 'header' | 'cookie';
 export type CrawlOptions = {
   readonly [Name in keyof Omit<OptionValues, TerminalOption | ReplaceableOption>]?: OptionValues[Name];
 };
+
+const OF_THE_START = ['startUrls', 'project', 'isolated', 'fresh', 'meta', 'db'] as const;
+
+/** Options that `adjust` takes: all but those that say which run it is and where it is stored. */
+export type AdjustableOptions = Omit<CrawlOptions, (typeof OF_THE_START)[number]>;
 
 /** One function for all events, or one for each type that is of interest. */
 export type EventHandlers =
@@ -176,7 +197,7 @@ export interface Crawl {
   /** Resolves when the paused run is under way again. */
   resume(): Promise<void>;
   /** Pauses, judges the waiting pages by the new options (the others stay as they were), and goes on. */
-  adjust(options: CrawlOptions): Promise<void>;
+  adjust(options: AdjustableOptions): Promise<void>;
   /** Ends the run for good: what still waits is skipped, with the reason `limit: stopped`. */
   cancel(): Promise<SummaryEvent>;
   /** The summary once everything is stored and closed; rejects with what made the run fail. */
@@ -276,6 +297,8 @@ function follow(
     resume,
     cancel,
     async adjust(options) {
+      const fixed = [...OF_THE_START, 'store'].find((name) => Object.hasOwn(options, name));
+      if (fixed !== undefined) throw sumiError('not-adjustable', { option: fixed });
       const next = { ...adjusted, ...options };
       // Checked first: what cannot be read pauses nothing.
       const config = await configWith(next);
@@ -336,9 +359,9 @@ export async function reclassify(request: Omit<MapRequest, 'on' | 'signal'>): Pr
 export interface WatchRequest extends ProgramOptions, Omit<Following, 'on'> {
   /** A TOML file with options; what is given here wins over it. */
   readonly config?: string;
-  /** Look once and end. */
+  /** Make one tick and end, as `sumi watch --once` does. */
   readonly once?: boolean;
-  /** Changes, looks, and deliveries that failed. */
+  /** Changes, ticks, and deliveries that failed. */
   readonly on: (event: WatchEvent) => void;
 }
 

@@ -33,8 +33,8 @@ export function indexCommand(): Command {
         const projects = project === undefined ? all : [project];
         build = async () => {
           const built = await buildIndexes(config, projects, kinds);
-          for (const index of built)
-            process.stdout.write(`${isJson ? JSON.stringify(index) : textOf(index)}\n`);
+          const text = isJson ? JSON.stringify(built) : built.map(textOf).join('\n');
+          process.stdout.write(`${text}\n`);
         };
       });
       await build();
@@ -53,7 +53,7 @@ function readKinds(asked: readonly string[]): readonly IndexKind[] {
 
 function textOf({ project, kind, pages, isWhole }: ProjectIndex): string {
   const name = printable(project);
-  if (kind === 'sorts') return `${kind}: there for all projects`;
+  if (kind === 'sorts') return `${kind}: ready, for all projects`;
   if (pages === 0) return `${kind} of ${name}: nothing to do`;
   return `${kind} of ${name}: ${isWhole ? 'built' : 'brought up to date'}, ${showMany(pages, 'page')}`;
 }

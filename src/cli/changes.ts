@@ -55,7 +55,7 @@ export function changesCommand(): Command {
       '--reader <NAME>',
       'what changed since this reader last looked (default in a watched project: the user)',
     )
-    .option('--no-mark', 'do not count this as a look: the next one begins where the last one did')
+    .option('--no-mark', 'do not mark these changes as seen by the reader')
     .option('--steps', 'several runs: what each run found')
     .option('--all', 'also pages that did not change or could not be read')
     .option('--limit <N>', 'print at most so many rows (default: all)');
@@ -79,7 +79,9 @@ export function changesCommand(): Command {
           const { look, project } = changes;
           if (look === null || !flags.mark) return;
           if (changes.isCut)
-            tell('--limit may have cut the list, so the next look begins where this one did.');
+            tell(
+              '--limit may have cut the list, so nothing is marked as seen: the next list begins where this one did.',
+            );
           else seen = { ...look, storeAddress: config.storeAddress, project: project.project };
         },
         ['format'],

@@ -26,6 +26,13 @@ describe('checkSettings', () => {
     });
   });
 
+  it('suggests only what the asker may set', () => {
+    const suggested = (setBy: 'project' | 'operator') =>
+      checkSettings({ proxi: 'http://x:1' }, setBy).problems[0].expected;
+    expect(suggested('operator')).toBe('the name of an option, such as proxy');
+    expect(suggested('project')).not.toMatch(/proxy/);
+  });
+
   it('names every problem at once: option, value, what was expected, who may set it', () => {
     const { values, problems } = checkSettings(
       {

@@ -37,6 +37,7 @@ const MAY_SET: Readonly<Record<SetBy, readonly SetBy[]>> = {
   project: ['project'],
 };
 
+/** Names are those of docs/options.schema.json: `max-depth`, also written `max_depth`. */
 export function checkSettings(given: Readonly<Record<string, unknown>>, setBy: SetBy): CheckedSettings {
   const values: Partial<Record<OptionName, OptionValue>> = {};
   const problems: SettingProblem[] = [];
@@ -45,7 +46,7 @@ export function checkSettings(given: Readonly<Record<string, unknown>>, setBy: S
   for (const [written, value] of Object.entries(given)) {
     const option = optionCalled(written);
     if (!isOptionName(option)) {
-      problems.push(unknown(written, value));
+      problems.push(unknown(written, value, setBy));
       continue;
     }
     const expected = problemOf(option, value, { setBy, profile });
@@ -68,9 +69,10 @@ function optionCalled(written: string): string {
   return alias === undefined || alias.unit !== undefined || alias.also !== undefined ? name : alias.option;
 }
 
-function unknown(option: string, value: unknown): SettingProblem {
+function unknown(option: string, value: unknown, setBy: SetBy): SettingProblem {
   const name = option.replaceAll('_', '-');
-  const nearest = optionMeant(name, OPTION_NAMES) ?? nearestName(name, OPTION_NAMES);
+  const allowed = OPTION_NAMES.filter((known) => MAY_SET[setBy].includes(OPTIONS[known].setBy));
+  const nearest = optionMeant(name, allowed) ?? nearestName(name, allowed);
   return {
     option,
     value: showValue(value),
@@ -89,7 +91,7 @@ function problemOf(
   if (!MAY_SET[setBy].includes(spec.setBy))
     return spec.setBy === 'operator'
       ? 'no value: only the operator, who runs the program, may set it'
-      : 'no value: it means something for a single command only';
+      : 'no value: it applies to a single command only';
   const parsed = parseValue(spec, raw);
   if (!('value' in parsed)) return parsed.expected;
   try {

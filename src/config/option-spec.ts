@@ -23,7 +23,7 @@ type OptionType =
 
 /**
  * Who may set an option. operator: only whoever runs the program on this machine. project: it may be kept with a project,
- * and be set by somebody who only reaches the API. command: it means something for a single command only.
+ * and be set by somebody who only reaches the API. command: it applies to a single command only.
  */
 export type SetBy = 'operator' | 'project' | 'command';
 

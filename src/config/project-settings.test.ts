@@ -54,6 +54,9 @@ describe('settings of a project', () => {
   it('refuse what no option is, what no value is, and what is not of one option', async () => {
     expect(await refusal({}, ['mod=full'])).toBe('unknown-option');
     expect(await refusal({}, [], ['mod'])).toBe('unknown-option');
+    // `proxy` is nearer, but no project may keep it.
+    const proxies = changeSettings('p', {}, { set: ['proxi=http://x:1'], unset: [] });
+    await expect(proxies).rejects.toMatchObject({ hint: expect.not.stringMatching(/Try proxy/) });
     expect(await refusal({}, ['mode=quick'])).toBe('bad-value');
     expect(await refusal({}, ['mode'])).toBe('bad-value');
     expect(await refusal({}, ['=full'])).toBe('bad-value');

@@ -5,9 +5,9 @@
 import { sumiError } from '../errors.ts';
 import { loadConfig } from './load-config.ts';
 import { nearestName } from './nearest-name.ts';
-import { ALIASES, isOptionName, OPTION_NAMES, type OptionName } from './option-table.ts';
+import { ALIASES, isOptionName, type OptionName } from './option-table.ts';
 import { optionMeant } from './other-words.ts';
-import { whyNoSetting } from './who-may-set.ts';
+import { PROJECT_OPTIONS, whyNoSetting } from './who-may-set.ts';
 
 export type ProjectSettings = Readonly<Record<string, unknown>>;
 
@@ -61,7 +61,7 @@ function optionOf(written: string, flag: string): OptionName {
   const option =
     alias !== undefined && alias.unit === undefined && alias.also === undefined ? alias.option : name;
   if (isOptionName(option)) return option;
-  const nearest = optionMeant(name, OPTION_NAMES) ?? nearestName(name, OPTION_NAMES);
+  const nearest = optionMeant(name, PROJECT_OPTIONS) ?? nearestName(name, PROJECT_OPTIONS);
   throw sumiError('unknown-option', { option: written, place: `flag ${flag}`, nearest });
 }
 

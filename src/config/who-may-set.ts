@@ -22,13 +22,16 @@ export const OPERATOR_CRAWL_OPTIONS: readonly OptionName[] = OPTION_NAMES.filter
   (name) => OPTIONS[name].setBy === 'operator' && OPTIONS[name].hashed !== false,
 );
 
+/** What a message suggests for a mistyped name. */
+export const PROJECT_OPTIONS: readonly OptionName[] = OPTION_NAMES.filter(isProjectOption);
+
 /** Why a project cannot keep the option; null when it can. */
 export function whyNoSetting(name: OptionName): string | null {
   const { setBy } = OPTIONS[name];
   if (setBy === 'project') return null;
   return setBy === 'operator'
     ? 'only the operator, who runs the program on this machine, may set it'
-    : 'it means something for a single command only';
+    : 'it applies to a single command only';
 }
 
 export interface SplitSettings {

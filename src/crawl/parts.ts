@@ -13,7 +13,7 @@ import type { ReadSide } from '../store/read-side.ts';
 import type { RunStore } from '../store/store-port.ts';
 import type { NormalizedUrl, Normalizer } from '../url/normalize.ts';
 import type { LinkDiscovery } from './discover/discover-links.ts';
-import type { ModeDesk } from './revisit/choose-run-mode.ts';
+import type { RunMode } from './revisit/choose-run-mode.ts';
 import type { MapLists } from './run/compute-depths.ts';
 import type { Crew } from './run/crew.ts';
 import type { HostAllowance } from './run/host-allowance.ts';
@@ -85,7 +85,7 @@ export interface CrawlPolicy {
   retryRefused: boolean;
   on429: 'backoff' | 'suspend';
   headFirst: boolean;
-  /** Null: robots.txt is not asked for. */
+  /** Null: robots.txt is not requested. */
   robots: {
     productToken: string;
     whenUnreachable: 'allow' | 'disallow';
@@ -124,7 +124,7 @@ export interface StartUrl extends NormalizedUrl {
   authorization?: string;
 }
 
-/** How sitemaps are looked for. */
+/** How sitemaps are searched for. */
 export interface SitemapParts {
   paths: readonly string[];
   maxBytes: number;
@@ -148,7 +148,7 @@ export interface CrawlParts {
   slots: Slots;
   policy: CrawlPolicy;
   pace: PaceOptions;
-  modes: ModeDesk;
+  modes: RunMode;
   trust: TrustPolicy;
   /** Hosts whose sitemaps were read in this run, and when that began: only what they say since then says something of the last visit. */
   readSitemaps: Map<string, number>;

@@ -35,7 +35,7 @@ export function createCrawlLoop(parts: CrawlParts, discoverer: { isResumed: bool
 
   async function run(): Promise<LoopEnd> {
     loop.begin();
-    // At once: another who looks, too, may wait for it. Cut off, it has not found all there is.
+    // At once: another worker may wait for it. A search that was cut off has not found all there is.
     const discovered = sitemapDiscovery?.ended
       .then(() => (signal.mayBegin ? parts.store.run.knowsNoMore() : undefined))
       .catch(signal.fail);
@@ -85,7 +85,7 @@ export function createCrawlLoop(parts: CrawlParts, discoverer: { isResumed: bool
     const exchange = await requestPage(host, turn, loop); // 6 request
     const page = readAnswer(host, turn, exchange, loop); // 7 parse
     if ('next' in page) return requestAgain(host, page, loop);
-    if (page.settlement.parsed !== null && loop.afterParse !== null) await runAfterParse(page, loop);
+    if (page.settlement.parsed !== null) await runAfterParse(page, loop);
     if (mustCompare(page, loop)) await comparePage(page, loop); // 8 compare
     const settled = await settlePage(host, page, loop); // 9 settle
     return tellPage(host, page, settled, loop); // 10 tell

@@ -59,16 +59,20 @@ export async function startCrawl(request: CrawlRequest): Promise<CrawlHandle> {
   const first = await orClose(stage, () =>
     beginStretch(stage, { config, startUrls, bodies, project, due, allowance, slots }),
   );
-  const next = async (changed: Config | null): Promise<Stretch> => {
-    if (changed !== null) settings = changed;
-    return beginStretch(stage, {
-      config: { ...settings, fresh: false, meta: [] },
-      startUrls: startUrlsOf(request.startUrls, settings),
-      bodies: await bodiesOf(settings, extensions),
-      ...{ project, allowance, slots },
-    });
-  };
   let settings = config;
+  const goesOn = first.parts.store.start.runId;
+  const next = async (changed: Config | null): Promise<Stretch> => {
+    const wanted = changed ?? settings;
+    const stretch = await beginStretch(stage, {
+      config: { ...wanted, fresh: false, meta: [] },
+      startUrls: startUrlsOf(request.startUrls, wanted),
+      bodies: await bodiesOf(wanted, extensions),
+      ...{ project, allowance, slots, goesOn },
+    });
+    // Settings that could not be taken are not kept.
+    settings = wanted;
+    return stretch;
+  };
   return createCrawlHandle({ stage, first, next, project });
 }
 
@@ -80,6 +84,8 @@ interface StretchRequest {
   due?: readonly number[];
   allowance?: HostAllowance;
   slots?: Slots;
+  /** The run that is to go on, and no other. */
+  goesOn?: number;
 }
 
 /** Begins the project's run, or goes on with it. */
@@ -95,18 +101,32 @@ async function beginStretch(stage: Stage, request: StretchRequest): Promise<Stre
     fresh: config.fresh,
     metadata: storedNotes(config.meta),
     now: clock.now(),
+    goesOn: request.goesOn,
   });
   const { start } = session;
-  const parts = wire(stage, session, { config, startUrls, bodies, slots, allowance });
-  const configChanged = start.previousConfigHash !== null && start.previousConfigHash !== configHash(config);
-  return createStretch(stage, parts, {
-    project,
-    configChanged,
-    isJoined: false,
-    isForFinds: due?.length === 0 && !start.resumed,
-    isTick: due !== undefined,
-    prepare: () => prepareRun(parts, start, { project, configChanged, due }),
+  return orLeave(session, async () => {
+    const parts = wire(stage, session, { config, startUrls, bodies, slots, allowance });
+    const { previousConfigHash } = start;
+    const configChanged = previousConfigHash !== null && previousConfigHash !== configHash(config);
+    return createStretch(stage, parts, {
+      project,
+      configChanged,
+      isJoined: false,
+      isForFinds: due?.length === 0 && !start.resumed,
+      isTick: due !== undefined,
+      prepare: () => prepareRun(parts, start, { project, configChanged, due }),
+    });
   });
+}
+
+/** A session on which no work can begin is not kept: on a store that stays open nobody else could begin its run. */
+async function orLeave<T>(session: RunStore, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    await session.leave();
+    throw error;
+  }
 }
 
 /** Of a run that pauses, whoever takes part in it knows the limit of all pages. */
@@ -122,13 +142,14 @@ export async function joinCrawl(request: JoinRequest): Promise<CrawlHandle | nul
     return null;
   }
   const { project, start } = joined;
-  const parts = await orClose(stage, async () => {
+  const wired = async () => {
     const config = await request.configOf({ config: joined.config, run: request.runId });
     const startUrls = startUrlsOf(config.startUrls, config);
     const bodies = await bodiesOf(config, stage.extensions);
     const allowance = pausesAtLimit(joined) ? PAUSED : undefined;
     return wire(stage, joined, { config, startUrls, bodies, slots: request.slots, allowance });
-  });
+  };
+  const parts = await orClose(stage, () => orLeave(joined, wired));
   const first = createStretch(stage, parts, {
     project,
     configChanged: false,

@@ -39,7 +39,7 @@ import type {
   StartUrl,
   TrustPolicy,
 } from './parts.ts';
-import { createModeDesk } from './revisit/choose-run-mode.ts';
+import { createRunMode } from './revisit/choose-run-mode.ts';
 import { chooseCrew } from './run/choose-crew.ts';
 import { headersByOrigin } from './run/credentials.ts';
 import type { HostAllowance } from './run/host-allowance.ts';
@@ -119,7 +119,7 @@ export function wireParts(wiring: Wiring): CrawlParts {
     slots: wiring.slots ?? createSlots(config.concurrency),
     policy: wirePolicy(config, token, [...contentParsers.keys()]),
     pace,
-    modes: createModeDesk({
+    modes: createRunMode({
       wanted: config.mode,
       threshold: config.smartThreshold,
       confidence: config.smartConfidence,

@@ -2,6 +2,7 @@
  * Step 10: the event hub counts what happens in a run and emits typed events to its listeners. Counting is always on and
  * cheap. A page event is made only while somebody listens to pages.
  */
+import { sumiError } from '../errors.ts';
 import { ERROR_STATES } from '../frontier/counting-words.ts';
 import type { PageState } from '../frontier/page-state.ts';
 import type { Clock } from '../primitives/clock.ts';
@@ -110,6 +111,9 @@ export function createEventHub(clock: Pick<Clock, 'now'>): EventHub {
       [run, project] = [id, name];
     },
     subscribe(listener, topics = TOPICS) {
+      const unknown = topics.find((topic) => !TOPICS.includes(topic));
+      if (unknown !== undefined)
+        throw sumiError('unknown-topic', { topic: unknown, known: TOPICS.join(', ') });
       // Each subscription has a function of its own: the same listener may subscribe twice.
       const heard: EventListener = (event) => listener(event);
       for (const topic of topics) listeners[topic].add(heard);

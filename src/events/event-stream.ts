@@ -105,8 +105,8 @@ export function createEventStream({ subscribe, onRead }: EventStreamOptions): Ev
         onRead();
         const first = opening !== null && topics.includes('run') ? [opening] : [];
         const reader: Reader = { waiting: first, dropped: null, wake: () => {} };
-        readers.add(reader);
         const unsubscribe = subscribe((event) => push(reader, event, mostWaiting), topics);
+        readers.add(reader);
         return follow(reader, unsubscribe);
       },
     }),

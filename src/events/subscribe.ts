@@ -4,7 +4,7 @@
  */
 import { type SumiError, sumiError } from '../errors.ts';
 import type { EventHub } from './event-hub.ts';
-import type { EventListener, Topic } from './events.ts';
+import type { CrawlEvent, EventListener, Topic } from './events.ts';
 
 export interface Subscription {
   /** Why the subscription ended by itself; null while the subscriber has not thrown. */
@@ -21,15 +21,23 @@ export function subscribe(
   const unsubscribe = events.subscribe((event) => {
     if (failure !== null) return;
     try {
-      listener(event);
+      const answer: unknown = listener(event);
+      // An asynchronous subscriber fails when its promise is rejected.
+      if (answer instanceof Promise) answer.catch((error) => fail(event.type, error));
     } catch (error) {
-      unsubscribe();
-      const reason = error instanceof Error ? error.message : String(error);
-      failure = sumiError('subscriber-failed', { event: event.type, reason }, error);
-      const stack = error instanceof Error && error.stack !== undefined ? error.stack : reason;
-      events.emit({ type: 'fault', page_id: null, url: '', reason: failure.message, stack });
+      fail(event.type, error);
     }
   }, topics);
+
+  function fail(event: CrawlEvent['type'], error: unknown): void {
+    if (failure !== null) return;
+    unsubscribe();
+    const reason = error instanceof Error ? error.message : String(error);
+    failure = sumiError('subscriber-failed', { event, reason }, error);
+    const stack = error instanceof Error && error.stack !== undefined ? error.stack : reason;
+    events.emit({ type: 'fault', page_id: null, url: '', reason: failure.message, stack });
+  }
+
   return {
     get failure() {
       return failure;

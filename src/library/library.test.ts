@@ -9,6 +9,7 @@ import { respondFromGraph, type Site, serveSite } from '../demo/serve-site.ts';
 import { createSiteGraph } from '../demo/site-graph.ts';
 import {
   audit,
+  buildIndexes,
   type ChangeFormat,
   changes,
   compare,
@@ -19,13 +20,18 @@ import {
   forgetHistory,
   keepLook,
   keepSettings,
+  type ListFilter,
+  type ListQuery,
+  type ListRow,
   listBrokenLinks,
   listRuns,
   map,
   mapFigures,
   mapPage,
   openReading,
+  openResults,
   openStore,
+  type PageOfResults,
   pageHistory,
   readKeptSettings,
   readText,
@@ -217,6 +223,31 @@ describe('a program changes a project', () => {
     });
     await expect(wrong).rejects.toMatchObject({ code: 'bad-value' });
     await expect(openReading(join(folder, 'no.db'))).rejects.toMatchObject({ code: 'db-missing' });
+  });
+
+  it('by indexes, through an address and through an open store, for lists a page of results at a time', async () => {
+    await crawlSite();
+    const words: ListFilter<'pages'> = { project: 'shop', words: 'first words' };
+    let results = await openResults(db);
+    await expect(results.list('pages', { filter: words })).rejects.toMatchObject({
+      code: 'full-text-missing',
+    });
+    await results.close();
+    expect(await buildIndexes({ storeAddress: db }, ['shop'], ['full-text'])).toMatchObject([
+      { project: 'shop', kind: 'full-text', isWhole: true },
+    ]);
+    const store = await openStore(db, (error) => {
+      throw error;
+    });
+    expect(await buildIndexes(store, ['shop'], ['reverse-links'])).toMatchObject([{ kind: 'reverse-links' }]);
+    // The store of the caller stays open.
+    expect(await store.projects.settings('shop')).toBeNull();
+    await store.close();
+    results = await openResults(db);
+    const query: ListQuery<'pages'> = { filter: words, limit: 1 };
+    const found: PageOfResults<ListRow<'pages'>> = await results.list('pages', query);
+    expect(found.rows.map(({ url }) => url)).toEqual([site.url('/home')]);
+    await results.close();
   });
 
   it('by a look, after which only what is newer is told', async () => {

@@ -1,9 +1,7 @@
 /** Builds the indexes of stored projects that lists and searches need, without a crawl. */
-import type { Config } from '../config/load-config.ts';
 import { sumiError } from '../errors.ts';
-import { type Clock, systemClock } from '../primitives/clock.ts';
 import type { IndexBuilt, IndexKind } from '../store/index-state.ts';
-import { openStore } from '../store/open-store.ts';
+import { type StorePlace, withStore } from './with-store.ts';
 
 export { INDEX_KINDS } from '../store/index-state.ts';
 
@@ -13,19 +11,11 @@ export interface ProjectIndex extends IndexBuilt {
 
 /** Refused while another crawler has the store for itself, and for a project of which a run is under way. */
 export async function buildIndexes(
-  config: Pick<Config, 'storeAddress' | 'storePatience'>,
+  place: StorePlace,
   projects: readonly string[],
   kinds: readonly IndexKind[],
-  clock: Clock = systemClock,
 ): Promise<ProjectIndex[]> {
-  const failures: unknown[] = [];
-  const store = await openStore({
-    address: config.storeAddress,
-    clock,
-    onFailure: (error) => void failures.push(error),
-    patienceMs: config.storePatience * 1000,
-  });
-  try {
+  return withStore(place, async (store) => {
     const built: ProjectIndex[] = [];
     for (const project of projects)
       for (const kind of kinds) {
@@ -33,9 +23,6 @@ export async function buildIndexes(
         if (index === null) throw sumiError('index-busy', { project });
         built.push({ project, ...index });
       }
-    if (failures.length > 0) throw failures[0];
     return built;
-  } finally {
-    await store.close();
-  }
+  });
 }

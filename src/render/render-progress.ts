@@ -25,7 +25,7 @@ export function renderConfigChange(event: RunEvent, paint: Paint): string | null
   const before = event.resumed ? 'this run began' : 'the last run was made';
   return paint(
     'yellow',
-    `The options differ from those with which ${before}: known URLs are put before the new rules.`,
+    `The options differ from those with which ${before}: the new rules are applied to all known URLs.`,
   );
 }
 

@@ -58,23 +58,28 @@ export function writeCursor(list: AskedList, { cut, direction }: Position): stri
 export function readCursor(text: string, list: AskedList, keyLength: number): Position {
   const parts = parse(text);
   if (!Array.isArray(parts) || typeof parts[0] !== 'number')
-    throw sumiError('cursor-unreadable', { cursor: text });
+    throw sumiError('cursor-unreadable', { cursor: shown(text) });
   const [version, hash, isBack, isAfter, ...key] = parts as [number, ...unknown[]];
   if (version !== VERSION) throw sumiError('cursor-version', { found: version, known: VERSION });
   if (hash !== hashOfList(list)) throw sumiError('cursor-of-other-list', { list: list.name });
   const isKey =
     key.length === keyLength && key.every((value) => Number.isFinite(value) || typeof value === 'string');
-  if (!isKey) throw sumiError('cursor-unreadable', { cursor: text });
+  if (!isKey) throw sumiError('cursor-unreadable', { cursor: shown(text) });
   return {
     cut: { key: key as KeyValue[], side: isAfter === 1 ? 'after' : 'before' },
     direction: isBack === 1 ? 'back' : 'forward',
   };
 }
 
+/** It may come from anybody, and be of any length. */
+function shown(text: string): string {
+  return text.length > 40 ? `${text.slice(0, 40)}…` : text;
+}
+
 function parse(text: string): unknown {
   try {
     return JSON.parse(Buffer.from(text, 'base64url').toString());
   } catch (error) {
-    throw sumiError('cursor-unreadable', { cursor: text }, error);
+    throw sumiError('cursor-unreadable', { cursor: shown(text) }, error);
   }
 }

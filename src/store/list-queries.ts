@@ -153,6 +153,23 @@ export interface Count {
   isExact: boolean;
 }
 
+/** What each list can be filtered by. */
+export const LIST_FILTERS: {
+  readonly [Name in ListName]: { readonly [Field in keyof Required<ListFilter<Name>>]: true };
+} = {
+  pages: {
+    ...{ project: true, urlPart: true, words: true, statusCodes: true, statusClasses: true },
+    ...{ contentTypes: true, minDepth: true, maxDepth: true, section: true, hosts: true, states: true },
+    ...{ reason: true, changes: true, noindex: true, visitedRun: true, discoveredRun: true },
+  },
+  visits: { project: true, pageId: true, fromRun: true, toRun: true, outcomes: true },
+  changes: { project: true, pageId: true, fromRun: true, toRun: true, outcomes: true },
+  links: { project: true, fromId: true, toId: true, toStates: true, toStatusClasses: true },
+  hosts: { project: true },
+  runs: { project: true, statuses: true },
+  requests: { project: true, pageId: true, run: true, host: true, kinds: true, hasFailed: true },
+};
+
 export const DEFAULT_LIMIT = 100;
 export const MOST_ROWS = 1000;
 /** One call looks at no more rows than this, whether they fit the filter or not. */

@@ -11,6 +11,7 @@ import type { ListDatabase } from './list-database.ts';
 import {
   type Count,
   DEFAULT_LIMIT,
+  LIST_FILTERS,
   LIST_SORTS,
   type ListFilter,
   type ListName,
@@ -193,6 +194,7 @@ export function createListReader(db: ListDatabase): ListReader {
 
   return {
     async list(name, { filter = {}, sort, order, limit = DEFAULT_LIMIT, cursor }) {
+      checkFilter(name, filter);
       if (!Number.isInteger(limit) || limit < 1 || limit > MOST_ROWS)
         throw sumiError('list-limit', { limit, most: MOST_ROWS });
       const asked: AskedList = { name, filter, ...sortOf(name, sort, order) };
@@ -209,6 +211,7 @@ export function createListReader(db: ListDatabase): ListReader {
     },
 
     async count(name, filter) {
+      checkFilter(name, filter);
       const projectId = await findProject(filter.project);
       const sorted = { ...sortOf(name), projectId: projectId ?? null };
       const track = projectId === undefined ? emptyTrack(1) : await LISTS[name].track(db, filter, sorted);
@@ -226,10 +229,23 @@ const KEY_LENGTHS: Record<ListName, number> = {
 const keyLengthOf = (name: ListName, sort: string) =>
   name === 'pages' && sort !== 'id' ? 2 : KEY_LENGTHS[name];
 
+/** What is not known would be left out, and the answer would be of another question. */
+function checkFilter(name: ListName, filter: object): void {
+  if (!Object.hasOwn(LIST_FILTERS, name))
+    throw sumiError('list-unknown', { list: name, expected: Object.keys(LIST_FILTERS).join(', ') });
+  const unknown = Object.keys(filter).find((field) => !Object.hasOwn(LIST_FILTERS[name], field));
+  if (unknown !== undefined)
+    throw sumiError('list-filter', {
+      ...{ list: name, filter: unknown },
+      expected: Object.keys(LIST_FILTERS[name]).join(', '),
+    });
+}
+
 function sortOf(name: ListName, sort?: string, order?: SortOrder): { sort: string; order: SortOrder } {
   const sorts = LIST_SORTS[name];
   const chosen = sort ?? Object.keys(sorts)[0];
   if (!Object.hasOwn(sorts, chosen))
     throw sumiError('list-sort', { list: name, sort: chosen, expected: Object.keys(sorts).join(', ') });
+  if (order !== undefined && order !== 'asc' && order !== 'desc') throw sumiError('list-order', { order });
   return { sort: chosen, order: order ?? sorts[chosen].order };
 }

@@ -21,6 +21,8 @@ export interface RunRequest {
   /** What the operator noted of the run, as a JSON object; null when nothing. */
   metadata: string | null;
   now: number;
+  /** The run that is to go on: refused when the project's last run is another one, or is over. */
+  goesOn?: number;
 }
 
 export interface RunStart {

@@ -221,7 +221,10 @@ describe('sumi cat', () => {
   it('gives the stored text, or says why there is none', async () => {
     expect((await run('cat', `${web.origin}/a`, '--text')).stdout).toBe('home\nb\n'.replace('\n', ''));
     const redirect = await run('cat', `${web.origin}/old`, '--text');
-    expect([redirect.code, redirect.stderr]).toEqual([1, expect.stringMatching(/No text .*redirects to/)]);
+    expect([redirect.code, redirect.stderr]).toEqual([
+      1,
+      expect.stringMatching(/There is no stored text .*redirects to/),
+    ]);
     expect(redirect.stderr).toContain('no-text');
   });
 

@@ -313,6 +313,17 @@ export function describeLists(name: string, start: () => Promise<ReadHarness>): 
       expect((await side.list('pages', { limit: 1000 })).rows).toHaveLength(pages.length);
       for (const sort of ['url', '__proto__', 'id; DROP TABLE url'])
         await expect(side.list('pages', { sort })).rejects.toMatchObject({ code: 'list-sort' });
+      for (const list of ['pagez', '__proto__'] as unknown as 'pages'[]) {
+        await expect(side.list(list, {})).rejects.toMatchObject({ code: 'list-unknown' });
+        await expect(side.count(list, {})).rejects.toMatchObject({ code: 'list-unknown' });
+      }
+      const order = 'up' as 'asc';
+      await expect(side.list('pages', { order })).rejects.toMatchObject({ code: 'list-order' });
+      for (const unknown of [{ stats: ['Failed'] }, { pageId: 1 }] as object[]) {
+        const expected = { code: 'list-filter', message: expect.stringContaining('states') };
+        await expect(side.list('pages', { filter: unknown })).rejects.toMatchObject(expected);
+        await expect(side.count('pages', unknown)).rejects.toMatchObject(expected);
+      }
       const { next } = await side.list('pages', { limit: 2, filter: { project: 'shop' } });
       const refused = async (query: ListQuery<'pages'>, code: string) =>
         expect(side.list('pages', query), code).rejects.toMatchObject({ code, hint: expect.any(String) });
@@ -336,6 +347,9 @@ export function describeLists(name: string, start: () => Promise<ReadHarness>): 
       await refused({ filter, cursor: forged(() => null) }, 'cursor-unreadable');
       await refused({ filter, cursor: 'nonsense' }, 'cursor-unreadable');
       await refused({ filter, cursor: '' }, 'cursor-unreadable');
+      await expect(side.list('pages', { cursor: 'x'.repeat(100_000) })).rejects.toMatchObject({
+        message: expect.stringMatching(/^.{0,200}$/),
+      });
       expect((await side.list('pages', { filter, cursor, limit: 5 })).rows).toHaveLength(5);
     });
 

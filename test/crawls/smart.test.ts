@@ -37,8 +37,12 @@ describe('smart mode', () => {
     expect(summary.mode_reason).toMatch(
       /^smart: incremental, \d+ of \d+ sampled pages changed \(under 30 % with 95 % confidence\)$/,
     );
+    const { run, project } = summary;
     expect(events.filter((event) => event.type === 'mode')).toEqual([
-      { type: 'mode', mode: 'incremental', reason: summary.mode_reason },
+      {
+        ...{ type: 'mode', mode: 'incremental', reason: summary.mode_reason },
+        ...{ run, project, time: expect.any(String) },
+      },
     ]);
     const [, , sampled] = /(\d+) of (\d+)/.exec(summary.mode_reason!)!.map(Number);
     expect(sampled).toBeLessThan(PAGES / 2);

@@ -50,7 +50,7 @@ export function createSiteSearch(parts: CrawlParts, around: SearchSurroundings):
       isKnown: (url) => findings.record.known?.sitemaps.includes(url) === true,
       pause: hosts.pause,
       after: (delayMs, callback) => clock.after(delayMs, callback),
-      async ask(request) {
+      async request(request) {
         // The entries of one sitemap do not wait for the next.
         await keeper.save(findings);
         if (!state.isStopped && !around.isOutOfPages()) return hosts.request(request);

@@ -6,7 +6,7 @@ import { isPageUrl, placeOf } from './discovery-record.ts';
 /** What of a host's sitemaps a start URL asks for. */
 export interface SitemapSearch {
   start: StartUrl;
-  /** given: it looks like a sitemap itself, and may be a page. Else they are looked for; that a page's site has none is not remembered. */
+  /** given: it looks like a sitemap itself, and may be a page. Else they are searched for; that a page's site has none is not remembered. */
   depth: 'given' | 'page' | 'site';
   /** The operator says that it is one, whatever it is called; it is never a page. */
   isFeed?: true;

@@ -1,7 +1,7 @@
 /**
  * What finding sitemaps needs of the web, over single polite requests: follows redirects, each hop a request of its own
  * under its own host's robots.txt, tries again what may pass, and gives the body or says why there is none. It knows no
- * host and no clock: `ask` is the caller's, who does.
+ * host and no clock: `request` is the caller's, who does.
  */
 import type { FetchedBody, Outcome, ResponseHead } from '../../fetch/fetcher.ts';
 import type { RobotsRules } from '../../politeness/robots-txt.ts';
@@ -19,7 +19,7 @@ export interface SitemapWebOptions {
   maxBytes: number;
   rulesOf: (url: string) => Promise<RobotsRules | WebRefusal>;
   /** One request, on a slot of the URL's host and only if its robots.txt allows it. */
-  ask: (request: HostRequest) => Promise<Outcome | WebRefusal>;
+  request: (request: HostRequest) => Promise<Outcome | WebRefusal>;
   /** It was read before: no guess, though only its path says that it is one. */
   isKnown?: (url: string) => boolean;
   pause: (delayMs: number) => Promise<void>;
@@ -39,13 +39,13 @@ export function createSitemapWeb(options: SitemapWebOptions): SitemapWeb {
   const { retry } = options;
   // One byte more shows that it was not the last.
   const maxBytes = options.maxBytes + 1;
-  /** One guess that stays without an answer is enough to wait for: then each of the others is asked once. */
+  /** One guess that stays without an answer is enough to wait for: then each of the others is requested once. */
   let isPatientWithGuesses = true;
 
   /** One address, tried again where that may help; a body in hand while it still comes. */
-  async function askPatiently(url: string, foundBy: FoundBy): Promise<Outcome | WebRefusal | WebAnswer> {
+  async function requestPatiently(url: string, foundBy: FoundBy): Promise<Outcome | WebRefusal | WebAnswer> {
     for (let attempt = 1; ; attempt++) {
-      const answer = await askOnce(url, foundBy);
+      const answer = await requestOnce(url, foundBy);
       if ('refused' in answer || 'pieces' in answer) return answer;
       if (!mayPass(answer)) return answer;
       const isPatient = foundBy !== 'path' || isPatientWithGuesses;
@@ -59,11 +59,11 @@ export function createSitemapWeb(options: SitemapWebOptions): SitemapWeb {
     }
   }
 
-  async function askOnce(url: string, foundBy: FoundBy): Promise<Outcome | WebRefusal | WebAnswer> {
+  async function requestOnce(url: string, foundBy: FoundBy): Promise<Outcome | WebRefusal | WebAnswer> {
     const queue = createPieceQueue(options.after);
     let head: ResponseHead | null = null;
     const isKnown = foundBy === 'path' && options.isKnown?.(url) === true;
-    const asking = options.ask({
+    const answered = options.request({
       url,
       class: isKnown ? 'before-pages' : CLASSES[foundBy],
       isGuess: foundBy === 'path' && !isKnown,
@@ -73,13 +73,13 @@ export function createSitemapWeb(options: SitemapWebOptions): SitemapWeb {
         return queue.push(bytes);
       },
     });
-    // Whoever asks hears of a failure; here it only ends the waiting.
-    asking.then(queue.end, queue.end);
+    // `answered` is awaited below or by the reader; here it only ends the waiting.
+    answered.then(queue.end, queue.end);
     await queue.begun;
-    if (head === null) return asking;
+    if (head === null) return answered;
     const { contentType, contentEncoding, link } = head as ResponseHead;
     const cutBy = async () => {
-      const outcome = await asking;
+      const outcome = await answered;
       if ('refused' in outcome) return outcome;
       const { failure, message } = outcome;
       return failure === null ? null : { refused: `${failure}: ${message ?? 'cut off'}`, mayPass: true };
@@ -92,7 +92,7 @@ export function createSitemapWeb(options: SitemapWebOptions): SitemapWeb {
     async get(address, foundBy) {
       let url = address;
       for (let hop = 0; hop <= MAX_REDIRECTS; hop++) {
-        const answer = await askPatiently(url, foundBy);
+        const answer = await requestPatiently(url, foundBy);
         const read = 'refused' in answer || 'pieces' in answer ? answer : answerOf(url, answer);
         if (!('redirect' in read)) return read;
         url = read.redirect;

@@ -1,5 +1,5 @@
 /**
- * Start URLs that are asked for as pages and answer as feeds or sitemaps do, wherever redirects led to them: whoever waits
+ * Start URLs that are requested as pages and answer as feeds or sitemaps do, wherever redirects led to them: whoever waits
  * for one hears of it. Such an answer is refused by its head, as any type that is no page; it is read by a request of its own.
  *
  * Before: read-answer.ts, which tells what a page answered. After: discover-sitemaps.ts, which reads the feed. It requests nothing itself.
@@ -8,7 +8,7 @@ import type { ResponseHead } from '../../fetch/fetcher.ts';
 import { essenceOf } from '../../parse/mime-type.ts';
 import { isSitemapType } from '../../sitemap/find-entries.ts';
 
-/** unasked: it is not asked for here any more, and may have been elsewhere. */
+/** unasked: it is not requested here any more, and may have been elsewhere. */
 export type StartFeed = 'feed' | 'none' | 'unasked';
 
 /** Types that are no pages and may be sitemaps. */
@@ -80,7 +80,7 @@ export function createStartFeeds(onWait: () => void) {
     /** Somebody was led here from a start URL. */
     isAwaited: (url: string) => waiting.has(url),
 
-    /** No more pages are asked for. */
+    /** No more pages are requested. */
     giveUp(): void {
       for (const url of [...waiting.keys()]) tell(url, 'unasked');
     },

@@ -18,7 +18,7 @@ export async function claimPages(host: LeasedHost, loop: LoopParts): Promise<Pag
   const { pace } = host;
   host.isClaiming = true;
   const count = pace.delayMs > 0 ? 1 : Math.min(CLAIMS_AT_ONCE, pace.perHost, slots.total);
-  host.isDrained = true; // a page queued while we ask takes this back
+  host.isDrained = true; // a page that is queued during the claim takes this back
   const { claims, nextRetryAt, readAt } = await claimToRequest(host, count, loop);
   host.isClaiming = false;
   if (claims.length === 0) {

@@ -31,7 +31,7 @@ export interface Exchange {
   isPaceRefusal: boolean;
   /** So long after the block such a page gives way to others; else 0. */
   yieldMs: number;
-  /** It was asked only whether the page changed. */
+  /** The request was a conditional one. */
   isConditional: boolean;
   /** What the fetcher threw: the page's fault, not the host's. */
   fault: { error: unknown } | null;
@@ -99,7 +99,7 @@ export async function exchangeWith(
       claim === null || method === 'HEAD'
         ? undefined
         : (head) => policy.wantsType(essenceOf(head.contentType)),
-    // A process that is stopped between this look at the clock and the write cannot know: as little as can be lies between.
+    // A process that is stopped between this reading of the clock and the write cannot know: as little as can be lies between.
     onSend() {
       sentMark = clock.monotonic();
       if (host.leaseEnds <= sentMark) return false;
@@ -124,7 +124,7 @@ export async function exchangeWith(
     statusCode: head?.status ?? null,
     // Silence after HEAD says nothing of the host before GET was tried, too; what the fetcher threw never does.
     failure: fault !== null ? 'aborted' : isSilentHead && wasSent !== null ? 'not-taken' : failure,
-    // A robots.txt comes faster than pages do: it would make them all look slow.
+    // A robots.txt comes faster than pages do: it would make all pages seem slow.
     responseMs: claim === null ? null : outcome.responseMs,
     retryAfterMs: head?.retryAfter ? retryAfterMs(head.retryAfter, clock.now()) : null,
     // An answer to HEAD does not mean that the page is not refused any more: GET may be, time and again.

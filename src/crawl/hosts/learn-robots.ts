@@ -9,7 +9,7 @@ import type { Refused } from './host-requests.ts';
 import type { LeasedHost } from './leased-host.ts';
 import { queueRequest, type RequestSurroundings, STOPPED } from './queue-request.ts';
 
-/** `isFirstTry`: asked to see whether anybody is there, once, and what does not answer is not held against the host. */
+/** `isFirstTry`: requested to see whether anybody answers, once, and what does not answer is not held against the host. */
 export type LearnRobots = (host: LeasedHost, origin: string, isFirstTry?: boolean) => Promise<RobotsAnswer>;
 
 export interface LearnerSurroundings extends Pick<RobotsGateOptions, 'pause'>, RequestSurroundings {

@@ -18,13 +18,13 @@ export interface PageTurn {
   isDated: boolean;
   /** Header fields that make the request a conditional one; known when the page may be requested. */
   conditions?: Record<string, string>;
-  /** Asked once more, in full: because of a 304 that nobody asked for, or a 412 that conditions cannot get; or to check a 304. */
+  /** Requested once more, in full: after a 304 or 412 to a request without conditions, or to check a 304. */
   check?: 'unasked' | 'spot';
   /** Asked by GET after HEAD, which was answered with this status; 0: with none. */
   headSaid?: number;
   /** The server did not take it the first time: it goes over a new connection. */
   isResent?: boolean;
-  /** Where it was asked before, and redirected to its own address in another spelling. */
+  /** Where it was requested before, and redirected to its own address in another spelling. */
   spellings?: readonly string[];
 }
 
@@ -54,7 +54,7 @@ export class LeasedHost implements Schedulable {
   readonly lease: HostLease;
   readonly pace: HostPace;
   readonly requests = new HostRequests();
-  /** Its robots.txt could not be had and is asked for again at that wall time; null else. */
+  /** Its robots.txt could not be had and is requested again at that wall time; null else. */
   robotsRetry: RobotsRetry | null = null;
   /** When the last turn began, by the monotonic clock. */
   turnSince = 0;
@@ -63,7 +63,7 @@ export class LeasedHost implements Schedulable {
   /** The next turn is a page's, where one waits: the last one was for something else, or there was none yet. */
   owesPage = true;
   readonly turns: PageTurn[] = [];
-  /** Pages of an origin whose robots.txt is being asked, while other origins of the host go on. */
+  /** Pages of an origin whose robots.txt is being requested, while other origins of the host go on. */
   readonly parked: PageTurn[] = [];
   /** Monotonic time after which nothing may be sent under this lease. */
   leaseEnds = Number.POSITIVE_INFINITY;
@@ -71,15 +71,15 @@ export class LeasedHost implements Schedulable {
   isLapsed = false;
   /** By origin (scheme, name, port) of this host. */
   readonly robots = new Map<string, OriginRobots>();
-  /** Origins whose robots.txt is being asked. */
+  /** Origins whose robots.txt is being requested. */
   readonly gates = new Map<string, Promise<RobotsAnswer>>();
-  /** Turns that were given and are not over: their pages are asked for, read or settled. */
+  /** Turns that were given and are not over: their pages are requested, read or settled. */
   openTurns = 0;
   /** Its pages are being claimed. */
   isClaiming = false;
   /** Its first robots.txt, or that of too many pages, must come first. */
   isGated = false;
-  /** Pages that would be spared, set aside while its sitemaps are being read, whose dates decide about them. */
+  /** Pages that would be skipped as unchanged, set aside while sitemaps are being read whose dates decide about them. */
   readonly undated: Claim[] = [];
   /** No more can be set aside: no page is claimed until its sitemaps are read. */
   awaitsDates = false;
@@ -87,7 +87,7 @@ export class LeasedHost implements Schedulable {
   isDrained = false;
   /** Monotonic time of the earliest retry when nothing else waits. */
   retryAt = 0;
-  /** The run may ask for no more pages, here or at all. */
+  /** The run may request no more pages, here or at all. */
   isOutOfBudget: () => boolean;
 
   constructor(lease: HostLease, pace: HostPace, isOutOfBudget: () => boolean) {

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { EventBody } from '../../events/events.ts';
 import { type Claim, SAMPLE_PRIORITY } from '../../frontier/candidate.ts';
 import type { ModeDecision, RunStart } from '../../store/run-port.ts';
-import { createModeDesk } from './choose-run-mode.ts';
+import { createRunMode } from './choose-run-mode.ts';
 
 const START: RunStart = {
   runId: 2,
@@ -29,7 +29,7 @@ const CLAIM: Claim = {
 
 describe('the sample of a smart run', () => {
   function smartDesk(sample: number) {
-    const desk = createModeDesk({
+    const desk = createRunMode({
       wanted: 'smart',
       sample,
       threshold: 0.3,
@@ -83,7 +83,7 @@ describe('the mode of a run', () => {
     let kept: ModeDecision | null = null;
     const told: EventBody[] = [];
     const desk = (wanted: 'full' | 'incremental') =>
-      createModeDesk({
+      createRunMode({
         wanted,
         sample: 100,
         threshold: 0.3,

@@ -1,7 +1,7 @@
 /**
  * How a run visits known pages: as its option says, or, in smart mode, as a random sample of them decides. The sample
  * goes first and is visited like every other page, so nothing of it is fetched twice; until it has spoken pages are
- * asked conditionally. It is heard in the order in which it was asked: of many pages on their way, those that did not
+ * requested conditionally. It is heard in the order of its requests: of many pages on their way, those that did not
  * change answer first. The decision is the run's: it is kept in the store, for who goes on with the run or takes part.
  */
 import {
@@ -20,13 +20,13 @@ import type { CrawlMode, ModeDecision, RunPort, RunStart } from '../../store/run
 import type { RunStore } from '../../store/store-port.ts';
 import type { Crew } from '../run/crew.ts';
 
-/** Others may have decided meanwhile: asked at most so often. */
+/** Others may have decided meanwhile: read at most so often. */
 const ASK_EVERY_MS = 2000;
 const SAMPLE_PLACES = 1_000_000;
 /** More pages go first than the sample may need, because chance chooses them and some will fail. */
 const drawnFor = (sample: number) => sample + 4 * Math.sqrt(sample) + 10;
 
-export interface ModeDeskOptions extends ModeTestOptions {
+export interface RunModeOptions extends ModeTestOptions {
   wanted: CrawlMode | 'smart';
   /** The most pages of the sample. */
   sample: number;
@@ -36,7 +36,7 @@ export interface ModeDeskOptions extends ModeTestOptions {
   random: () => number;
 }
 
-export interface ModeDesk {
+export interface RunMode {
   /** Null while the sample has not decided. */
   readonly mode: CrawlMode | null;
   /** Why, in words; null while there is no decision. */
@@ -45,7 +45,7 @@ export interface ModeDesk {
   open(start: RunStart): Promise<void>;
   /** The verdict on a known page of a new run: pages that are gone for good rest, those of the sample go first. */
   revise(row: KnownPage, revision: Revision | null): Revision | null;
-  /** A page is asked; more than once where one request does not decide. */
+  /** A page is requested; more than once where one request does not decide. */
   expect(claim: Claim): void;
   /** Its visit is over; null where it tells nothing. */
   observe(claim: Claim, outcome: VisitOutcome | null): Promise<void>;
@@ -58,12 +58,12 @@ function isGoneForGood({ state, reason, depth }: KnownPage): boolean {
   return state === PAGE_STATES.Gone && reason === 'http: 410' && depth > 0;
 }
 
-export function createModeDesk(options: ModeDeskOptions): ModeDesk {
+export function createRunMode(options: RunModeOptions): RunMode {
   const { wanted, store, crew, events, random } = options;
   const test: ModeTest = createModeTest(options);
   let decision: ModeDecision | null = wanted === 'smart' ? null : { mode: wanted, reason: `mode ${wanted}` };
-  /** Pages of the sample that were asked and not heard yet, and what is known of them; undefined while on their way. */
-  const asked = new Map<number, VisitOutcome | null | undefined>();
+  /** Pages of the sample that were requested and not heard yet, and what is known of them; undefined while on their way. */
+  const sampled = new Map<number, VisitOutcome | null | undefined>();
   let share = 0;
   let isAsking = false;
   let askedAt = store.clock.monotonic();
@@ -84,9 +84,9 @@ export function createModeDesk(options: ModeDeskOptions): ModeDesk {
   }
 
   function hear(): void {
-    for (const [pageId, outcome] of asked) {
+    for (const [pageId, outcome] of sampled) {
       if (outcome === undefined || test.sampled >= options.sample) return;
-      asked.delete(pageId);
+      sampled.delete(pageId);
       if (outcome !== null && outcome !== 'failed' && outcome !== 'new')
         test.observe(outcome !== 'unchanged');
     }
@@ -122,11 +122,11 @@ export function createModeDesk(options: ModeDeskOptions): ModeDesk {
       return isSampled ? { ...revision, priority } : revision;
     },
     expect({ pageId, priority }) {
-      if (decision === null && priority <= SAMPLE_PRIORITY) asked.set(pageId, undefined);
+      if (decision === null && priority <= SAMPLE_PRIORITY) sampled.set(pageId, undefined);
     },
     async observe({ pageId }, outcome) {
       if (decision !== null) return;
-      if (asked.has(pageId)) asked.set(pageId, outcome);
+      if (sampled.has(pageId)) sampled.set(pageId, outcome);
       hear();
       if (isAsking) return;
       isAsking = true;

@@ -1,6 +1,6 @@
 /**
  * Step 5 for pages that were visited before: which of them need no request, and what is sent with those that do.
- * A page that is spared takes no slot and is told as unchanged; the time of its last visit stays as it is, so that a
+ * A page that is skipped takes no slot and is told as unchanged; the time of its last visit stays as it is, so that a
  * freshness window is counted from the last answer and never from its own end.
  */
 import { announcesChanges, isFresh, isNewerThanVisit, isOlderThanVisit } from '../../change/freshness.ts';
@@ -15,14 +15,14 @@ import { bareSettlement } from '../visit/page-settlement.ts';
 type SparingParts = Pick<CrawlParts, 'clock' | 'modes' | 'trust' | 'random'>;
 
 /**
- * The page's date is what its sitemap says in this run, whose look at the sitemaps of the host began at `readAt`. One that
+ * The page's date is what its sitemap says in this run, whose search for the sitemaps of the host began at `readAt`. One that
  * they do not give any more says nothing of what came after it.
  */
 export function isDated(last: LastVisit | null, readAt: number | undefined): boolean {
   return readAt !== undefined && last !== null && last.sitemapSeenAt !== null && last.sitemapSeenAt >= readAt;
 }
 
-/** How a page is known to be unchanged without a request; null when it is to be asked. */
+/** How a page is known to be unchanged without a request; null when it is to be requested. */
 export function sparedBy(
   claim: Claim,
   readAt: number | undefined,
@@ -56,7 +56,7 @@ export function awaitsDates(claim: Claim, host: HostState, around: SparingParts)
   return isOlderThanVisit(last, now) && trustsDates(host, around);
 }
 
-/** Header fields of a conditional request; undefined where the page is asked for whole. */
+/** Header fields of a conditional request; undefined where the page is requested whole. */
 export function conditionsOf(
   claim: Claim,
   host: HostState,

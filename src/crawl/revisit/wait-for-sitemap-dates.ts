@@ -1,6 +1,6 @@
 /**
- * Pages that would be spared as far as is known, while the sitemaps of their host are being read, which may announce a change
- * of them: they are set aside, and claimed anew with the dates that are given by then. Pages that are asked for in any case do
+ * Pages that would be skipped as far as is known, while the sitemaps of their host are being read, which may announce a change
+ * of them: they are set aside, and claimed anew with the dates that are given by then. Pages that are requested in any case do
  * not wait with them: a sitemap may take minutes not to come. Only where very many are set aside, those behind them wait.
  */
 import type { Claim } from '../../frontier/candidate.ts';
@@ -18,7 +18,7 @@ export interface PutOffSurroundings extends Pick<VisitParts, 'store' | 'onStart'
   onFailure: (error: unknown) => void;
 }
 
-/** `dates`: resolves when the look at the host's sitemaps has ended. */
+/** `dates`: resolves when the search of the host's sitemaps has ended. */
 export type PutOff = (host: LeasedHost, claims: readonly Claim[], dates: Promise<void>) => Promise<void>;
 
 export function createPutOff(around: PutOffSurroundings): PutOff {

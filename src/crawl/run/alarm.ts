@@ -1,4 +1,4 @@
-/** What the loop of a crawl sleeps on, until something happens that it has to look at. */
+/** What the loop of a crawl sleeps on, until something happens that concerns it. */
 import type { Clock } from '../../primitives/clock.ts';
 
 /** After so long, the next thing that happens ends the wait for others to go with. */

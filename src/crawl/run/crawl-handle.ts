@@ -4,6 +4,7 @@
  * settings or with others, and the pages that wait are judged anew where the settings changed.
  */
 import type { Config } from '../../config/load-config.ts';
+import { sumiError } from '../../errors.ts';
 import type { EventHub } from '../../events/event-hub.ts';
 import type { EventListener, RunEvent, SummaryEvent, Topic } from '../../events/events.ts';
 import type { LoopReading } from '../../events/metrics.ts';
@@ -35,9 +36,15 @@ export interface CrawlHandle {
    * Resolves when this one rests, or the run is over.
    */
   pause(): Promise<void>;
-  /** Goes on with a paused run. Resolves when it is under way again. */
+  /**
+   * Goes on with a paused run. Resolves when it is under way again. Refused when the run is over, or was left here: it
+   * goes on with a new handle then.
+   */
   resume(): Promise<void>;
-  /** Pauses, takes the new settings, judges the waiting pages by them, and goes on. */
+  /**
+   * Pauses, takes the new settings, judges the waiting pages by them, and goes on. With settings that cannot be taken
+   * the run stays paused, and keeps those it had.
+   */
   adjust(config: Config): Promise<void>;
   /** Ends the run for good: what still waits is skipped (`limit: stopped`). Resolves with its summary. */
   cancel(): Promise<SummaryEvent>;
@@ -71,7 +78,7 @@ export function createCrawlHandle({ stage, first, next, project }: RunOfHandle):
   const rests = createRests();
   let stretch = first;
   let order: Order | null = null;
-  let isBeginning = false;
+  let adjusting: Promise<void> = Promise.resolve();
   /** How the run ended here; null while it has not. */
   let ended: StoredStatus | null = null;
   const orders = watchOrders({
@@ -85,9 +92,9 @@ export function createCrawlHandle({ stage, first, next, project }: RunOfHandle):
   }
 
   function onStatus(status: StoredStatus): void {
-    if (isBeginning) return;
+    if (rests.isWaking) return;
     if (rests.isResting) {
-      if (status === 'stopped') rests.wake('stopped');
+      if (isOver(status)) rests.end(status);
       else if (status === 'running') rests.wake({ config: null, told: null });
     } else if (status === 'stopped' || (status === 'paused' && order === null)) {
       order = status === 'stopped' ? 'stop' : 'pause';
@@ -103,6 +110,8 @@ export function createCrawlHandle({ stage, first, next, project }: RunOfHandle):
         if (summary.status !== 'paused' || next === null) return summary;
         const end = await rest(next);
         if (end !== null) return await told(summary, end);
+        // Asked again, because orders that were given meanwhile were not heard.
+        orders.ask().catch(onFailure);
       }
     } finally {
       orders.stop();
@@ -111,18 +120,18 @@ export function createCrawlHandle({ stage, first, next, project }: RunOfHandle):
   }
 
   /** Until the run goes on: null then; otherwise why it does not. */
-  async function rest(begin: NonNullable<NextStretch>): Promise<'left' | 'stopped' | null> {
+  async function rest(begin: NonNullable<NextStretch>): Promise<RestEnd | null> {
     events.emit({ type: 'standing', status: 'paused' });
     for (;;) {
       const waking = rests.begin();
       // It may have been resumed, or stopped, while this worker was finishing what was in flight.
       orders.ask().catch(onFailure);
       const woken = await waking;
-      if (woken === 'left' || woken === 'stopped') return woken;
-      isBeginning = true;
+      if (typeof woken === 'string') return woken;
       try {
         stretch = await begin(woken.config);
         order = null;
+        if (rests.isLeft) stretch.loop.stop();
         woken.told?.resolve();
         return null;
       } catch (error) {
@@ -132,13 +141,13 @@ export function createCrawlHandle({ stage, first, next, project }: RunOfHandle):
       } finally {
         // What was asked before knows the run as paused.
         orders.forget();
-        isBeginning = false;
+        rests.woke();
       }
     }
   }
 
-  async function told(summary: SummaryEvent, end: 'left' | 'stopped'): Promise<SummaryEvent> {
-    const last = end === 'left' ? summary : await summaryOfStopped(summary, store);
+  async function told(summary: SummaryEvent, end: RestEnd): Promise<SummaryEvent> {
+    const last = end === 'left' ? summary : await summaryOfEnded(summary, end, store);
     events.tell(last);
     return last;
   }
@@ -152,7 +161,7 @@ export function createCrawlHandle({ stage, first, next, project }: RunOfHandle):
   }
 
   const finished = finalizeSinks(work(), stage);
-  const isOver = finished.then(
+  const hasEnded = finished.then(
     ({ status }) => {
       ended = status;
     },
@@ -162,15 +171,45 @@ export function createCrawlHandle({ stage, first, next, project }: RunOfHandle):
   );
 
   async function pause(): Promise<void> {
-    if (rests.isResting) return;
+    await rests.settled();
+    if (rests.isResting || ended === 'paused') return;
     const rested = rests.next();
     await steer('pause');
-    await Promise.race([rested, isOver]);
+    await Promise.race([rested, hasEnded]);
   }
 
-  async function goOn(config: Config | null): Promise<void> {
-    if (!rests.isResting) return steer('resume');
-    await new Promise<void>((resolve, reject) => rests.wake({ config, told: { resolve, reject } }));
+  const wake = (config: Config | null) =>
+    new Promise<void>((resolve, reject) => rests.wake({ config, told: { resolve, reject } }));
+
+  /** The handle of a run that was left, or is over, goes on with nothing. */
+  function refuseEnded(): void {
+    if (ended === null) return;
+    statusAfter('resume', { id: runId, status: ended });
+    throw sumiError('session-ended', { run: runId });
+  }
+
+  async function resume(): Promise<void> {
+    if (!rests.isResting) await rests.settled();
+    if (rests.isResting) return wake(null);
+    refuseEnded();
+    await steer('resume');
+  }
+
+  async function adjustNow(config: Config): Promise<void> {
+    for (;;) {
+      await pause();
+      refuseEnded();
+      await untilAlone(store, runId, clock);
+      // Somebody else may have resumed it meanwhile: then it has to rest again.
+      if (rests.isResting) return wake(config);
+    }
+  }
+
+  /** Changes of settings come one after the other: the last one rules. */
+  function adjust(config: Config): Promise<void> {
+    const adjusted = adjusting.then(() => adjustNow(config));
+    adjusting = adjusted.catch(() => {});
+    return adjusted;
   }
 
   return {
@@ -183,13 +222,10 @@ export function createCrawlHandle({ stage, first, next, project }: RunOfHandle):
       rests.leave();
     },
     pause,
-    resume: () => goOn(null),
-    async adjust(config) {
-      await pause();
-      await untilAlone(store, runId, clock);
-      await goOn(config);
-    },
+    resume,
+    adjust,
     async cancel() {
+      await rests.settled();
       await steer('stop');
       return finished;
     },
@@ -215,38 +251,74 @@ interface Resumption {
   told: { resolve: () => void; reject: (error: unknown) => void } | null;
 }
 
-type Waking = Resumption | 'left' | 'stopped';
+/** A run that others have ended. */
+type Over = 'stopped' | 'completed' | 'failed';
+
+const isOver = (status: StoredStatus): status is Over =>
+  status === 'stopped' || status === 'completed' || status === 'failed';
+
+/** Why a rest ends without going on. */
+type RestEnd = 'left' | Over;
+
+type Waking = Resumption | RestEnd;
 
 /** The pauses of a handle: one at a time, each ended by whoever comes first. */
 function createRests() {
   let ending: { resolve: (waking: Waking) => void; reject: (error: unknown) => void } | null = null;
   let isLeft = false;
+  let isWaking = false;
   const waiting = new Set<() => void>();
-  const end = () => {
-    const ended = ending;
+  const settling = new Set<() => void>();
+  const callAll = (called: Set<() => void>) => {
+    for (const call of called) call();
+    called.clear();
+  };
+  const take = () => {
+    const taken = ending;
     ending = null;
-    return ended;
+    return taken;
   };
   return {
     get isResting() {
       return ending !== null;
+    },
+    get isLeft() {
+      return isLeft;
+    },
+    /** From `wake` to `woke`: the next stretch is being begun. */
+    get isWaking() {
+      return isWaking;
     },
     begin(): Promise<Waking> {
       if (isLeft) return Promise.resolve('left');
       const waking = new Promise<Waking>((resolve, reject) => {
         ending = { resolve, reject };
       });
-      for (const rested of waiting) rested();
-      waiting.clear();
+      callAll(waiting);
       return waking;
     },
     /** Resolves when the next one begins. */
     next: () => new Promise<void>((resolve) => waiting.add(resolve)),
-    wake: (waking: Waking) => end()?.resolve(waking),
-    fail: (error: unknown) => end()?.reject(error),
+    wake(resumption: Resumption): void {
+      const taken = take();
+      if (taken === null) return;
+      isWaking = true;
+      taken.resolve(resumption);
+    },
+    /** The next stretch has begun, or could not begin. */
+    woke(): void {
+      isWaking = false;
+      callAll(settling);
+    },
+    /** Resolves when no stretch is being begun. */
+    async settled(): Promise<void> {
+      while (isWaking) await new Promise<void>((resolve) => settling.add(resolve));
+    },
+    end: (how: RestEnd) => take()?.resolve(how),
+    fail: (error: unknown) => take()?.reject(error),
     leave(): void {
       isLeft = true;
-      end()?.resolve('left');
+      take()?.resolve('left');
     },
   };
 }
@@ -262,15 +334,15 @@ async function untilAlone(store: Store, runId: number, clock: Clock): Promise<vo
   }
 }
 
-/** What waited when the run was paused has been skipped since. */
-async function summaryOfStopped(summary: SummaryEvent, store: Store): Promise<SummaryEvent> {
+/** What waited when the run was paused has been skipped since, or visited by others. */
+async function summaryOfEnded(summary: SummaryEvent, status: Over, store: Store): Promise<SummaryEvent> {
   const side = await store.openSide();
   try {
     const { by_state, known_urls, read, broken, rate_limited, skipped, waiting } = await side.totals(
       summary.project,
     );
     const counts = { known_urls, read, broken, rate_limited, skipped, waiting };
-    return { ...summary, ...counts, by_state, status: 'stopped' };
+    return { ...summary, ...counts, by_state, status };
   } finally {
     await side.close();
   }

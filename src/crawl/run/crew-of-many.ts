@@ -28,7 +28,7 @@ export function createCrewOfMany({ store, clock, lag, pace }: CrewOfManyParts): 
     othersMayHaveMore: true,
     asksForOrdersMs: ASK_FOR_ORDERS_MS,
     leaseCount({ free, ready, held }) {
-      // Hosts that this process would only serve late are left to others; the next look tells whether any want them.
+      // Hosts that this process would only serve late are left to others; the next recheck tells whether any want them.
       if (held > 0 && lag.lagMs > BUSY_LAG_MS) return 0;
       // Some may have become ready while the store was asked for something else: their requests are free for a moment only.
       const left = free - ready;

@@ -22,7 +22,7 @@ export function createRunEnd(loop: LoopParts, turns: Pick<Turns, 'open'>): RunEn
     if (!isOverForPages()) return false;
     sitemapDiscovery?.noMorePages();
     if (!sitemapDiscovery?.isUnderWay) return isOverForAll();
-    // Whoever has the host that is to be asked for sitemaps may wait for a permit of ours.
+    // The worker that holds a host whose sitemaps are wanted may wait for a permit of ours.
     await permits.returnUnused();
     return false;
   }
@@ -38,7 +38,7 @@ export function createRunEnd(loop: LoopParts, turns: Pick<Turns, 'open'>): RunEn
   /** Nothing is left to do here. Others may be at work on the run, and find more, or give permits back. */
   async function isOverForAll(): Promise<boolean> {
     if (permits.isSpent) {
-      // Kept: a look at others makes the budget worth asking again, though the run is over.
+      // Kept: while others are counted the permits may be worth asking for again, though the run is over.
       const isAtLimit = await others.isRunOver(limits.maxPages);
       // Nothing is in flight: permits that the store still counts as ours were in an answer that got lost.
       if (isAtLimit) limit = 'limit';
@@ -54,7 +54,7 @@ export function createRunEnd(loop: LoopParts, turns: Pick<Turns, 'open'>): RunEn
     return others.isRunOver(null);
   }
 
-  /** What waits here is of hosts that may not be asked for more. */
+  /** What waits here is of hosts from which no more may be requested. */
   function hasStarving(): boolean {
     for (const { isDrained, turns, lease } of hosts.all())
       if ((!isDrained || turns.length > 0) && permits.isHostSpent(lease.hostId)) return true;

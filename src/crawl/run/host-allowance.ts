@@ -1,11 +1,11 @@
 /**
- * How much a run may do now where somebody spends a budget on it: how many pages it may ask of each host. The limit of
+ * How much a run may do now where somebody spends a budget on it: how many pages it may request of each host. The limit of
  * all pages is `max-pages`, as for any run.
  */
 import type { LoopEnd } from './loop-end.ts';
 
 export interface HostAllowance {
-  /** How many pages the run may ask of a host from now on. Hosts are named by the store's id. */
+  /** How many pages the run may request of a host from now on. Hosts are named by the store's id. */
   hostPages: (hostId: number) => number;
   /** True for a host that did not answer the last time. The run does not wait for it. */
   isSilent?: (hostId: number) => boolean;
@@ -21,7 +21,7 @@ export interface HostAllowance {
 export interface IdleRun {
   /** By the store's clock. */
   now: number;
-  /** How many pages it may still ask of a host. */
+  /** How many pages it may still request of a host. */
   left: (hostId: number) => number;
 }
 

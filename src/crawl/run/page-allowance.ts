@@ -1,8 +1,8 @@
 /**
- * How many pages the run may still ask for, shared by all who work on it: permits come from the store in blocks, one is
+ * How many pages the run may still request, shared by all who work on it: permits come from the store in blocks, one is
  * taken before a GET and given back when it comes to nothing. Whatever a worker does not use goes back to the store.
  *
- * It promises that no more pages are asked for than permits were had. Without a limit the store is never asked.
+ * It promises that no more pages are requested than permits were had. Without a limit the store is never asked.
  */
 import type { RunPort } from '../../store/run-port.ts';
 
@@ -11,7 +11,7 @@ export interface Budget {
   readonly isDry: boolean;
   /** No permit is at hand, and the store had none when it was asked last. */
   readonly isSpent: boolean;
-  /** A page is asked for. When its answer counts, the store counts the permit as used. */
+  /** A page is requested. When its answer counts, the store counts the permit as used. */
   take(): void;
   /** The answer came to nothing. */
   giveBack(): void;
@@ -47,7 +47,7 @@ export function createBudget(limit: number | null, around: BudgetSurroundings): 
   const { run, block, onMore } = around;
   let atHand = 0;
   let isInVain = false;
-  let asking: Promise<boolean> | null = null;
+  let refilling: Promise<boolean> | null = null;
 
   function add(count: number): void {
     const wasDry = atHand === 0;
@@ -57,13 +57,13 @@ export function createBudget(limit: number | null, around: BudgetSurroundings): 
 
   function refill(): Promise<boolean> {
     if (isInVain) return Promise.resolve(atHand > 0);
-    asking ??= ask().finally(() => {
-      asking = null;
+    refilling ??= reserve().finally(() => {
+      refilling = null;
     });
-    return asking;
+    return refilling;
   }
 
-  async function ask(): Promise<boolean> {
+  async function reserve(): Promise<boolean> {
     const count = await run.reservePages(block, limit!);
     isInVain = count === 0;
     add(count);
@@ -80,7 +80,7 @@ export function createBudget(limit: number | null, around: BudgetSurroundings): 
     take() {
       atHand--;
       // Ahead of need, so that nobody waits for the store between two pages.
-      if (atHand < block / 2 && !isInVain && asking === null) refill().catch(around.onFailure);
+      if (atHand < block / 2 && !isInVain && refilling === null) refill().catch(around.onFailure);
     },
     giveBack: () => add(1),
     refill,
@@ -88,7 +88,7 @@ export function createBudget(limit: number | null, around: BudgetSurroundings): 
       isInVain = false;
     },
     async returnUnused() {
-      await asking;
+      await refilling;
       const count = atHand;
       atHand = 0;
       if (count > 0) await run.returnPages(count);

@@ -1,6 +1,6 @@
 /**
  * Start URLs that were refused, told in sentences: which rule or status it was, and what can be done. Looked up in the store
- * when a run ends, so that it is the same whichever worker asked for the page. Only reads.
+ * when a run ends, so that it is the same whichever worker requested the page. Only reads.
  */
 import { SumiError } from '../../errors.ts';
 import type { RefusedStart } from '../../events/events.ts';
@@ -19,7 +19,7 @@ export type StartParts = Pick<
   'startUrls' | 'normalizer' | 'agentToken' | 'openSide' | 'carriesHeaders'
 >;
 
-/** `isTick`: only start URLs that this run asked for, else all. */
+/** `isTick`: only start URLs that this run requested, else all. */
 export async function findRefusedStarts(
   parts: StartParts,
   project: string,
@@ -61,7 +61,7 @@ async function hasPage(side: ReadSide, project: string): Promise<boolean> {
   return false;
 }
 
-/** Where the start URL leads; a bare host may have been asked by http in the end. */
+/** Where the start URL leads; a bare host may have been requested by http in the end. */
 async function pageOf(
   side: ReadSide,
   projectId: number,
@@ -79,7 +79,7 @@ async function pageOf(
 /** One that fails now keeps where it led when it was read last. */
 const leadsOn = ({ reason }: PageRow) => reason === null || reason.startsWith('redirect:');
 
-/** A known page that the run closed without asking for it is stored as it was before: here it is what the run would have made of it. */
+/** A known page that the run closed without requesting it is stored as it was before: here it is what the run would have made of it. */
 function inThisRun(page: PageRow, runId: number): PageRow {
   const { left_run: leftRun, left_reason: reason } = page;
   if (leftRun !== runId || reason === null) return page;
@@ -126,7 +126,7 @@ async function sayRobots(
 }
 
 function sayNoRobots(url: string, why: string): Said {
-  // What cannot be connected to has no pages to ask for either.
+  // What cannot be connected to has no pages to request either.
   if (!/^\d+$/.test(why)) return sayNetwork(url, why);
   return {
     message: `robots.txt of ${new URL(url).host} answered ${why}, and without it no page of that site may be asked for`,

@@ -1,6 +1,6 @@
 /**
  * What becomes of a known page when the lists or limits of a map change: the lists have the
- * first word, what was asked keeps its answer, and of the rest the new depth decides. Takes values, keeps nothing.
+ * first word, what was requested keeps its answer, and of the rest the new depth decides. Takes values, keeps nothing.
  */
 import { PAGE_STATES, type PageState, pageStateName } from '../../frontier/page-state.ts';
 import type { KnownPage, Reconsidered, Revision, Verdict } from '../../store/frontier-port.ts';

@@ -33,7 +33,7 @@ export interface RunWork {
   project: string;
   /** Others began the run: told to stop, this worker leaves it to whoever comes next. */
   isJoined: boolean;
-  /** No page was due: nobody is asked for one unless it is found, and nobody's silence makes the run a failure. */
+  /** No page was due: none is requested unless it is found, and nobody's silence makes the run a failure. */
   isForFinds: boolean;
   /** Somebody chose the pages that are due: the others are not this run's business. */
   isTick: boolean;
@@ -43,7 +43,7 @@ export interface RunWork {
   given: () => Order | null;
   /** Hears of the link graph of a map as the run leaves it, so that nobody reads it twice. */
   onGraph: (graph: LinkGraph) => void;
-  /** Hears when the run ends for want of pages that it may ask for. */
+  /** Hears when the run ends for want of pages that it may request. */
   onLimit: () => void;
   /** Hears of what knows how the store answers. */
   onHeartbeat: (heartbeat: Heartbeat) => void;
@@ -205,7 +205,7 @@ async function judgeEnd(
   if (wanted === 'interrupted' || isForFinds) return { wanted, error: null, refused: [] };
   const { store } = parts;
   await store.flush();
-  // A watch asks some pages at a time: what others were refused long ago is no news.
+  // A watch requests some pages at a time: what others were refused long ago is no news.
   const { runId } = start;
   const { refused, hasPages } = await findRefusedStarts(parts, project, { runId, isTick });
   const error = summarizeRefused(refused, wanted !== 'failed');
@@ -252,7 +252,7 @@ async function statusOf(
   const { crew, events, startUrls, discovery } = parts;
   if (end === 'stopped' || end === 'paused') return 'interrupted';
   if (isForFinds || events.counters.answers > 0 || start.pagesDone > 0) return 'completed';
-  // Nobody was to be asked: every start URL is in a list of those to leave alone.
+  // Nothing was to be requested: every start URL is in a list of those to leave alone.
   const isWelcome = (url: NormalizedUrl) =>
     discovery.judge(url, 0, 'link', false, true).state === PAGE_STATES.Queued;
   if (!startUrls.some(isWelcome)) return 'completed';

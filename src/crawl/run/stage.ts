@@ -82,10 +82,12 @@ export async function orClose<T>({ closeStore }: Stage, work: () => Promise<T>):
 }
 
 /** Listeners are also called by timers, where a throw would end the process: it ends the run instead. */
-function attempt(part: string, call: () => void, fail: (error: unknown) => void): void {
+function attempt(part: string, call: () => unknown, fail: (error: unknown) => void): void {
+  const failed = (error: unknown) => fail(extensionFailed(part, null, error));
   try {
-    call();
+    const answer = call();
+    if (answer instanceof Promise) answer.catch(failed);
   } catch (error) {
-    fail(extensionFailed(part, null, error));
+    failed(error);
   }
 }

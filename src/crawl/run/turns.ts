@@ -1,4 +1,4 @@
-/** Gives a host its turn: counts what is open, and looks when a turn has ended what becomes of the host. Never throws. */
+/** Gives a host its turn: counts what is open, and decides when a turn has ended what becomes of the host. Never throws. */
 import type { LeasedHost } from '../hosts/leased-host.ts';
 import type { LoopParts } from './loop-parts.ts';
 

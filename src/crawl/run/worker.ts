@@ -108,7 +108,7 @@ export function startWorker(request: WorkerRequest): Worker {
       });
       shutOutAt = null;
     } catch (error) {
-      // The next look tries again, as every question does that meets a restart of the server.
+      // The next round tries again, as every question does that meets a restart of the server.
       if (isAway(error) && isPatient()) return;
       if (isOfTheStore(error)) throw error;
       leftAlone.set(runId, clock.monotonic() + FORGIVE_AFTER_MS);

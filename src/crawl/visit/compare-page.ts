@@ -1,6 +1,7 @@
 /**
- * Step 8: hashes are compared first. Where they leave something open the page is compared with what is stored of it, and
- * its body is kept. Most pages need neither: for them nothing is awaited between parsing and settling, and nothing is copied.
+ * Step 8, where hashes leave something open, or a program's stage came before them: the page is compared with what is
+ * stored of it, and its body is kept. Most pages need neither: for them nothing is awaited between parsing and settling,
+ * and nothing is copied.
  */
 import { compareHashes, compareWithPast, readPast } from './compare-visit.ts';
 import { detachFromBuffers } from './keep-body.ts';
@@ -17,6 +18,9 @@ export function mustCompare(page: PageVisit, parts: VisitParts): boolean {
     } catch (error) {
       page.settlement = faultSettlement(claim, error, page.exchange, parts);
     }
+    // The store may keep the settlement until it commits: what was parsed must not live as long.
+    page.settlement.parsed = null;
+    page.settlement.describe = null;
   }
   const { found, body, facts } = page.settlement;
   if (typeof body === 'string') facts!.bodyKey = body;

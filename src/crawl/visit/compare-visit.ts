@@ -2,7 +2,7 @@
  * Step 8: what a visit found against what was known, as the line of history that is kept of it. Hashes decide where
  * they can, without asking the store; only where they differ is the stored page compared part by part.
  *
- * It never decides what is stored of a page, or whether it is asked again: that is read-page.ts and settle-answer.ts.
+ * It never decides what is stored of a page, or whether it is requested again: that is read-page.ts and settle-answer.ts.
  */
 import { comparePages, noChange } from '../../change/compare-pages.ts';
 import { hasSameLinks, isSameHash, redirectHash, simhashDistance } from '../../change/fingerprint.ts';
@@ -153,7 +153,7 @@ export function compareWithPast(settlement: PageSettlement, past: PastPage | nul
   countChange(settlement, last);
 }
 
-/** Specification 003's numbers. */
+/** How often the page changes, and how many changes were seen. */
 function countChange(settlement: PageSettlement, last: LastVisit): void {
   const days = (settlement.visit!.visitedAt - last.visitedAt) / DAY_MS;
   settlement.changeFrequency = changeFrequencyAfter(last.changeFrequency, true, days);

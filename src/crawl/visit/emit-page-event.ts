@@ -6,7 +6,7 @@ import type { Outcome } from '../../fetch/fetcher.ts';
 import { pageStateName } from '../../frontier/page-state.ts';
 import type { Settled, Settlement } from '../../store/settlement.ts';
 
-/** `outcome` is null when nothing was asked. */
+/** `outcome` is null when nothing was requested. */
 export function emitPageEvent(
   settled: Settled,
   settlement: Settlement,

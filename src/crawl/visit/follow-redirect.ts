@@ -30,7 +30,7 @@ export const NO_CONTENT: Readonly<FoundPage> = {
 const FOR_GOOD = new Set([301, 308]);
 
 /**
- * The turn that asks for the page in the spelling that it redirects to: `/docs/` for `/docs`, which is the same page and has one row.
+ * The turn that requests the page in the spelling that it redirects to: `/docs/` for `/docs`, which is the same page and has one row.
  * It takes a slot of its own, under the robots.txt of its origin. Null where another page is meant, or the way there has no end.
  */
 export function respelled(
@@ -72,7 +72,7 @@ export function redirected(
   const { maxRedirects } = around.limits;
   // The target of a start URL's redirect is as welcome as the start URL, patterns and all, on an allowed host.
   const target = around.discovery.judge(found, claim.depth, 'redirect', false, around.isStartUrl(claim.url));
-  // To itself, and all spellings were asked that may be.
+  // To itself, and all spellings were requested that may be.
   if (found.url === claim.url) {
     const refusal = refusalOf(found.fetchUrl, target.state, target.reason);
     return leadsNowhere(claim, facts, refusal ?? `redirect: loop at ${found.fetchUrl}`);

@@ -1,7 +1,7 @@
 /**
  * HEAD before GET (`head-first`): what an answer to HEAD decides about a page, and for how long a host's word is doubted.
  * Some servers answer HEAD with 404, close the connection or say nothing at all, and serve the page to GET. So what HEAD
- * says against the first pages of a host is asked again by GET, and a host that answers the two differently is asked by
+ * says against the first pages of a host is checked by GET, and a host that answers the two differently gets
  * GET from then on. What was learned is kept with the host, for all workers and later runs. Pure but for that state.
  */
 import type { Outcome, ResponseHead } from '../../fetch/fetcher.ts';
@@ -10,11 +10,11 @@ import type { HostState } from '../../store/host-port.ts';
 import type { LeasedHost, PageTurn } from '../hosts/leased-host.ts';
 import type { Answer } from './judge-answer.ts';
 
-/** So many pages of a host that HEAD does not find are asked by GET, too. */
+/** So many pages of a host that HEAD does not find are requested by GET, too. */
 const CHECKS = 3;
 const DIFFERS = -1;
 
-/** The host is asked by GET at once. */
+/** Pages of the host are requested by GET at once. */
 export function isAskedByGet({ headChecks }: HostState): boolean {
   return headChecks === DIFFERS;
 }
@@ -53,14 +53,14 @@ function isRefusal(answer: Answer, { head, sentAt }: Outcome): boolean {
   return answer.kind === 'retry' && head === null && sentAt !== null;
 }
 
-/** The turn that asks by GET after HEAD, and remembers what HEAD was answered. */
+/** The turn that requests by GET after HEAD, and remembers what HEAD was answered. */
 export function getAfterHead(turn: PageTurn, { head }: Outcome): PageTurn {
   return { ...turn, method: 'GET', headSaid: head?.status ?? NO_ANSWER };
 }
 
 const NO_ANSWER = 0;
 
-/** What GET's answer says of HEAD's, once the same page was asked by both. Answers what to tell, or null. */
+/** What GET's answer says of HEAD's, once the same page was requested by both. Answers what to tell, or null. */
 export function learnOfHead({ lease }: LeasedHost, { headSaid }: PageTurn, outcome: Outcome): string | null {
   const { state } = lease;
   if (headSaid === undefined || outcome.sentAt === null || isAskedByGet(state)) return null;

@@ -35,7 +35,7 @@ function copyFact<Name extends keyof PageFacts>(
   facts[name] = from[name];
 }
 
-/** What the head asks of robots for a body that cannot ask itself: a picture, a document. */
+/** What X-Robots-Tag says of a body that has no robots meta of its own: a picture, a document. */
 export function fillRobots(facts: PageFacts, agentToken: string): void {
   if (facts.xRobotsTag === null) return;
   const robots: RobotsDirectives = { noindex: false, nofollow: false, other: '' };

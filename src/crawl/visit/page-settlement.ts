@@ -19,7 +19,7 @@ export interface PageSettlement extends Settlement {
   body: KeptBody | null;
   /** Null unless an output sink wants them. */
   toldLinks: ToldLink[] | null;
-  /** What was parsed, in buffers that the next page uses again, and how to describe it: to be compared. */
+  /** For a program's stage: what was parsed, in buffers that the next page uses again, and how to describe it. */
   parsed: ParsedPage | null;
   describe: ((withLinks: boolean) => FoundPage) | null;
   /** The hashes differ from the last visit's: this is to be compared with what is stored. */
@@ -66,7 +66,7 @@ export function wasRead(last: LastVisit | null): last is LastVisit {
 }
 
 /**
- * The last visit got the page, or where it is. A 304 that nobody asked for is a failure, and so is a redirect that left what
+ * The last visit got the page, or where it is. A 304 to an unconditional request is a failure, and so is a redirect that left what
  * was read before: one that leads somewhere takes its place.
  */
 export function wasAnswered({ statusCode, hasBody }: LastVisit): boolean {

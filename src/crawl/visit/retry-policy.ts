@@ -1,4 +1,4 @@
-/** When a failed page is tried again: specification 000's Fibonacci, 002's exponential, 004's constant pauses. */
+/** When a failed page is requested again: after pauses that grow by Fibonacci, that double, or that stay the same. */
 import { fibonacci } from '../../politeness/host-pace.ts';
 
 export interface RetryOptions {

@@ -1,5 +1,5 @@
 /**
- * From an answer to a settlement: what becomes of the page, what is kept of the visit, whether it is asked again later.
+ * From an answer to a settlement: what becomes of the page, what is kept of the visit, whether it is requested again later.
  * A visit that reads nothing only touches what was read before: the last good copy stays until there is a better one, or the page is
  * something else.
  */
@@ -27,7 +27,7 @@ export function settlementOf(
     case 'redirect':
       return redirected(claim, answer.location, factsOf(exchange.outcome, around.clock.now()), around);
     case 'not-modified':
-      // Nobody asked whether it changed: a server that says so of a page we do not have, or says nothing else, says nothing.
+      // The request was not conditional: a 304 to it says nothing of the page.
       return exchange.isConditional
         ? notModified(claim, exchange, around)
         : finalAnswer(claim, 'Failed', 'http: 304', exchange, around);
@@ -44,7 +44,7 @@ export function settlementOf(
   }
 }
 
-/** A page that was there before and now is not: once may be an accident, so it is asked again at the end of the run. */
+/** A page that was there before and now is not: once may be an accident, so it is requested again at the end of the run. */
 function isVanished({ last, priority }: Claim, state: PageState): boolean {
   return state === 'DeadLink' && wasRead(last) && !last.isGone && priority !== CONFIRM_GONE_PRIORITY;
 }

@@ -1,7 +1,7 @@
 /**
  * Keeps what `sumi sitemap` finds in the project of the host: the entries as known pages that no crawl has judged yet,
  * how the host was discovered, and the requests in the log of a run. It also knows what was kept not long ago, so that
- * nobody asks for it again. An unfinished run of the project stays unfinished, and finds its own sitemaps when it goes on.
+ * it is not requested again. An unfinished run of the project stays unfinished, and finds its own sitemaps when it goes on.
  * Its own run nobody goes on with, however it ended.
  */
 
@@ -42,17 +42,17 @@ export interface StoredListing {
 }
 
 export interface EntryKeeper {
-  /** What was found not long ago, of this address or of its site; null when it has to be looked for. */
+  /** What was found not long ago, of this address or of its site; null when it has to be searched for. */
   stored(of: 'address' | 'site'): Promise<StoredListing | null>;
   /** The run that the requests and entries belong to. */
   begin(): Promise<RunStore>;
   note(report: SitemapReport): void;
   keep(batch: readonly FoundEntry[]): Promise<void>;
-  end(how: LookEnd): Promise<void>;
+  end(how: SearchEnd): Promise<void>;
 }
 
 /** whole: to its end. enough: no more was wanted. */
-export type LookEnd = 'whole' | 'enough' | 'interrupted';
+export type SearchEnd = 'whole' | 'enough' | 'interrupted';
 
 export interface KeeperParts {
   store: Store;
@@ -104,8 +104,8 @@ export async function openKeeper(
       record!.searched.add(placeOf(given.fetchUrl));
       record!.guessed = guessedPaths(config.sitemapPaths);
     }
-    const look = { isSearched: !isGivenOne, isSite: !isPageUrl(given) };
-    const found = record!.toRemember(look, 'not_found');
+    const search = { isSearched: !isGivenOne, isSite: !isPageUrl(given) };
+    const found = record!.toRemember(search, 'not_found');
     if (found !== null) await session!.sitemaps.saveDiscovery(given.host, found);
   }
 
@@ -213,7 +213,7 @@ async function* storedEntries(
 
 /**
  * What the site's sitemaps named when they were read last: neither what they named before nor what those of others do. An
- * index, or a redirect, may lead to sitemaps of any host: those that were read in the very look count, unless another look of
+ * index, or a redirect, may lead to sitemaps of any host: those that were read in the very search count, unless another search of
  * the same moment may have read them.
  */
 function isOfLook(

@@ -17,7 +17,7 @@ import type { RunStore, Store } from '../../store/store-port.ts';
 import type { Normalizer } from '../../url/normalize.ts';
 import type { ListedEntry } from '../entry-words.ts';
 import { findEntries, type SitemapReport } from '../find-entries.ts';
-import { type EntryKeeper, type LookEnd, openKeeper, type StoredListing } from './keep-entries.ts';
+import { type EntryKeeper, openKeeper, type SearchEnd, type StoredListing } from './keep-entries.ts';
 import { openPoliteWeb, type PoliteWeb } from './polite-web.ts';
 
 const CACHE_KIB = 256;
@@ -105,7 +105,7 @@ interface Listing {
 
 async function* list(listing: Listing): AsyncGenerator<ListedEntry[], void> {
   const { config, keeper, listener, signal } = listing;
-  let end: LookEnd = 'enough';
+  let end: SearchEnd = 'enough';
   let open: OpenWeb | null = null;
   const stored = async (of: 'address' | 'site') =>
     config.fresh || keeper === null ? null : keeper.stored(of);
@@ -178,7 +178,7 @@ async function* search(
   }
 }
 
-/** A bare host is asked by https, and by http where nobody speaks https. */
+/** A bare host is requested by https, and by http where nobody speaks https. */
 async function withScheme(url: URL, web: PoliteWeb): Promise<string> {
   if (await web.answers(url.href)) return url.href;
   const plain = url.href.replace(/^https:/, 'http:');

@@ -1,6 +1,6 @@
 /**
  * Asks the web for sitemaps outside of a crawl, under the promises of one: a host is leased from the store before
- * anything is asked of it, every request (robots.txt, redirect hop, sitemap) takes the host's next slot, robots.txt is
+ * anything is requested of it, every request (robots.txt, redirect hop, sitemap) takes the host's next slot, robots.txt is
  * obeyed, blocks are waited out. Requests go one after another, but for the robots.txt of other hosts. What the hosts' clocks learned goes back to the store.
  */
 
@@ -21,8 +21,8 @@ const LONGEST_PAUSE_MS = 1000;
 
 export interface PoliteWeb extends SitemapWeb {
   /**
-   * Whether the origin of the URL can be reached at all; asked once, and what is learned of its robots.txt is kept. Where
-   * that is not asked for, the URL is, by HEAD.
+   * Whether the origin of the URL can be reached at all; requested once, and what is learned of its robots.txt is kept.
+   * Where that is not read, the URL is requested by HEAD.
    */
   answers(url: string): Promise<boolean>;
   close(): Promise<void>;
@@ -35,7 +35,7 @@ export interface PoliteWebOptions {
   /** The host is another worker's for now. */
   onWait: (host: string) => void;
   onFailure: (error: unknown) => void;
-  /** Aborted, it gives up what is under way; whoever asks or waits hears its reason as an error. */
+  /** Aborted, it gives up what is under way; every caller that waits gets its reason as an error. */
   signal: AbortSignal;
 }
 
@@ -48,7 +48,7 @@ export function openPoliteWeb(parts: CrawlParts, options: PoliteWebOptions): Pol
   const { leaseMs } = parts.limits;
   const around = { ...parts, placed() {} };
   const hosts = new Map<string, LeasedHost>();
-  /** Hosts that are being leased: two who ask at once have one lease. */
+  /** Hosts that are being leased: two callers at once have one lease. */
   const leasing = new Map<string, Promise<LeasedHost>>();
   const robots = new Map<string, RobotsAnswer>();
   const keeper = keepLeases({
@@ -95,7 +95,7 @@ export function openPoliteWeb(parts: CrawlParts, options: PoliteWebOptions): Pol
   }
 
   /** On the next slot of the URL's host, however long that takes. */
-  async function ask(
+  async function request(
     url: string,
     maxBytes: number,
     kind: 'robots' | 'sitemap',
@@ -108,8 +108,8 @@ export function openPoliteWeb(parts: CrawlParts, options: PoliteWebOptions): Pol
       const host = await hold(url);
       const waitMs = host.pace.readyAt() - clock.monotonic();
       if (waitMs <= 0 || host.pace.isGivenUp) {
-        const request = { url, method, maxBytes, onPiece, isResent };
-        const exchange = await exchangeWith(host, around, request, null);
+        const parts = { url, method, maxBytes, onPiece, isResent };
+        const exchange = await exchangeWith(host, around, parts, null);
         if (options.isLogged) logRequest(host, around, exchange, kind, null);
         const { failure } = exchange.outcome;
         isResent = failure === 'not-taken';
@@ -135,7 +135,7 @@ export function openPoliteWeb(parts: CrawlParts, options: PoliteWebOptions): Pol
       clock,
       load: (key) => store.hosts.robots(key),
       save: (stored) => store.hosts.saveRobots(hostId, stored),
-      ask: (url, maxBytes) => ask(url, maxBytes, 'robots'),
+      ask: (url, maxBytes) => request(url, maxBytes, 'robots'),
       pause,
     });
   }
@@ -158,11 +158,11 @@ export function openPoliteWeb(parts: CrawlParts, options: PoliteWebOptions): Pol
     retry: policy.retry,
     maxBytes: options.maxBytes,
     rulesOf: robotsOf,
-    async ask({ url, maxBytes, onPiece }) {
+    async request({ url, maxBytes, onPiece }) {
       const rules = await robotsOf(url);
       if ('refused' in rules) return rules;
       const { allowed, rule } = rules.decide(url);
-      return allowed ? ask(url, maxBytes, 'sitemap', onPiece) : { refused: `robots: ${rule}` };
+      return allowed ? request(url, maxBytes, 'sitemap', onPiece) : { refused: `robots: ${rule}` };
     },
     pause,
     after: (delayMs, callback) => clock.after(delayMs, callback),
@@ -171,7 +171,7 @@ export function openPoliteWeb(parts: CrawlParts, options: PoliteWebOptions): Pol
   return {
     ...web,
     async answers(url) {
-      if (policy.robots === null) return (await ask(url, 0, 'sitemap', undefined, 'HEAD')).head !== null;
+      if (policy.robots === null) return (await request(url, 0, 'sitemap', undefined, 'HEAD')).head !== null;
       const { origin } = new URL(url);
       const found = await gate(origin, true);
       if ('rules' in found) robots.set(origin, found);

@@ -13,6 +13,8 @@ export interface AttemptOptions {
   /** How long a database that does not answer is waited for. */
   patienceMs: number;
   clock: Clock;
+  /** For verbs that are each a transaction of their own: a value that PostgreSQL cannot take fails that one verb only. */
+  outlivesBadValues?: boolean;
 }
 
 export interface Attempts extends Attempting {
@@ -26,7 +28,8 @@ export interface Attempts extends Attempting {
   end(answer: unknown): void;
 }
 
-export function createAttempts({ sql, address, patienceMs, clock }: AttemptOptions): Attempts {
+export function createAttempts(options: AttemptOptions): Attempts {
+  const { sql, address, patienceMs, clock, outlivesBadValues = false } = options;
   let failure: unknown = null;
   let answer: unknown = null;
   return {
@@ -51,6 +54,7 @@ export function createAttempts({ sql, address, patienceMs, clock }: AttemptOptio
         } catch (error) {
           if (!isTransient(error)) {
             const told = postgresError(error, address);
+            if (outlivesBadValues && isBadValue(error)) throw told;
             // What is no complaint of the database (a program's own judge that failed) leaves the store in order.
             if (told !== error || isOfTheServer(error)) failure ??= told;
             throw told;
@@ -65,6 +69,12 @@ export function createAttempts({ sql, address, patienceMs, clock }: AttemptOptio
       }
     },
   };
+}
+
+/** SQLSTATE class 22, data exceptions: a number out of range, a text with NUL. */
+function isBadValue(error: unknown): boolean {
+  const { code } = (error ?? {}) as { code?: unknown };
+  return typeof code === 'string' && /^22...$/.test(code);
 }
 
 /** Our own word for what the server did. */

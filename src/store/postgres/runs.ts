@@ -44,6 +44,10 @@ export async function beginRun(database: Attempting, request: RunRequest): Promi
       countUrls(tx, projectId),
     ]);
     const goesOn = last !== undefined && isUnfinished(last);
+    if (request.goesOn !== undefined && !(goesOn && last.id === request.goesOn))
+      await refuseToGoOn(tx, request.goesOn);
+    // Workers of a run that was stopped skip what waits in the project when they leave.
+    if (last?.status === 'stopped') await refuseBusy(tx, projectId, request.project, now);
     const unprepared = goesOn ? await readUnprepared(tx, projectId, last.id) : null;
     if (!goesOn) await ask(tx, CLOSE_LEFT, [projectId, now, now - LATE_MS]);
     const runId = goesOn ? last.id : await newRun(tx, projectId, request);
@@ -73,6 +77,11 @@ export async function beginRun(database: Attempting, request: RunRequest): Promi
       knownUrls,
     };
   });
+}
+
+async function refuseToGoOn(tx: TransactionSql, runId: number): Promise<never> {
+  const [{ status }] = await ask<{ status: string }>(tx, 'SELECT status FROM run WHERE id = $1', [runId]);
+  throw sumiError('run-not-steerable', { run: runId, status, order: 'resume', allowed: 'paused' });
 }
 
 async function lockProject(tx: TransactionSql, project: string): Promise<void> {

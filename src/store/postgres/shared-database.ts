@@ -35,7 +35,7 @@ export async function openSharedDatabase(options: PostgresStoreOptions): Promise
   const { address, clock: ownClock, patienceMs, readTime = databaseTime } = options;
   const { sql, hashKey } = await openForWriting(address, { ...WORKER, max: CONNECTIONS });
   const clock = createDatabaseClock(ownClock);
-  const attempts = createAttempts({ sql, address, patienceMs, clock });
+  const attempts = createAttempts({ sql, address, patienceMs, clock, outlivesBadValues: true });
   const setClock = async () => {
     const askedAt = ownClock.monotonic();
     return clock.set(await attempts.attempt(readTime), askedAt);

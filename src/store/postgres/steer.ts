@@ -15,7 +15,7 @@ export const STEER_CHANNEL = 'sumi_steer';
 
 const STANDING = `
 SELECT r.status, (SELECT count(*)::int FROM worker w WHERE w.run_id = r.id AND w.ended_at IS NULL AND w.seen_at > $2) AS workers
-FROM run r WHERE r.id = $1`;
+FROM run r WHERE r.id = $1::bigint`;
 const SET_STATUS = `
 UPDATE run SET status = $2, error = NULL, finished_at = CASE WHEN $2 = 'stopped' THEN $3::bigint END WHERE id = $1`;
 const CLOSE_WAITING = `
@@ -62,16 +62,18 @@ async function steer(
   tx: TransactionSql,
   { runId, order, now, file }: { runId: number; order: Order; now: number; file: string },
 ): Promise<RunStanding> {
-  const [run] = await ask<{ id: number; status: StoredStatus }>(
+  const [run] = await ask<{ id: number; status: StoredStatus; isLast: boolean }>(
     tx,
-    'SELECT id, status FROM run WHERE id = $1 FOR UPDATE',
+    `SELECT id, status, id = (SELECT max(l.id) FROM run l WHERE l.project_id = run.project_id) AS "isLast"
+     FROM run WHERE id = $1::bigint FOR UPDATE`,
     [runId],
   );
   if (run === undefined) throw sumiError('unknown-run', { run: runId, file });
   const status = statusAfter(order, run);
   const { workers } = (await readStanding(tx, runId, now))!;
   if (status !== run.status) await ask(tx, SET_STATUS, [runId, status, Math.round(now)]);
-  if (status === 'stopped' && workers === 0) {
+  // What waits in a project is its last run's.
+  if (status === 'stopped' && workers === 0 && run.isLast) {
     await ask(tx, CLOSE_WAITING, [runId, PAGE_STATES.Skipped, STOPPED_REASON]);
     await ask(tx, NONE_WAIT, [runId]);
   }

@@ -39,6 +39,11 @@ function refuseLive({ live }: OpenFile, projectId: number, project: string): voi
     if (session.projectId === projectId) throw sumiError('run-under-way', { project, run: session.runId });
 }
 
+function refuseToGoOn(db: Database, runId: number): never {
+  const status = db.prepare('SELECT status FROM run WHERE id = ?').pluck().get(runId) as string;
+  throw sumiError('run-not-steerable', { run: runId, status, order: 'resume', allowed: 'paused' });
+}
+
 function isFirstOf(db: Database, projectId: number): boolean {
   return db.prepare('SELECT count(*) FROM run WHERE project_id = ?').pluck().get(projectId) === 1;
 }
@@ -65,6 +70,8 @@ export function beginRun(file: OpenFile, request: RunRequest): OpenedRun {
     )
     .get(projectId) as RunRow | undefined;
   const goesOn = last !== undefined && isUnfinished(last);
+  if (request.goesOn !== undefined && !(goesOn && last.id === request.goesOn))
+    refuseToGoOn(db, request.goesOn);
   if (!goesOn) closeRuns(db, projectId, request.now);
   const unprepared = goesOn ? readUnprepared(db, { projectId, runId: last.id }) : null;
   const runId = goesOn ? last.id : newRun(db, projectId, request);

@@ -21,6 +21,10 @@ export function createSteering(file: OpenFile): Pick<ProjectPort, 'steer' | 'sta
       | undefined;
   const workersOf = (runId: number) => [...live].filter((session) => session.runId === runId).length;
 
+  /** What waits in a project is its last run's. */
+  const isLast = ({ id, project }: SteeredRow) =>
+    db.prepare('SELECT max(id) FROM run WHERE project_id = ?').pluck().get(project) === id;
+
   /** Nobody is at work on the run: what it left in flight waits as well. */
   function closeWaiting({ id, project }: SteeredRow): void {
     const given = { state: PAGE_STATES.Skipped, reason: STOPPED_REASON, run: id, project };
@@ -51,7 +55,7 @@ export function createSteering(file: OpenFile): Pick<ProjectPort, 'steer' | 'sta
           runId,
         );
       }
-      if (status === 'stopped' && workers === 0) closeWaiting(run);
+      if (status === 'stopped' && workers === 0 && isLast(run)) closeWaiting(run);
       window.commit();
       for (const listener of listeners) listener(runId);
       return { status, workers };

@@ -3,7 +3,7 @@
  *
  * Guarantees:
  *  - Entries and the pages they offer commit together. Of the dates of one reading (the same `now`) the newest is kept.
- *  - An entry that a later reading does not name stays, until `markOrphans` of the history port calls it lost.
+ *  - An entry that a later reading does not name stays, until `lostTargets` of the history port calls it lost.
  */
 import type { Candidate } from '../frontier/candidate.ts';
 

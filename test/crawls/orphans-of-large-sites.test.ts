@@ -6,10 +6,7 @@ import { sharedPostgres } from '../servers/shared-postgres.ts';
 import { createChangingPages } from '../web/changing-pages.ts';
 import { useBench } from './crawl-site.ts';
 
-vi.mock('../../src/store/page-set.ts', async (original) => ({
-  ...(await original<object>()),
-  mostWalked: () => 0,
-}));
+vi.mock('../../src/crawl/run/most-walked.ts', () => ({ mostWalked: () => 0 }));
 
 const bench = useBench();
 const drops: (() => Promise<void>)[] = [];

@@ -18,6 +18,7 @@ import type { CrawlParts } from '../parts.ts';
 import { readMapGraph, saveOriginDepths } from './compute-depths.ts';
 import type { CrawlLoop } from './crawl-loop.ts';
 import type { Heartbeat } from './crew.ts';
+import { findOrphans } from './find-orphans.ts';
 import type { LoopEnd } from './loop-end.ts';
 import { findRefusedStarts, summarizeRefused } from './refused-starts.ts';
 
@@ -173,7 +174,7 @@ async function finish(
   // Of pages that were left out, one may lead to what looks lost.
   const isAllKnown = end === 'done' || ((end === 'limit' || end === 'host-limit') && leftOut === 0);
   // A first run has nothing to lose.
-  if (isAllKnown && start.knownUrls > 0) await store.history.markOrphans(begunAt, clock.now());
+  if (isAllKnown && start.knownUrls > 0) await findOrphans(store.history, begunAt, clock.now());
   await saveDepths(parts, project, onGraph);
   const isForFinds = work.isForFinds && !loop.hadFurtherPages();
   const { wanted, error, refused } =

@@ -14,6 +14,7 @@ import {
 } from '../../../test/contracts/store/harness.ts';
 import { FakeClock } from '../../../test/fake-clock.ts';
 import { sharedPostgres } from '../../../test/servers/shared-postgres.ts';
+import { findOrphans } from '../../crawl/run/find-orphans.ts';
 import { PAGE_STATES } from '../../frontier/page-state.ts';
 import type { RunStore } from '../store-port.ts';
 import { connect, disconnect } from './connection.ts';
@@ -410,8 +411,8 @@ describe('two workers on one run', () => {
     await next.visit(again, { ...linksTo([]), visit: visited('changed', 'content') });
     await first.flush();
     const told = await Promise.all([
-      first.history.markOrphans(clock.now(), clock.now()),
-      second.history.markOrphans(clock.now(), clock.now()),
+      findOrphans(first.history, clock.now(), clock.now()),
+      findOrphans(second.history, clock.now(), clock.now()),
     ]);
     expect(told.sort()).toEqual([0, 2]);
     expect((await first.run.counts()).ledger).toContainEqual({

@@ -17,7 +17,7 @@ import { connect, disconnect, type Sql } from './connection.ts';
 import { KnownUrls } from './known-urls.ts';
 import { claim, lease, leaseHost, release, renew, unclaim } from './leases.ts';
 import { gather, lowerDepths } from './offers.ts';
-import { markOrphans } from './orphans.ts';
+import { judgeOrphans } from './orphans.ts';
 import { readPast } from './past-page.ts';
 import { prepareGroup } from './prepare-group.ts';
 import { createHeadReader } from './read-heads.ts';
@@ -255,7 +255,7 @@ function sitemapsOf(session: Session): SitemapPort {
 function historyOf(session: Session): HistoryPort {
   return {
     past: (pageId, withLinks = true) => readPast(session, pageId, withLinks),
-    markOrphans: (since, now) => markOrphans(session, since, now),
+    judgeOrphans: (judge) => judgeOrphans(session, judge),
   };
 }
 

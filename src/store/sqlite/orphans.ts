@@ -1,13 +1,11 @@
 /**
- * Orphans: pages that nothing leads to any more. Those of earlier runs are back when a page that this run read, or a
- * sitemap, leads to them. Then who may have become one in this run (a link, a redirect or an
- * entry was lost), which is mostly nobody and cheap to say; then a walk from the start URLs and the entries of sitemaps
- * says who is still reached. Where the project is too large for what the run did, one pass over all links and redirects
- * strikes out whoever is still led to, by whomever. See history-port.ts for the rules.
+ * Answers who leads to whom, for whoever decides about orphans, and writes what was decided; see history-port.ts for the
+ * rules. Nothing is asked of all links but `ledTo`.
  */
+import type { Database } from 'better-sqlite3';
 import { PAGE_STATES } from '../../frontier/page-state.ts';
 import { partsNumber } from '../change-parts.ts';
-import { mostWalked, PageSet } from '../page-set.ts';
+import type { LinkQuestions, Orphan, OrphanVerdict } from '../history-port.ts';
 import { knownByNumber, outcomeNumber, redirectBefore, returnedChange } from '../visit-rows.ts';
 import { unpackNumbers } from './pack-links.ts';
 import type { Session } from './session.ts';
@@ -19,52 +17,80 @@ const ORPHAN = knownByNumber('orphan');
 const NEW = outcomeNumber('new');
 const CHANGED = outcomeNumber('changed');
 const REDIRECT = partsNumber(['redirect']);
-/** Whose links lead somewhere: not those of pages that vanished, but for a start URL, which is hardly gone for good. */
+/** Whose links lead somewhere: not those of pages that vanished, but for a start URL. */
 const LEADS = `(u.state NOT IN (${DeadLink}, ${Gone}) OR u.depth = 0)`;
 /** What could not be read may name what was not seen. */
 const WAS_READ_WHOLE = "d.method = 'sitemap' AND d.trouble IS NULL";
-
-/** Runs that are looked back on: one that ended early asked nobody, and a page may have failed when it was led to again. */
 const RECENT = '(SELECT id FROM run WHERE project_id = @project ORDER BY id DESC LIMIT 20)';
-
-/** Answers how many. */
-export function markOrphans(session: Session, since: number, now: number): number {
-  const lost = new Set<number>();
-  addLostTargets(session, lost);
-  addLostEntries(session, lost, since);
-  addUnnamed(session, lost);
-  dropUnfit(session, lost, IS_LEFT);
-  const returned = findReturned(session);
-  if (lost.size + returned.size > 0 && mayWalk(session)) walk(session, lost, returned);
-  else if (lost.size > 0) dropLed(session, lost);
-  tellReturned(session, returned, now);
-  tell(session, lost, now);
-  keepGone(session);
-  return lost.size;
-}
-
+const IS_NAMED = 'EXISTS (SELECT 1 FROM sitemap_entry e WHERE e.page_id = u.id AND e.lost_run IS NULL)';
 const OF_ORPHANS = `FROM orphan o CROSS JOIN url u ON u.id = o.page_id
      WHERE u.project_id = @project AND u.state = ${Processed}`;
 
-/** Orphans that a sitemap names, that are start URLs now, or that a page leads to which was read anew lately. */
-function findReturned({ db, projectId }: Session): Set<number> {
+export function createLinkQuestions(session: Session): LinkQuestions {
+  const { db, projectId, runId } = session;
   const project = { project: projectId };
-  const orphans = new Set(db.prepare(`SELECT u.id ${OF_ORPHANS}`).pluck().all(project) as number[]);
-  if (orphans.size === 0) return orphans;
-  const isNamed = `(u.depth = 0 OR EXISTS (SELECT 1 FROM sitemap_entry e WHERE e.page_id = u.id AND e.lost_run IS NULL))`;
-  const named = db.prepare(`SELECT u.id ${OF_ORPHANS} AND ${isNamed}`).pluck();
-  const returned = new Set(named.all(project) as number[]);
+  const expand = prepareExpand(db, projectId);
+  return {
+    async lostTargets(since) {
+      const lost = new Set<number>();
+      addLostTargets(session, lost);
+      addLostEntries(session, lost, since);
+      addUnnamed(session, lost);
+      return [...lost];
+    },
+    mayBeOrphans: async (pageIds, state) => dropUnfit(session, pageIds, state),
+    async orphans() {
+      const rows = db
+        .prepare(`SELECT u.id AS pageId, u.depth = 0 OR ${IS_NAMED} AS isNamed ${OF_ORPHANS}`)
+        .all(project) as { pageId: number; isNamed: number }[];
+      return rows.map(({ pageId, isNamed }): Orphan => ({ pageId, isNamed: isNamed === 1 }));
+    },
+    ledToAnew: async (pageIds) => ledToAnew(db, projectId, new Set(pageIds)),
+    targetsOf: async (pageIds) => pageIds.flatMap(expand),
+    async roots() {
+      const read = db.prepare(
+        `SELECT u.id FROM url u WHERE u.project_id = ? AND (u.depth = 0 OR ${IS_NAMED})`,
+      );
+      return read.pluck().all(projectId) as number[];
+    },
+    async ledTo(pageIds) {
+      const sought = new Set(pageIds);
+      const found: number[] = [];
+      const see = (id: number) => {
+        if (sought.delete(id)) found.push(id);
+      };
+      seeRedirects(db, projectId, see);
+      seeLinks(db, projectId, see, () => sought.size === 0);
+      return found;
+    },
+    visits: async () =>
+      db.prepare('SELECT count(*) FROM visit WHERE run_id = ?').pluck().get(runId) as number,
+    linkingPages: async (most) =>
+      db
+        .prepare(
+          `SELECT count(*) FROM (SELECT 1 FROM link_set l CROSS JOIN url u ON u.id = l.page_id
+             WHERE u.project_id = ? LIMIT ?)`,
+        )
+        .pluck()
+        .get(projectId, most) as number,
+    async write({ orphans, returned, now }: OrphanVerdict) {
+      tellReturned(session, returned, now);
+      tell(session, orphans, now);
+      keepGone(session);
+    },
+  };
+}
+
+function ledToAnew(db: Database, projectId: number, sought: ReadonlySet<number>): number[] {
+  const found = new Set<number>();
   const read = db.prepare(
     `SELECT v.page_id, l.targets, f.redirect_to FROM visit v CROSS JOIN url u ON u.id = v.page_id
        LEFT JOIN link_set l ON l.page_id = v.page_id LEFT JOIN fetched f ON f.page_id = v.page_id
      WHERE v.run_id IN ${RECENT} AND v.outcome IN (${NEW}, ${CHANGED}) AND ${LEADS}`,
   );
-  for (const row of read.iterate(project) as Iterable<Leading & { page_id: number }>)
-    if (!orphans.has(row.page_id)) for (const id of ledBy(row)) if (orphans.has(id)) returned.add(id);
-  // One that is back leads on: a set grows while it is gone through.
-  const expand = prepareExpand(db, projectId);
-  for (const page of returned) for (const id of expand(page)) if (orphans.has(id)) returned.add(id);
-  return returned;
+  for (const row of read.iterate({ project: projectId }) as Iterable<Leading & { page_id: number }>)
+    if (!sought.has(row.page_id)) for (const id of ledBy(row)) if (sought.has(id)) found.add(id);
+  return [...found];
 }
 
 interface Leading {
@@ -79,7 +105,7 @@ function ledBy({ targets, redirect_to }: Leading): number[] {
 }
 
 /** Where a page leads. */
-function prepareExpand(db: Session['db'], projectId: number): (pageId: number) => number[] {
+function prepareExpand(db: Database, projectId: number): (pageId: number) => number[] {
   const read = db.prepare(
     `SELECT l.targets, f.redirect_to FROM url u LEFT JOIN link_set l ON l.page_id = u.id
        LEFT JOIN fetched f ON f.page_id = u.id
@@ -91,61 +117,8 @@ function prepareExpand(db: Session['db'], projectId: number): (pageId: number) =
   };
 }
 
-function mayWalk({ db, projectId, runId }: Session): boolean {
-  const visits = db.prepare('SELECT count(*) FROM visit WHERE run_id = ?').pluck().get(runId) as number;
-  const limit = mostWalked(visits);
-  const pages = db
-    .prepare(
-      `SELECT count(*) FROM (SELECT 1 FROM link_set l CROSS JOIN url u ON u.id = l.page_id
-         WHERE u.project_id = ? LIMIT ?)`,
-    )
-    .pluck()
-    .get(projectId, limit + 1) as number;
-  return pages <= limit;
-}
-
-/**
- * Leaves among the lost who is not reached any more, and adds whoever only such pages lead to; leaves among the
- * returned who is reached: what leads there may be lost itself.
- */
-function walk(session: Session, lost: Set<number>, returned: Set<number>): void {
-  const { db, projectId } = session;
-  const expand = prepareExpand(db, projectId);
-  const reached = new PageSet();
-  const roots = db
-    .prepare(
-      `SELECT u.id FROM url u WHERE u.project_id = ? AND (u.depth = 0
-         OR EXISTS (SELECT 1 FROM sitemap_entry e WHERE e.page_id = u.id AND e.lost_run IS NULL))`,
-    )
-    .pluck()
-    .all(projectId) as number[];
-  // Level by level: what is lost here is mostly linked from somewhere near.
-  const sought = new Set([...lost, ...returned]);
-  const reachFrom = (from: Iterable<number>, onPage: (id: number) => void) => {
-    let next: number[] = [];
-    const reach = (id: number) => {
-      if (!reached.add(id)) return;
-      onPage(id);
-      next.push(id);
-    };
-    for (const id of from) reach(id);
-    while (next.length > 0 && sought.size > 0) {
-      const level = next;
-      next = [];
-      for (const id of level) for (const target of expand(id)) reach(target);
-    }
-  };
-  reachFrom(roots, (id) => sought.delete(id));
-  for (const id of sought) returned.delete(id);
-  for (const id of lost) if (!sought.has(id)) lost.delete(id);
-  const cutOff = new Set<number>();
-  reachFrom(new Set(lost), (id) => cutOff.add(id));
-  for (const id of cutOff) lost.add(id);
-  dropUnfit(session, lost, IS_THERE);
-}
-
 /** In the line of its visit, or in one of its own where there was none. */
-function tellReturned({ db, runId }: Session, returned: ReadonlySet<number>, now: number): void {
+function tellReturned({ db, runId }: Session, returned: readonly number[], now: number): void {
   const ofVisit = 'run_id = @run AND page_id = @page AND visited_at = @at';
   const findVisit = db.prepare('SELECT max(visited_at) FROM visit WHERE run_id = ? AND page_id = ?').pluck();
   const turn = db.prepare(`UPDATE visit SET outcome = ${CHANGED}, known_by = ${ORPHAN} WHERE ${ofVisit}`);
@@ -214,17 +187,15 @@ function addLostEntries({ db, projectId, runId }: Session, lost: Set<number>, si
     `SELECT 1 FROM discovery d WHERE project_id = ? AND ${WAS_READ_WHOLE} AND checked_at >= ? LIMIT 1`,
   );
   if (hasRead.get(projectId, since) === undefined) return;
-  const ids = db
-    .prepare(
-      `UPDATE sitemap_entry SET lost_run = @run WHERE page_id IN (SELECT e.page_id FROM sitemap_entry e
-         CROSS JOIN url u ON u.id = e.page_id CROSS JOIN discovery d ON d.project_id = u.project_id AND d.host_id = u.host_id
-         WHERE e.last_seen < @since AND e.lost_run IS NULL AND u.project_id = @project
-           AND ${WAS_READ_WHOLE} AND d.checked_at >= @since)
-       RETURNING page_id`,
-    )
-    .pluck()
-    .all({ run: runId, since, project: projectId });
-  for (const id of ids as number[]) lost.add(id);
+  db.prepare(
+    `UPDATE sitemap_entry SET lost_run = @run WHERE page_id IN (SELECT e.page_id FROM sitemap_entry e
+       CROSS JOIN url u ON u.id = e.page_id CROSS JOIN discovery d ON d.project_id = u.project_id AND d.host_id = u.host_id
+       WHERE e.last_seen < @since AND e.lost_run IS NULL AND u.project_id = @project
+         AND ${WAS_READ_WHOLE} AND d.checked_at >= @since)`,
+  ).run({ run: runId, since, project: projectId });
+  // Also those that were marked by this run before it was cut off.
+  const marked = db.prepare('SELECT page_id FROM sitemap_entry WHERE lost_run = ?').pluck().all(runId);
+  for (const id of marked as number[]) lost.add(id);
 }
 
 /** Pages of this run whose entries were lost lately: then they may have failed, or have been new. */
@@ -238,38 +209,27 @@ function addUnnamed({ db, projectId, runId }: Session, lost: Set<number>): void 
   for (const id of unnamed.all({ run: runId, project: projectId }) as number[]) lost.add(id);
 }
 
-/** Only what answers is told; what failed may have led on to others before it was lost. */
-const IS_THERE = `u.state = ${Processed}`;
-const IS_LEFT = `u.state NOT IN (${DeadLink}, ${Gone})`;
+const STATES = { left: `u.state NOT IN (${DeadLink}, ${Gone})`, there: `u.state = ${Processed}` };
 
-/** Strikes out what cannot be an orphan, whoever leads to it. */
 function dropUnfit(
   { db, projectId, runId }: Session,
-  lost: Set<number>,
-  state: typeof IS_THERE | typeof IS_LEFT,
-): void {
+  pageIds: readonly number[],
+  state: keyof typeof STATES,
+): number[] {
   const isFit = db
     .prepare(
       `SELECT 1 FROM url u JOIN fetched f ON f.page_id = u.id
-       WHERE u.id = @page AND u.project_id = @project AND ${state} AND u.depth > 0
+       WHERE u.id = @page AND u.project_id = @project AND ${STATES[state]} AND u.depth > 0
          AND u.discovered_run < @run AND NOT EXISTS (SELECT 1 FROM orphan o WHERE o.page_id = u.id)
          AND NOT EXISTS (SELECT 1 FROM visit v WHERE v.run_id = @run AND v.page_id = u.id
            AND (v.outcome = ${NEW} OR v.known_by = ${ORPHAN}))
-         AND NOT EXISTS (SELECT 1 FROM sitemap_entry e WHERE e.page_id = u.id AND e.lost_run IS NULL)`,
+         AND NOT ${IS_NAMED}`,
     )
     .pluck();
-  for (const page of lost)
-    if (isFit.get({ page, project: projectId, run: runId }) === undefined) lost.delete(page);
+  return pageIds.filter((page) => isFit.get({ page, project: projectId, run: runId }) !== undefined);
 }
 
-/** Strikes out whoever a page leads to, whether that one is reached or not. */
-function dropLed(session: Session, lost: Set<number>): void {
-  dropUnfit(session, lost, IS_THERE);
-  if (lost.size > 0) dropRedirected(session, lost);
-  if (lost.size > 0) dropLinked(session, lost);
-}
-
-function dropRedirected({ db, projectId }: Session, lost: Set<number>): void {
+function seeRedirects(db: Database, projectId: number, see: (id: number) => void): void {
   const redirects = db
     .prepare(
       `SELECT f.redirect_to FROM fetched f CROSS JOIN url u ON u.id = f.page_id
@@ -277,25 +237,25 @@ function dropRedirected({ db, projectId }: Session, lost: Set<number>): void {
          AND ${LEADS}`,
     )
     .pluck();
-  for (const target of redirects.iterate(projectId) as Iterable<number>) lost.delete(target);
+  for (const target of redirects.iterate(projectId) as Iterable<number>) see(target);
 }
 
-function dropLinked({ db, projectId }: Session, lost: Set<number>): void {
+function seeLinks(db: Database, projectId: number, see: (id: number) => void, isOver: () => boolean): void {
   const read = db.prepare(
     `SELECT l.page_id, l.targets FROM link_set l CROSS JOIN url u ON u.id = l.page_id
      WHERE l.page_id > ? AND u.project_id = ? AND ${LEADS}
      ORDER BY l.page_id LIMIT ${SETS_A_BATCH}`,
   );
-  for (let after = 0; lost.size > 0; ) {
+  for (let after = 0; !isOver(); ) {
     const sets = read.all(after, projectId) as { page_id: number; targets: string }[];
     for (const { page_id, targets } of sets)
-      for (const target of unpackNumbers(targets)) if (target !== page_id) lost.delete(target);
+      for (const target of unpackNumbers(targets)) if (target !== page_id) see(target);
     if (sets.length < SETS_A_BATCH) return;
     after = sets[sets.length - 1].page_id;
   }
 }
 
-function tell({ db, runId }: Session, orphans: ReadonlySet<number>, now: number): void {
+function tell({ db, runId }: Session, orphans: readonly number[], now: number): void {
   const turn = db.prepare(
     `UPDATE visit SET outcome = ${GONE}, known_by = ${ORPHAN} WHERE run_id = ? AND page_id = ?`,
   );

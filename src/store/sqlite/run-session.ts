@@ -13,7 +13,7 @@ import { answered, createSessionGuard, guarded } from './failure-guard.ts';
 import { KnownUrls } from './known-urls.ts';
 import { createLeases } from './leases.ts';
 import { createOffers, type Offers } from './offers.ts';
-import { keepGone, markOrphans } from './orphans.ts';
+import { createLinkQuestions, keepGone } from './orphans.ts';
 import { createPastReader } from './past-page.ts';
 import { reconsider } from './reconsider.ts';
 import { createRedirects } from './redirects.ts';
@@ -268,11 +268,11 @@ function historyOf(session: Session): HistoryPort {
   const past = createPastReader(db);
   return {
     past: async (pageId, withLinks = true) => past(pageId, withLinks),
-    async markOrphans(since, now) {
+    async judgeOrphans(judge) {
       window.commit();
-      const orphans = markOrphans(session, since, now);
+      const answer = await judge(guarded(createLinkQuestions(session), session.guard));
       window.commit();
-      return orphans;
+      return answer;
     },
   };
 }

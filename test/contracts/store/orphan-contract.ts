@@ -1,6 +1,8 @@
 /** Pages that nothing leads to any more. */
+
 import { describe, expect, it } from 'vitest';
 import type { PageChange } from '../../../src/change/visit-record.ts';
+import { findOrphans } from '../../../src/crawl/run/find-orphans.ts';
 import { PAGE_STATES } from '../../../src/frontier/page-state.ts';
 import type { Settlement } from '../../../src/store/settlement.ts';
 import type { HostDiscovery } from '../../../src/store/sitemap-port.ts';
@@ -33,7 +35,7 @@ export function describeOrphans(harness: () => StoreHarness): void {
     visit: visited('gone', 'status', { statusCode: 410 }),
   };
 
-  describe('markOrphans', () => {
+  describe('findOrphans', () => {
     it('tells of a page that lost its last link, not of one that is still linked', async () => {
       const first = await readSite({
         start: ['kept', 'lost', 'other'],
@@ -63,7 +65,7 @@ export function describeOrphans(harness: () => StoreHarness): void {
         asked: { facts: null, touch: touch(), visit: visited('unchanged', '304', spared) },
       });
       expect(await orphansOf(run)).toEqual(['asked', 'unasked']);
-      expect(await run.store.history.markOrphans(now(), now())).toBe(0);
+      expect(await findOrphans(run.store.history, now(), now())).toBe(0);
       const rows = await harness().read(
         `SELECT p.url, v.outcome, v.known_by, v.status_code, v.bytes_saved, v.visited_at FROM visits v
          JOIN pages p ON p.id = v.page_id WHERE v.run_id = ${run.start.runId} ORDER BY p.url`,
@@ -176,7 +178,7 @@ export function describeOrphans(harness: () => StoreHarness): void {
             found[name] = named([...new Set(site[name])]);
           }
           run = await revisit(run, found);
-          await run.store.history.markOrphans(now(), now());
+          await findOrphans(run.store.history, now(), now());
           const rows = await harness().read('SELECT p.url FROM orphan o JOIN pages p ON p.id = o.page_id');
           const reached = new Set(['start']);
           for (const name of reached) for (const target of site[name]) reached.add(target);
@@ -280,6 +282,13 @@ export function describeOrphans(harness: () => StoreHarness): void {
       const run = await revisit(last, { start: named(['linked']) });
       await run.store.sitemaps.saveEntries([entry('stays')], now());
       await read(run, 'sitemap');
+      // Whoever is cut off in the middle leaves nothing that the next call does not find.
+      const cutOff = run.store.history.judgeOrphans(async (links) => {
+        await links.lostTargets(now());
+        throw new Error('cut off');
+      });
+      await expect(cutOff).rejects.toThrow('cut off');
+      await run.store.flush();
       expect(await orphansOf(run)).toEqual(['listed']);
       // What was lost leads nowhere from now on: with its last link the page is one too.
       const later = await revisit(run, { start: named([]) });

@@ -1,5 +1,7 @@
 /** A site of pages and links that is read, visited again in parts, and asked for its orphans. */
+
 import { expect } from 'vitest';
+import { findOrphans } from '../../../src/crawl/run/find-orphans.ts';
 import type { Claim } from '../../../src/frontier/candidate.ts';
 import type { Settlement } from '../../../src/store/settlement.ts';
 import { beginRun, candidate, linksTo, nextRun, type OpenRun, type StoreHarness } from './harness.ts';
@@ -39,7 +41,7 @@ export function revisitedSite(harness: () => StoreHarness) {
 
   /** The names of the pages that this run's history calls orphans; the answer must be their number. */
   async function orphansOf(run: OpenRun, since = now()): Promise<string[]> {
-    const count = await run.store.history.markOrphans(since, now());
+    const count = await findOrphans(run.store.history, since, now());
     const rows = await harness().read(
       `SELECT p.url FROM visits v JOIN pages p ON p.id = v.page_id
        WHERE v.known_by = 'orphan' AND v.outcome = 'gone' AND v.run_id = ${run.start.runId} ORDER BY p.url`,

@@ -1,5 +1,7 @@
 /** What sitemaps name is offered and kept, and how the pages of a host were found. */
+
 import { describe, expect, it } from 'vitest';
+import { findOrphans } from '../../../src/crawl/run/find-orphans.ts';
 import type { HostDiscovery, SitemapFinding } from '../../../src/store/sitemap-port.ts';
 import {
   beginRun,
@@ -95,7 +97,7 @@ export function describeSitemaps(harness: () => StoreHarness): void {
       const found = { method: 'sitemap', entries: 1, trouble: null, searched: null, guessed: null } as const;
       harness().clock.advance(DAY);
       await run.store.sitemaps.saveDiscovery(HOST, { ...found, sitemaps: [SITEMAP], checkedAt: now() });
-      await run.store.history.markOrphans(now(), now());
+      await findOrphans(run.store.history, now(), now());
       expect(await namedBy(finding('a'), finding('a'))).toEqual(['none', 'same']);
     });
 

@@ -2,8 +2,10 @@
  * A token bucket with a log of charges: the budget of page visits for the project, and one for each host.
  *
  * N tokens come in each period, evenly, and a page visit takes one. The log says how many visits each tick of the last
- * period made. The bucket holds at most N less these visits. So no window of one period has more than N visits, whatever
- * the order of ticks, pauses, restarts and other budgets. It reads no clock and no store: its state goes in and out.
+ * period made. The bucket holds at most N less these visits. So with frequent ticks no window of one period has more than
+ * N visits, whatever the order of pauses, restarts and other budgets. Rare ticks (RARE_PART) have N each, though they
+ * come early by EARLY_PART, and more than N when they are further apart than the period. It reads no clock and no store:
+ * its state goes in and out.
  */
 
 /** N visits in a period. */

@@ -55,7 +55,14 @@ describe('sumi index', () => {
       '--format',
       'json',
     );
-    expect(JSON.parse(again.stdout)).toEqual([{ project: 'p', kind: 'reverse-links', pages: 0, isWhole: false }]);
+    expect(JSON.parse(again.stdout)).toEqual([
+      {
+        project: 'p',
+        kind: 'reverse-links',
+        pages: 0,
+        isWhole: false,
+      },
+    ]);
     const all = await run('index', '--db', 'later.db');
     expect(all.stdout).toMatch(
       /^reverse-links of p: nothing to do\n(?:.*\n)*sorts: ready, for all projects\n$/,

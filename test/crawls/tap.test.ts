@@ -55,3 +55,20 @@ it('a tap that throws ends the run with its name, and the page is read when the 
   expect(summary.status).toBe('completed');
   expect(file.states()).toEqual({ '/': 'Processed', '/a': 'Processed' });
 });
+
+it('a tap whose sink rejects later ends the run with its name, too', async () => {
+  const web = await bench.web({ pages: { '/': page('Home', '/a'), '/a': page('A') } });
+  const file = bench.file();
+  const full = async () => {
+    throw new Error('disk is full');
+  };
+  const tap: Tap = ({ url }) =>
+    url.endsWith('/a') ? null : { request() {}, head() {}, body: full, end() {} };
+  const begun = await bench.begin(file, web.url('/'), {}, { tap });
+  await expect(begun.finished).rejects.toMatchObject({
+    code: 'extension-failed',
+    message: expect.stringMatching(/tap.*disk is full/),
+  });
+  const { summary } = await bench.crawl(file, web.url('/'));
+  expect(summary.status).toBe('completed');
+});

@@ -117,11 +117,15 @@ function guardAfterParse(afterParse: AfterParse): AfterParse {
 /** Taps are called by sockets, where a throw would end the process: it ends the run instead. */
 export function guardTap(tap: Tap, fail: (error: unknown) => void): Tap {
   return ({ url, ...rest }) => {
+    const failed = (error: unknown) => fail(extensionFailed('tap', url, error));
     const guarded = <T>(call: () => T): T | null => {
       try {
-        return call();
+        const found = call();
+        // A sink may be written with async functions, though nobody waits for them.
+        if (found instanceof Promise) found.catch(failed);
+        return found;
       } catch (error) {
-        fail(extensionFailed('tap', url, error));
+        failed(error);
         return null;
       }
     };

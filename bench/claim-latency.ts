@@ -47,7 +47,7 @@ export async function measureClaims(options: ClaimOptions): Promise<ClaimLatency
     await fill(options, projectId, runId);
     for (let round = 0; round < options.rounds; round++) {
       const began = performance.now();
-      const [lease] = await store.frontier.lease(OWNER, 1, clock.now(), LEASE_MS);
+      const [lease] = await store.frontier.lease(1, clock.now(), LEASE_MS);
       const { claims } = await store.frontier.claim(lease, 1, clock.now());
       took.push(performance.now() - began);
       await store.frontier.settle(lease, {

@@ -84,7 +84,7 @@ async function openRun(file: string) {
 }
 
 async function claimSome(store: RunStore, hosts: number, perHost: number): Promise<number> {
-  const leases = await store.frontier.lease(OWNER, hosts, Date.now(), LEASE_MS);
+  const leases = await store.frontier.lease(hosts, Date.now(), LEASE_MS);
   let claimed = 0;
   for (const lease of leases) {
     const { claims } = await store.frontier.claim(lease, perHost, Date.now());

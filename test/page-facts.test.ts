@@ -215,7 +215,7 @@ async function begin(address: string) {
 
 /** Answers what `past` says of each page just settled. */
 async function visitAll(run: RunStore, pages: number, settlementOf: (claim: Claim, i: number) => Settlement) {
-  const lease = (await run.frontier.leaseHost('me', HOST, systemClock.now(), 60_000))!;
+  const lease = (await run.frontier.leaseHost(HOST, systemClock.now(), 60_000))!;
   const { claims } = await run.frontier.claim(lease, pages, systemClock.now());
   expect(claims).toHaveLength(pages);
   const past: unknown[] = [];

@@ -135,7 +135,6 @@ export interface SitemapParts {
 }
 
 export interface CrawlParts {
-  owner: string;
   /** Who works on the run besides this loop. */
   crew: Crew;
   startUrls: StartUrl[];

@@ -172,10 +172,10 @@ async function bodiesOf(config: Config, extensions: Extensions): Promise<BodySto
 }
 
 function wire(
-  { owner, extensions, events }: Stage,
+  { extensions, events }: Stage,
   store: RunStore,
   rest: Pick<Wiring, 'config' | 'startUrls' | 'slots' | 'allowance' | 'bodies'>,
 ): CrawlParts {
   const normalizer = wireNormalizer(rest.config);
-  return wireParts({ ...rest, normalizer, owner, extensions, store, events, clock: store.clock });
+  return wireParts({ ...rest, normalizer, extensions, store, events, clock: store.clock });
 }

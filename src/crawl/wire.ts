@@ -71,7 +71,6 @@ export interface Extensions {
 
 export interface Wiring {
   config: Config;
-  owner: string;
   /** Shared with other crawls of this process. */
   slots: Slots | undefined;
   startUrls: StartUrl[];
@@ -96,7 +95,6 @@ export function wireParts(wiring: Wiring): CrawlParts {
   const pace = wirePace(config, extensions.pacing, () => lag.lagMs);
   const crew = chooseCrew({ store, clock, lag, pace });
   return {
-    owner: wiring.owner,
     crew,
     startUrls,
     isStartUrl,

@@ -3,7 +3,7 @@
  *
  * Guarantees:
  *  - A page's identity is unique in its project; the store gives its id, nobody else makes one.
- *  - `lease` gives a host to one owner at a time and is durable before it resolves. Every lease carries a fence
+ *  - `lease` gives a host to one session at a time and is durable before it resolves. Every lease carries a fence
  *    number; `settle` with a stale fence changes nothing and answers null.
  *  - `settle` commits the page's result and its links together, or not at all, and never before the candidates they
  *    offered: a crash may leave pages that wait and whose referrer is read again, never a page whose links lead nowhere.
@@ -60,10 +60,10 @@ export interface FrontierPort {
   /** New → a row; known → the shallower depth (and queued again where the candidate reopens). Answers the ids. */
   offer(candidates: Candidate[]): Promise<number[]>;
   /** Leases up to `count` hosts that have pages waiting. */
-  lease(owner: string, count: number, now: number, leaseMs: number): Promise<HostLease[]>;
+  lease(count: number, now: number, leaseMs: number): Promise<HostLease[]>;
   /** Leases one host by name, pages waiting or not; null while somebody else holds it. */
-  leaseHost(owner: string, host: string, now: number, leaseMs: number): Promise<HostLease | null>;
-  renew(owner: string, leases: Iterable<HostLease>, until: number): Promise<void>;
+  leaseHost(host: string, now: number, leaseMs: number): Promise<HostLease | null>;
+  renew(leases: Iterable<HostLease>, until: number): Promise<void>;
   /** Takes the host's best waiting pages. */
   claim(lease: HostLease, count: number, now: number): Promise<ClaimAnswer>;
   settle(lease: HostLease, settlement: Settlement): Promise<Settled | null>;

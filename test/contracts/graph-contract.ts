@@ -59,7 +59,7 @@ export async function drawALittle({ clock, openStore }: ReadHarness): Promise<vo
   await other.frontier.offer(
     Array.from({ length: MANY }, (_, i) => candidate(`many-${i}`, { host: 'many.test' })),
   );
-  const lease = (await other.frontier.leaseHost('me', 'many.test', clock.now(), LEASE_MS))!;
+  const lease = (await other.frontier.leaseHost('many.test', clock.now(), LEASE_MS))!;
   for (let left = MANY; left > 0; ) {
     const { claims } = await other.frontier.claim(lease, 500, clock.now());
     for (const claim of claims) {
@@ -74,7 +74,7 @@ export async function drawALittle({ clock, openStore }: ReadHarness): Promise<vo
 
 async function drawMap(store: RunStore, clock: FakeClock): Promise<void> {
   await store.frontier.offer([candidate('', { depth: 0, priority: 0 })]);
-  const a = (await store.frontier.leaseHost('me', 'a.test', clock.now(), LEASE_MS))!;
+  const a = (await store.frontier.leaseHost('a.test', clock.now(), LEASE_MS))!;
   const claimOne = async () => (await store.frontier.claim(a, 1, clock.now())).claims[0];
   const found = [
     candidate('moved', { depth: 0 }),

@@ -89,7 +89,7 @@ export function entry(clock: FakeClock, hostId: number, more: Partial<RequestEnt
 
 async function firstRun(store: RunStore, clock: FakeClock): Promise<void> {
   await store.frontier.offer([candidate('', { depth: 0, priority: 0 })]);
-  const a = (await store.frontier.leaseHost('me', 'a.test', clock.now(), LEASE_MS))!;
+  const a = (await store.frontier.leaseHost('a.test', clock.now(), LEASE_MS))!;
   const claimOne = async () => (await store.frontier.claim(a, 1, clock.now())).claims[0];
   store.hosts.log(entry(clock, a.hostId, { kind: 'robots' }));
   await store.hosts.saveRobots(a.hostId, {
@@ -201,7 +201,7 @@ async function firstRun(store: RunStore, clock: FakeClock): Promise<void> {
     requests: 5,
   });
   await store.frontier.release(a);
-  const b = (await store.frontier.leaseHost('me', 'b.test', clock.now(), LEASE_MS))!;
+  const b = (await store.frontier.leaseHost('b.test', clock.now(), LEASE_MS))!;
   await store.hosts.saveRobots(b.hostId, {
     origin: 'http://www.b.test',
     status: 404,
@@ -221,7 +221,7 @@ async function secondRun(store: RunStore, clock: FakeClock): Promise<void> {
       : null,
   );
   await store.run.decideMode({ mode: 'incremental', reason: '2 of 80 changed' });
-  const a = (await store.frontier.leaseHost('me', 'a.test', clock.now(), LEASE_MS))!;
+  const a = (await store.frontier.leaseHost('a.test', clock.now(), LEASE_MS))!;
   const [root, moved] = (await store.frontier.claim(a, 2, clock.now())).claims;
   const found = [candidate('dead', { depth: 1 }), candidate('fresh', { depth: 1, priority: 2 })];
   store.hosts.log(entry(clock, a.hostId, { kind: 'gap', statusCode: 0, wireBytes: 0 }));
@@ -318,7 +318,7 @@ async function keepMore(store: RunStore, clock: FakeClock, pageIds: number[]): P
 
 async function otherProject(store: RunStore, clock: FakeClock): Promise<void> {
   await store.frontier.offer([candidate('', { depth: 0 }), candidate('x', { host: 'c.test', depth: 0 })]);
-  const a = (await store.frontier.leaseHost('me', 'a.test', clock.now(), LEASE_MS))!;
+  const a = (await store.frontier.leaseHost('a.test', clock.now(), LEASE_MS))!;
   const [root] = (await store.frontier.claim(a, 1, clock.now())).claims;
   store.hosts.log(entry(clock, a.hostId, { pageId: root.pageId }));
   await store.frontier.settle(a, processed(root, { facts: facts({ visitedAt: clock.now() }) }));

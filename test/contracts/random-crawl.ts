@@ -107,7 +107,7 @@ export async function crawlAtRandom(
       : null,
   );
   for (const site of HOSTS) {
-    const lease = await store.frontier.leaseHost('me', site.replace(/:\d+$/, ''), clock.now(), LEASE_MS);
+    const lease = await store.frontier.leaseHost(site.replace(/:\d+$/, ''), clock.now(), LEASE_MS);
     if (lease === null) continue;
     await visitAll(store, lease, { random, known, harness });
     await store.frontier.release(lease);

@@ -279,7 +279,7 @@ export function describeReadSide(name: string, start: () => Promise<ReadHarness>
       const some = (from: number) =>
         Array.from({ length: Math.min(335, count - from) }, (_, i) => candidate(`${from + i}`));
       for (let from = 0; from < count; from += 335) await store.frontier.offer(some(from));
-      const lease = (await store.frontier.leaseHost('me', 'a.test', harness.clock.now(), LEASE_MS))!;
+      const lease = (await store.frontier.leaseHost('a.test', harness.clock.now(), LEASE_MS))!;
       for (let left = 130; left > 0; left--) {
         const [claim] = (await store.frontier.claim(lease, 1, harness.clock.now())).claims;
         await store.frontier.settle(lease, processed(claim, { links: links([claim.pageId]) }));
@@ -315,7 +315,7 @@ export function describeReadSide(name: string, start: () => Promise<ReadHarness>
         at('port.test:443', 'odd'),
         at('[::1]:8080', 'six', '[::1]'),
       ]);
-      const lease = (await store.frontier.leaseHost('me', 'port.test', harness.clock.now(), LEASE_MS))!;
+      const lease = (await store.frontier.leaseHost('port.test', harness.clock.now(), LEASE_MS))!;
       const claimed = await store.frontier.claim(lease, 3, harness.clock.now());
       for (const claim of claimed.claims) await store.frontier.settle(lease, processed(claim));
       const robots = { body: null, fetchedAt: harness.clock.now(), expiresAt: 2e12, delaySeconds: null };
@@ -362,7 +362,7 @@ export function describeReadSide(name: string, start: () => Promise<ReadHarness>
       const count = 10_100;
       const names = Array.from({ length: count }, (_, i) => `${i}${i % 2 === 0 ? 'b' : 'A'}`);
       await store.frontier.offer(names.map((name) => candidate(name)));
-      const lease = (await store.frontier.leaseHost('me', 'a.test', harness.clock.now(), LEASE_MS))!;
+      const lease = (await store.frontier.leaseHost('a.test', harness.clock.now(), LEASE_MS))!;
       const known: { url: string; frequency: number; visitedAt: number }[] = [];
       for (let i = 0; i < count; i++) {
         const [claim] = (await store.frontier.claim(lease, 1, harness.clock.now())).claims;

@@ -123,7 +123,7 @@ export function describeReverseLinks(name: string, start: () => Promise<ViewHarn
       expect(await opened.projects.buildIndex('shop', 'reverse-links')).toBeNull();
       expect(await opened.projects.buildIndex('nobody', 'reverse-links')).toBeNull();
       await run.frontier.offer([candidate('late')]);
-      const lease = (await run.frontier.leaseHost('me', 'a.test', harness.clock.now(), LEASE_MS))!;
+      const lease = (await run.frontier.leaseHost('a.test', harness.clock.now(), LEASE_MS))!;
       for (;;) {
         const [claim] = (await run.frontier.claim(lease, 1, harness.clock.now())).claims;
         if (claim === undefined) break;

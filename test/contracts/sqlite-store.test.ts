@@ -7,7 +7,15 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts';
 import type { Store } from '../../src/store/store-port.ts';
 import { FakeClock } from '../fake-clock.ts';
-import { beginOn, beginRun, candidate, LEASE_MS, type Row, type StoreHarness } from './store/harness.ts';
+import {
+  beginOn,
+  beginRun,
+  candidate,
+  LEASE_MS,
+  processed,
+  type Row,
+  type StoreHarness,
+} from './store/harness.ts';
 import { describeStore } from './store-contract.ts';
 
 async function startSqlite(): Promise<StoreHarness> {
@@ -116,10 +124,10 @@ describe('one file', () => {
     const two = await beginOn(one.opened, harness.clock, { project: 'two', owner: 'two' });
     const now = () => harness.clock.now();
     const held = await one.lease();
-    expect(await two.store.frontier.leaseHost('two', held.host, now(), LEASE_MS)).toBeNull();
+    expect(await two.store.frontier.leaseHost(held.host, now(), LEASE_MS)).toBeNull();
     expect(held.isWanted).toBeFalsy();
     harness.clock.advance(1000);
-    expect(await two.store.frontier.leaseHost('two', held.host, now(), LEASE_MS)).toBeNull();
+    expect(await two.store.frontier.leaseHost(held.host, now(), LEASE_MS)).toBeNull();
     expect(held.isWanted).toBe(true);
     const woken: string[] = [];
     two.store.frontier.onWork(() => woken.push('two'));
@@ -128,7 +136,7 @@ describe('one file', () => {
     const taken = await two.lease();
     await one.store.frontier.offer([candidate('x')]);
     harness.clock.advance(1000);
-    expect(await one.store.frontier.lease('one', 5, now(), LEASE_MS)).toEqual([]);
+    expect(await one.store.frontier.lease(5, now(), LEASE_MS)).toEqual([]);
     expect(taken.isWanted).toBe(true);
   });
 
@@ -142,7 +150,7 @@ describe('one file', () => {
     const order: number[] = [];
     for (let round = 0; round < 9; round++) {
       for (const [i, { store, visit }] of runs.entries()) {
-        const [lease] = await store.frontier.lease('any', 5, harness.clock.now(), LEASE_MS);
+        const [lease] = await store.frontier.lease(5, harness.clock.now(), LEASE_MS);
         if (lease === undefined) continue;
         order.push(i);
         await visit(lease);
@@ -153,20 +161,34 @@ describe('one file', () => {
     expect(order).toEqual([0, 1, 2, 0, 1, 2, 0, 1, 2]);
   });
 
+  it('knows at once who has lost a host: nothing of a settlement that comes too late is taken', async () => {
+    const one = await beginRun(harness, { project: 'one', owner: 'one' });
+    const two = await beginOn(one.opened, harness.clock, { project: 'two', owner: 'two' });
+    await one.store.frontier.offer([candidate('x')]);
+    const lost = await one.lease();
+    const flying = await one.claim(lost);
+    harness.clock.advance(LEASE_MS);
+    await two.lease();
+    const late = processed(flying, { candidates: [candidate('late')] });
+    expect(await one.store.frontier.settle(lost, late)).toBeNull();
+    expect((await one.store.frontier.claim(lost, 5, harness.clock.now())).claims).toEqual([]);
+    expect(await one.store.run.counts()).toMatchObject({ known: 1, waiting: 1, pages: 0 });
+  });
+
   it('leaves a host to the others when the one whose turn it is does not come', async () => {
     const one = await beginRun(harness, { project: 'one', owner: 'one' });
     const two = await beginOn(one.opened, harness.clock, { project: 'two', owner: 'two' });
     for (const { store } of [one, two]) await store.frontier.offer([candidate('x')]);
     await one.store.frontier.release(await one.lease());
-    const lease = () => one.store.frontier.lease('one', 5, harness.clock.now(), LEASE_MS);
+    const lease = () => one.store.frontier.lease(5, harness.clock.now(), LEASE_MS);
     expect(await lease()).toEqual([]);
     harness.clock.advance(3000);
     const [taken] = await lease();
     // Nothing is kept for it any more, until it asks.
-    await one.store.frontier.renew('one', [taken], harness.clock.now() + 2 * LEASE_MS);
+    await one.store.frontier.renew([taken], harness.clock.now() + 2 * LEASE_MS);
     expect(taken.isWanted).toBeFalsy();
-    expect(await two.store.frontier.lease('two', 5, harness.clock.now(), LEASE_MS)).toEqual([]);
-    await one.store.frontier.renew('one', [taken], harness.clock.now() + 2 * LEASE_MS);
+    expect(await two.store.frontier.lease(5, harness.clock.now(), LEASE_MS)).toEqual([]);
+    await one.store.frontier.renew([taken], harness.clock.now() + 2 * LEASE_MS);
     expect(taken.isWanted).toBe(true);
   });
 });

@@ -271,7 +271,7 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('orders on %s', (name) => {
       const standing = await store.projects.steer(lookup.start.runId, 'stop', now);
       expect(standing).toEqual({ status: 'stopped', workers: 0 });
       expect((await crawl.run.counts()).byState).toEqual({ Queued: 1 });
-      const [lease] = await crawl.frontier.lease('one', 1, now, 60_000);
+      const [lease] = await crawl.frontier.lease(1, now, 60_000);
       expect((await crawl.frontier.claim(lease, 1, now)).claims).toHaveLength(1);
     }));
 });

@@ -51,13 +51,12 @@ async function holdHost(more: { renew?: FrontierPort['renew'] } = {}) {
       onlyNofollow: false,
     },
   ]);
-  const [lease] = await store.frontier.lease('me', 1, clock.now(), LEASE_MS);
+  const [lease] = await store.frontier.lease(1, clock.now(), LEASE_MS);
   const host = new LeasedHost(lease, new HostPace('a.test', lease.state, PACE, clock, false), () => false);
   const heard: string[] = [];
   const keeper: LeaseKeeper = keepLeases({
     frontier: more.renew === undefined ? store.frontier : { renew: more.renew },
     clock,
-    owner: 'me',
     leaseMs: LEASE_MS,
     hosts: () => [host],
     onGood: () => {
@@ -76,7 +75,7 @@ async function holdHost(more: { renew?: FrontierPort['renew'] } = {}) {
       await new Promise((resolve) => setImmediate(resolve));
     }
   };
-  return { clock, store, lease, host, heard, keeper, pass };
+  return { opened, clock, store, lease, host, heard, keeper, pass };
 }
 
 const sends = ({ host, clock }: Awaited<ReturnType<typeof holdHost>>) => host.leaseEnds > clock.monotonic();
@@ -104,7 +103,6 @@ describe('a lease that is kept', () => {
     const keeper = keepLeases({
       frontier: { renew: async () => {} },
       clock,
-      owner: 'me',
       leaseMs: 3_000,
       hosts: () => [],
       onGood() {},
@@ -148,14 +146,14 @@ describe('a lease that could not be renewed', () => {
 
   it('is lost when somebody else took the host meanwhile', async () => {
     const held = await holdHost();
-    const { clock, store } = held;
+    const { clock, store, opened } = held;
     held.keeper.stop();
     await held.pass(LEASE_MS + 1_000);
-    expect(await store.frontier.leaseHost('another', 'a.test', clock.now(), LEASE_MS)).not.toBeNull();
+    const other = await opened.withoutRun('another');
+    expect(await other.frontier.leaseHost('a.test', clock.now(), LEASE_MS)).not.toBeNull();
     const again = keepLeases({
       frontier: store.frontier,
       clock,
-      owner: 'me',
       leaseMs: LEASE_MS,
       hosts: () => [held.host],
       onGood: () => held.heard.push('good'),

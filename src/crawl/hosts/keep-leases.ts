@@ -16,7 +16,6 @@ const MAX_MARGIN_MS = 2_000;
 export interface LeaseKeeperOptions {
   frontier: Pick<FrontierPort, 'renew'>;
   clock: Clock;
-  owner: string;
   leaseMs: number;
   hosts: () => Iterable<LeasedHost>;
   /** A lapsed lease is good again. */
@@ -33,7 +32,7 @@ export interface LeaseKeeper {
 }
 
 export function keepLeases(options: LeaseKeeperOptions): LeaseKeeper {
-  const { frontier, clock, owner, leaseMs } = options;
+  const { frontier, clock, leaseMs } = options;
   // The clock of whoever judges the lease may differ from ours by so much.
   const marginMs = Math.min(MAX_MARGIN_MS, leaseMs / 10);
   let isStopped = false;
@@ -58,7 +57,7 @@ export function keepLeases(options: LeaseKeeperOptions): LeaseKeeper {
     const leases = held.map(({ lease }) => lease);
     const before = leases.map(({ until }) => until);
     const until = Math.round(clock.now() + leaseMs);
-    await frontier.renew(owner, leases, until);
+    await frontier.renew(leases, until);
     for (const [i, host] of held.entries()) {
       if (host.lease.until <= before[i]) options.onLost(host);
       else {

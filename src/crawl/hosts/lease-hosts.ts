@@ -34,7 +34,7 @@ export interface HostLeases {
 }
 
 export function createHostLeases(parts: CrawlParts, around: LeaseSurroundings): HostLeases {
-  const { store, clock, owner, crew } = parts;
+  const { store, clock, crew } = parts;
   const { leaseMs, maxHosts } = parts.limits;
   const { held, schedule, permits, keeper, returns, ends } = around;
 
@@ -57,7 +57,7 @@ export function createHostLeases(parts: CrawlParts, around: LeaseSurroundings): 
       if (held.byName.size >= maxHosts) await returns.giveBackFurthest();
       const count = Math.min(wanted, maxHosts - held.byName.size);
       if (count <= 0) return false;
-      const leases = await store.frontier.lease(owner, count, clock.now(), leaseMs);
+      const leases = await store.frontier.lease(count, clock.now(), leaseMs);
       if (leases.length > 0) held.mayHaveMore = true;
       for (const lease of leases) {
         const host = activate(lease);
@@ -79,7 +79,7 @@ export function createHostLeases(parts: CrawlParts, around: LeaseSurroundings): 
         const known = held.byName.get(name);
         if (known !== undefined) return known;
         held.moving++;
-        const lease = await store.frontier.leaseHost(owner, name, clock.now(), leaseMs);
+        const lease = await store.frontier.leaseHost(name, clock.now(), leaseMs);
         held.moving--;
         if (lease !== null) return held.byName.get(name) ?? activate(lease);
         // Whoever waited for the answer before calling the run over.

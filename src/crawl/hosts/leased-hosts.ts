@@ -55,11 +55,11 @@ export interface HostSurroundings {
 
 export function createLeasedHosts(parts: CrawlParts, around: HostSurroundings): LeasedHosts {
   const { schedule, permits, onChange, onFailure } = around;
-  const { store, clock, owner, events } = parts;
+  const { store, clock, events } = parts;
   const held = new HeldHosts();
   const pauses = new Set<() => void>();
   const keeper = keepLeases({
-    ...{ frontier: store.frontier, clock, owner, leaseMs: parts.limits.leaseMs },
+    ...{ frontier: store.frontier, clock, leaseMs: parts.limits.leaseMs },
     hosts: () => held.byName.values(),
     onGood(host) {
       host.isLapsed = false;

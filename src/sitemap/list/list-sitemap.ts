@@ -54,7 +54,7 @@ export async function* listSitemap(
     const keeper = isStoreNamed(config)
       ? await openKeeper(config, { store, owner, normalizer }, given)
       : null;
-    const wire = (session: RunStore) => wireSession(config, { session, owner, normalizer }, given);
+    const wire = (session: RunStore) => wireSession(config, { session, normalizer }, given);
     for await (const batch of list({
       ...{ config, given, owner, store, wire },
       ...{ keeper, listener, onFailure, signal },
@@ -74,12 +74,11 @@ function isStoreNamed({ sources }: Config): boolean {
 
 function wireSession(
   config: Config,
-  { session, owner, normalizer }: { session: RunStore; owner: string; normalizer: Normalizer },
+  { session, normalizer }: { session: RunStore; normalizer: Normalizer },
   given: StartUrl,
 ): CrawlParts {
   return wireParts({
     config,
-    owner,
     slots: undefined,
     startUrls: [given],
     extensions: {},

@@ -44,7 +44,7 @@ interface Refusal {
 }
 
 export function openPoliteWeb(parts: CrawlParts, options: PoliteWebOptions): PoliteWeb {
-  const { store, clock, owner, policy, pace } = parts;
+  const { store, clock, policy, pace } = parts;
   const { leaseMs } = parts.limits;
   const around = { ...parts, placed() {} };
   const hosts = new Map<string, LeasedHost>();
@@ -54,7 +54,6 @@ export function openPoliteWeb(parts: CrawlParts, options: PoliteWebOptions): Pol
   const keeper = keepLeases({
     frontier: store.frontier,
     clock,
-    owner,
     leaseMs,
     hosts: () => hosts.values(),
     onGood: (host) => {
@@ -80,7 +79,7 @@ export function openPoliteWeb(parts: CrawlParts, options: PoliteWebOptions): Pol
     for (;;) {
       const held = hosts.get(name);
       if (held !== undefined) return held;
-      const lease = await store.frontier.leaseHost(owner, name, clock.now(), leaseMs);
+      const lease = await store.frontier.leaseHost(name, clock.now(), leaseMs);
       if (lease !== null) {
         const clockOfHost = new HostPace(name, lease.state, pace, clock, lease.takenOver);
         const host = new LeasedHost(lease, clockOfHost, () => false);

@@ -30,9 +30,11 @@ const COLUMNS = `h.id, h.name, h.not_before, h.blocked_until, h.consecutive_429,
   h.failures, h.probes, h.distrusted_until, h.announced, h.unannounced, h.head_checks, h.fence, h.taken_over,
   h.lease_owner,
   COALESCE(q.requests, 0) AS requests, q.closed_state, q.closed_reason`;
+// A lease of its own that ran out is renewed, not taken anew.
 const FREE_HOSTS = `
 SELECT ${COLUMNS} FROM host_queue q JOIN host h ON h.id = q.host_id
-WHERE q.project_id = $1 AND q.waiting > 0 AND q.leased_until <= $2 AND (h.lease_owner IS NULL OR h.lease_until <= $2)
+WHERE q.project_id = $1 AND q.waiting > 0 AND q.leased_until <= $2
+  AND (h.lease_owner IS NULL OR (h.lease_until <= $2 AND h.lease_owner <> $4))
 ORDER BY q.ready_at, q.host_id LIMIT $3 FOR NO KEY UPDATE OF h SKIP LOCKED`;
 const HOST_BY_NAME = `
 SELECT ${COLUMNS} FROM host h LEFT JOIN host_queue q ON q.host_id = h.id AND q.project_id = $1
@@ -50,26 +52,24 @@ FROM robots_txt WHERE host_id = ANY($1::int[])`;
 /** Leases up to `count` hosts with pages waiting. */
 export async function lease(
   session: Session,
-  owner: string,
   count: number,
   now: number,
   leaseMs: number,
 ): Promise<HostLease[]> {
   await session.window.flush();
-  return takeAll(session, owner, now, leaseMs, (tx) =>
-    ask<HostRow>(tx, FREE_HOSTS, [session.projectId, Math.round(now), count]),
+  return takeAll(session, now, leaseMs, (tx) =>
+    ask<HostRow>(tx, FREE_HOSTS, [session.projectId, Math.round(now), count, session.owner]),
   );
 }
 
 export async function leaseHost(
   session: Session,
-  owner: string,
   host: string,
   now: number,
   leaseMs: number,
 ): Promise<HostLease | null> {
   await session.window.flush();
-  const [taken] = await takeAll(session, owner, now, leaseMs, async (tx) => {
+  const [taken] = await takeAll(session, now, leaseMs, async (tx) => {
     await session.hosts.ensure(tx, [host]);
     return ask<HostRow>(tx, HOST_BY_NAME, [session.projectId, Math.round(now), host]);
   });
@@ -78,7 +78,6 @@ export async function leaseHost(
 
 async function takeAll(
   session: Session,
-  owner: string,
   now: number,
   leaseMs: number,
   find: (tx: TransactionSql) => Promise<HostRow[]>,
@@ -92,7 +91,7 @@ async function takeAll(
     const isTakeover = abandoned.length > 0;
     const [robots] = await Promise.all([
       ask<StoredRobots & { hostId: number }>(tx, ROBOTS, [ids]),
-      ask(tx, TAKE, [owner, until, ids]),
+      ask(tx, TAKE, [session.owner, until, ids]),
       ask(tx, TAKE_QUEUES, [until, ids]),
       isTakeover ? ask(tx, PUT_BACK, [abandoned]) : null,
       isTakeover ? ask(tx, MARK_GAPS, [session.runId, abandoned, Math.round(now)]) : null,
@@ -125,19 +124,14 @@ SELECT DISTINCT q.host_id AS id FROM host_queue q JOIN run r ON r.project_id = q
 JOIN worker w ON w.run_id = r.id AND w.ended_at IS NULL AND w.seen_at > $3
 WHERE q.host_id = ANY($1::int[]) AND q.project_id <> $2 AND q.waiting > 0`;
 
-export async function renew(
-  session: Session,
-  owner: string,
-  leases: Iterable<HostLease>,
-  until: number,
-): Promise<void> {
+export async function renew(session: Session, leases: Iterable<HostLease>, until: number): Promise<void> {
   const asked = new Map([...leases].map((each) => [each.hostId, each]));
   if (asked.size === 0) return;
   const rows = [...asked.values()].map(({ hostId, fence }) => ({ h: hostId, f: fence }));
   rows.sort((a, b) => a.h - b.h);
   const now = Math.round(session.clock.now());
   const { renewed, wanted } = await transaction(session, async (tx) => {
-    const renewed = await ask<{ id: number }>(tx, EXTEND, [rowsJson(rows), owner, Math.round(until)]);
+    const renewed = await ask<{ id: number }>(tx, EXTEND, [rowsJson(rows), session.owner, Math.round(until)]);
     const ids = renewed.map(({ id }) => id);
     const [wanted] = await Promise.all([
       ask<{ id: number }>(tx, WANTED_BY_OTHERS, [ids, session.projectId, now - LATE_MS]),

@@ -152,7 +152,7 @@ describe('two workers on one run', () => {
     const [claim] = (await first.frontier.claim(lost, 1, clock.now())).claims;
     const later = clock.now() + 2 * LEASE_MS;
     // It ran out while a page was on its way, whose answer comes while the host is taken again.
-    const taking = first.frontier.leaseHost('me', HOST, later, LEASE_MS);
+    const taking = first.frontier.leaseHost(HOST, later, LEASE_MS);
     const settling = first.frontier.settle(lost, processed(claim, { candidates: [candidate('late')] }));
     const again = (await taking)!;
     await settling;
@@ -162,6 +162,18 @@ describe('two workers on one run', () => {
     await first.flush();
     const { byState } = await first.run.counts();
     expect(byState).toEqual({ Fetching: 1 });
+  });
+
+  it('hand on what one had claimed when its lease ran out, to whoever takes the host over', async () => {
+    const { run, first, second } = await beginWithTwo();
+    const lost = await run.lease();
+    const [claim] = (await first.frontier.claim(lost, 1, clock.now())).claims;
+    await first.flush();
+    clock.advance(LEASE_MS);
+    const [taken] = await second.frontier.lease(10, clock.now(), LEASE_MS);
+    expect(taken).toMatchObject({ host: HOST, takenOver: true });
+    const { claims } = await second.frontier.claim(taken, 5, clock.now());
+    expect(claims.map(({ pageId }) => pageId)).toEqual([claim.pageId]);
   });
 
   it('do not open again what another has opened and read meanwhile', async () => {
@@ -194,7 +206,7 @@ describe('two workers on one run', () => {
     await first.hosts.saveRobots(lease.hostId, { ...robots, delaySeconds: null });
     await first.frontier.release(lease);
     await first.flush();
-    const taken = (await second.frontier.leaseHost('other', HOST, clock.now(), LEASE_MS))!;
+    const taken = (await second.frontier.leaseHost(HOST, clock.now(), LEASE_MS))!;
     const sql = connect(address, { max: 1, applicationName: 'test' });
     try {
       await sql`DELETE FROM robots_txt`;
@@ -245,7 +257,7 @@ describe('two workers on one run', () => {
     const { start, store: third } = await beginRun({ open: async () => opened, clock } as never);
     await third.frontier.reconsider(() => null);
     const second = await joined(other, start.runId, 'other');
-    const held = (await third.frontier.leaseHost('me', HOST, clock.now(), LEASE_MS))!;
+    const held = (await third.frontier.leaseHost(HOST, clock.now(), LEASE_MS))!;
     expect((await third.frontier.claim(held, 1, clock.now())).claims).toEqual([]);
     expect(await second.frontier.requeue([pageId], 0)).toBe(1);
     expect(await third.run.isDone()).toBe(false);
@@ -300,18 +312,18 @@ describe('two workers on one run', () => {
       return clock.now();
     };
     const third = await joined(await openWorker(slow), run.start.runId, 'third');
-    const taken = (await third.frontier.leaseHost('third', HOST, clock.now(), LEASE_MS))!;
+    const taken = (await third.frontier.leaseHost(HOST, clock.now(), LEASE_MS))!;
     expect(taken.state.notBefore).toBe(notBefore + 10);
     await third.frontier.release(taken);
     await third.flush();
-    const again = (await first.frontier.leaseHost('me', HOST, clock.now(), LEASE_MS))!;
+    const again = (await first.frontier.leaseHost(HOST, clock.now(), LEASE_MS))!;
     expect(Math.floor(again.state.notBefore)).toBe(notBefore + 20);
     // Two clocks drift apart, and nobody has asked for an hour.
     clock.advance(3_600_000);
     again.state.notBefore = clock.now();
     await first.frontier.release(again);
     await first.flush();
-    const later = (await third.frontier.leaseHost('third', HOST, clock.now(), LEASE_MS))!;
+    const later = (await third.frontier.leaseHost(HOST, clock.now(), LEASE_MS))!;
     expect(later.state.notBefore - clock.now()).toBeGreaterThan(1800);
   });
 
@@ -323,13 +335,13 @@ describe('two workers on one run', () => {
     const stopped = await stopMidStatement('sumi', change);
     try {
       const ended = once(stopped, 'close');
-      expect(await first.frontier.leaseHost('me', HOST, clock.now(), LEASE_MS)).toBeNull();
+      expect(await first.frontier.leaseHost(HOST, clock.now(), LEASE_MS)).toBeNull();
       // The second one is not heard of any more.
       clock.advance(11_000);
       let lease = null;
       while (lease === null) {
         await first.run.heartbeat({ hosts: 0, pages: 0 });
-        lease = await first.frontier.leaseHost('me', HOST, clock.now(), LEASE_MS);
+        lease = await first.frontier.leaseHost(HOST, clock.now(), LEASE_MS);
       }
       await ended;
       expect(await connectionsOf('sumi reading')).toBe(1);
@@ -394,7 +406,7 @@ describe('two workers on one run', () => {
       url.endsWith('start') ? { state: 1, priority: 0, reason: null } : null,
     );
     const second = await joined(await openWorker(), next.start.runId, 'other');
-    const again = (await first.frontier.leaseHost('me', HOST, clock.now(), LEASE_MS))!;
+    const again = (await first.frontier.leaseHost(HOST, clock.now(), LEASE_MS))!;
     await next.visit(again, { ...linksTo([]), visit: visited('changed', 'content') });
     await first.flush();
     const told = await Promise.all([

@@ -191,9 +191,9 @@ function frontierOf(
       await session.window.flush();
       return candidates.map(({ url }, i) => (targets[i] > 0 ? targets[i] : session.known.find(url)));
     },
-    lease: (owner, count, now, leaseMs) => noted(lease(session, owner, count, now, leaseMs)),
-    leaseHost: (owner, host, now, leaseMs) => noted(leaseHost(session, owner, host, now, leaseMs)),
-    renew: (owner, leases, until) => renew(session, owner, leases, until),
+    lease: (count, now, leaseMs) => noted(lease(session, count, now, leaseMs)),
+    leaseHost: (host, now, leaseMs) => noted(leaseHost(session, host, now, leaseMs)),
+    renew: (leases, until) => renew(session, leases, until),
     claim: (held, count, now) => claim(session, held, count, now),
     settle: (held, settlement) => settle(session, held, settlement),
     unclaim: async (held, claims) => unclaim(session, held, claims),

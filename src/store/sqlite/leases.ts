@@ -101,9 +101,9 @@ export function createLeases(session: Session, waiting: WaitingPages) {
   // Nobody else writes to the file: who holds a host took it in this process, and says so when it takes one from us.
   const holds = (lease: HostLease): boolean => session.held.get(lease.hostId)?.fence === lease.fence;
 
-  function takeAll(rows: HostRow[], owner: string, now: number, leaseMs: number): HostLease[] {
+  function takeAll(rows: HostRow[], now: number, leaseMs: number): HostLease[] {
     const leases = rows.map((row) => {
-      take.run(owner, now + leaseMs, row.id);
+      take.run(session.owner, now + leaseMs, row.id);
       return leaseOf(row, now + leaseMs);
     });
     for (const lease of leases) {
@@ -116,34 +116,34 @@ export function createLeases(session: Session, waiting: WaitingPages) {
   }
 
   return {
-    lease(owner: string, count: number, now: number, leaseMs: number): HostLease[] {
+    lease(count: number, now: number, leaseMs: number): HostLease[] {
       session.window.commit();
       const { projectId } = session;
-      const kept = JSON.stringify(turns.keptFor(session));
-      const leases = takeAll(free.all(projectId, now, kept, count) as HostRow[], owner, now, leaseMs);
+      const kept = JSON.stringify([...turns.keptFor(session), ...expiredOf(session, now)]);
+      const leases = takeAll(free.all(projectId, now, kept, count) as HostRow[], now, leaseMs);
       if (leases.length === count) return leases;
       // A vanished holder may have left nothing but pages in flight: these are looked for in all pages, so not in vain.
       if (hasExpired.get(now) !== undefined) {
         const left = count - leases.length;
         const rows = abandoned.all(projectId, projectId, now, kept, left) as HostRow[];
-        leases.push(...takeAll(rows, owner, now, leaseMs));
+        leases.push(...takeAll(rows, now, leaseMs));
       }
       if (leases.length === 0) turns.callAll(session);
       return leases;
     },
 
-    leaseHost(owner: string, host: string, now: number, leaseMs: number): HostLease | null {
+    leaseHost(host: string, now: number, leaseMs: number): HostLease | null {
       session.window.commit();
       const hostId = session.hosts.idOf(host);
       const row = byName.get(session.projectId, hostId, now) as HostRow | undefined;
-      if (row !== undefined && turns.mayTake(session, hostId)) return takeAll([row], owner, now, leaseMs)[0];
+      if (row !== undefined && turns.mayTake(session, hostId)) return takeAll([row], now, leaseMs)[0];
       turns.call(session, hostId);
       return null;
     },
 
-    renew(owner: string, leases: Iterable<HostLease>, until: number): void {
+    renew(leases: Iterable<HostLease>, until: number): void {
       for (const lease of leases) {
-        if (extend.run(until, lease.hostId, owner, lease.fence).changes === 1) lease.until = until;
+        if (extend.run(until, lease.hostId, session.owner, lease.fence).changes === 1) lease.until = until;
         if (turns.isWanted(session, lease.hostId)) lease.isWanted = true;
       }
       session.window.commit();
@@ -209,6 +209,13 @@ export function createLeases(session: Session, waiting: WaitingPages) {
       turns.giveBack(session, lease.hostId);
     },
   };
+}
+
+/** Ours until somebody takes them: they are renewed, not taken anew. */
+function expiredOf({ held }: Session, now: number): number[] {
+  const hosts: number[] = [];
+  for (const { hostId, until } of held.values()) if (until <= now) hosts.push(hostId);
+  return hosts;
 }
 
 function claimOf(values: ClaimValues, host: string, readHashes: ReturnType<typeof createHashReader>): Claim {

@@ -154,9 +154,9 @@ function frontierOf(
       window.count();
       return ids;
     },
-    lease: async (owner, count, now, leaseMs) => leases.lease(owner, count, now, leaseMs),
-    leaseHost: async (owner, host, now, leaseMs) => leases.leaseHost(owner, host, now, leaseMs),
-    renew: async (owner, held, until) => leases.renew(owner, held, until),
+    lease: async (count, now, leaseMs) => leases.lease(count, now, leaseMs),
+    leaseHost: async (host, now, leaseMs) => leases.leaseHost(host, now, leaseMs),
+    renew: async (held, until) => leases.renew(held, until),
     unclaim: async (lease, claims) => leases.unclaim(lease, claims),
     release: async (lease) => leases.release(lease),
     closeHost: async (lease, state, reason, marksKnown) =>

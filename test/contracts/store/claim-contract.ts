@@ -108,7 +108,7 @@ export function describeClaims(harness: () => StoreHarness): void {
       expect(await store.frontier.claim(held, 1, now())).toEqual({ claims: [], nextRetryAt: null });
       expect(store.frontier.waiting()).toBe(0);
       await store.frontier.release(held);
-      expect(await store.frontier.lease('me', 10, now(), LEASE_MS)).toEqual([]);
+      expect(await store.frontier.lease(10, now(), LEASE_MS)).toEqual([]);
     });
 
     it('gives a retry when it is due, before pages that were never asked', async () => {
@@ -141,7 +141,7 @@ export function describeClaims(harness: () => StoreHarness): void {
       await store.flush();
       await harness().crash();
       const again = await beginRun(harness());
-      const [taken] = await again.store.frontier.lease('me', 10, now(), LEASE_MS);
+      const [taken] = await again.store.frontier.lease(10, now(), LEASE_MS);
       expect(await again.store.frontier.claim(taken, 1, now())).toEqual({
         claims: [],
         nextRetryAt: now() + 5000,
@@ -183,7 +183,7 @@ export function describeClaims(harness: () => StoreHarness): void {
       const claimed = await claim(held);
       await store.frontier.unclaim(held, [claimed]);
       await store.frontier.release(held);
-      expect(await store.frontier.lease('me', 10, now(), LEASE_MS)).toHaveLength(1);
+      expect(await store.frontier.lease(10, now(), LEASE_MS)).toHaveLength(1);
     });
   });
 
@@ -226,7 +226,7 @@ export function describeClaims(harness: () => StoreHarness): void {
       const again = await beginRun(harness());
       const closed = { state: PAGE_STATES.RateLimited, reason: 'rate-limit: 429' };
       await again.store.frontier.offer([candidate('b')]);
-      expect((await again.store.frontier.lease('me', 1, now(), LEASE_MS))[0].closed).toEqual(closed);
+      expect((await again.store.frontier.lease(1, now(), LEASE_MS))[0].closed).toEqual(closed);
       await again.store.run.finish('completed', now(), null);
       await again.store.close();
       const next = await beginRun(harness());
@@ -242,7 +242,7 @@ export function describeClaims(harness: () => StoreHarness): void {
       expect(store.frontier.waiting()).toBe(0);
       expect(await statesOf(harness())).toEqual({ a: 'Fetching', b: 'Skipped', c: 'Skipped' });
       expect(await store.frontier.claim(held, 1, now())).toEqual({ claims: [], nextRetryAt: null });
-      expect(await store.frontier.lease('me', 10, now(), LEASE_MS)).toEqual([]);
+      expect(await store.frontier.lease(10, now(), LEASE_MS)).toEqual([]);
     });
   });
 }

@@ -204,7 +204,7 @@ export async function beginOn(
     store,
     start: store.start,
     async lease(host = HOST) {
-      const lease = await store.frontier.leaseHost(owner, host, now(), LEASE_MS);
+      const lease = await store.frontier.leaseHost(host, now(), LEASE_MS);
       expect(lease, `the lease on ${host}`).not.toBeNull();
       return lease!;
     },

@@ -1,29 +1,45 @@
 /** A host belongs to one owner at a time; fences keep out whoever lost it. */
 import { describe, expect, it } from 'vitest';
 import type { RequestEntry } from '../../../src/store/host-port.ts';
-import { beginRun, candidate, HOST, LEASE_MS, processed, type StoreHarness, statesOf } from './harness.ts';
+import {
+  beginOn,
+  beginRun,
+  candidate,
+  HOST,
+  LEASE_MS,
+  type OpenRun,
+  processed,
+  type StoreHarness,
+  statesOf,
+} from './harness.ts';
 
 export function describeLeases(harness: () => StoreHarness): void {
   const now = () => harness().clock.now();
+  /** A session of another project beside it. */
+  const another = (run: OpenRun, owner = 'you') =>
+    beginOn(run.opened, harness().clock, { project: owner, owner });
 
   describe('lease', () => {
-    it('gives hosts that have pages waiting, each to one owner at a time', async () => {
-      const { store } = await beginRun(harness());
-      await store.frontier.offer([candidate('x'), candidate('y', { host: 'b.test' })]);
-      const mine = await store.frontier.lease('me', 10, now(), LEASE_MS);
+    it('gives hosts that have pages waiting, each to one session at a time', async () => {
+      const run = await beginRun(harness());
+      const { store } = run;
+      const you = (await another(run)).store;
+      for (const each of [store, you])
+        await each.frontier.offer([candidate('x'), candidate('y', { host: 'b.test' })]);
+      const mine = await store.frontier.lease(10, now(), LEASE_MS);
       expect(mine.map(({ host }) => host).sort()).toEqual(['a.test', 'b.test']);
       expect(mine[0]).toMatchObject({ takenOver: false, closed: null, until: now() + LEASE_MS });
-      expect(await store.frontier.lease('you', 10, now(), LEASE_MS)).toEqual([]);
-      expect(await store.frontier.leaseHost('you', HOST, now(), LEASE_MS)).toBeNull();
-      expect(await store.frontier.leaseHost('me', HOST, now(), LEASE_MS)).toBeNull();
+      expect(await you.frontier.lease(10, now(), LEASE_MS)).toEqual([]);
+      expect(await you.frontier.leaseHost(HOST, now(), LEASE_MS)).toBeNull();
+      expect(await store.frontier.leaseHost(HOST, now(), LEASE_MS)).toBeNull();
     });
 
     it('gives no more than asked for, and no host without waiting pages', async () => {
       const { store } = await beginRun(harness());
       await store.frontier.offer(['a', 'b', 'c'].map((name) => candidate('x', { host: `${name}.test` })));
-      expect(await store.frontier.lease('me', 2, now(), LEASE_MS)).toHaveLength(2);
-      expect(await store.frontier.lease('me', 2, now(), LEASE_MS)).toHaveLength(1);
-      expect(await store.frontier.lease('me', 2, now(), LEASE_MS)).toHaveLength(0);
+      expect(await store.frontier.lease(2, now(), LEASE_MS)).toHaveLength(2);
+      expect(await store.frontier.lease(2, now(), LEASE_MS)).toHaveLength(1);
+      expect(await store.frontier.lease(2, now(), LEASE_MS)).toHaveLength(0);
     });
 
     it('prefers hosts that may be asked sooner', async () => {
@@ -32,7 +48,7 @@ export function describeLeases(harness: () => StoreHarness): void {
       const slow = await lease();
       slow.state.blockedUntil = now() + 50_000;
       await store.frontier.release(slow);
-      const [first] = await store.frontier.lease('me', 1, now(), LEASE_MS);
+      const [first] = await store.frontier.lease(1, now(), LEASE_MS);
       expect(first.host).toBe('b.test');
     });
 
@@ -74,44 +90,70 @@ export function describeLeases(harness: () => StoreHarness): void {
     });
 
     it('takes over an expired lease and says so, once', async () => {
-      const { store, lease } = await beginRun(harness());
-      await store.frontier.offer([candidate('x')]);
-      const lost = await lease();
+      const run = await beginRun(harness());
+      const you = (await another(run)).store;
+      for (const { frontier } of [run.store, you]) await frontier.offer([candidate('x')]);
+      await Promise.all([run.store.flush(), you.flush()]);
+      const lost = await run.lease();
       harness().clock.advance(LEASE_MS - 1);
-      expect(await store.frontier.lease('you', 10, now(), LEASE_MS)).toEqual([]);
+      expect(await you.frontier.lease(10, now(), LEASE_MS)).toEqual([]);
       harness().clock.advance(1);
-      const [taken] = await store.frontier.lease('you', 10, now(), LEASE_MS);
+      const [taken] = await you.frontier.lease(10, now(), LEASE_MS);
       expect(taken).toMatchObject({ host: HOST, takenOver: true });
       expect(taken.fence).toBeGreaterThan(lost.fence);
-      await store.frontier.release(taken);
-      expect((await lease()).takenOver).toBe(false);
+      await you.frontier.release(taken);
+      await you.flush();
+      expect((await run.lease()).takenOver).toBe(false);
     });
 
-    it('hands the pages that a vanished holder had claimed to whoever takes over', async () => {
-      const { store, lease, claim, drain } = await beginRun(harness());
-      await store.frontier.offer([candidate('x')]);
-      await claim(await lease());
+    it('gives no session a host of its own whose lease ran out: it is renewed, and good again', async () => {
+      const { store, lease, claim, settle } = await beginRun(harness());
+      await store.frontier.offer([candidate('x'), candidate('y')]);
+      const held = await lease();
+      const flying = await claim(held);
+      await store.flush();
+      harness().clock.advance(2 * LEASE_MS);
+      expect(await store.frontier.lease(10, now(), LEASE_MS)).toEqual([]);
+      await store.frontier.renew([held], now() + LEASE_MS);
+      expect(held.until).toBe(now() + LEASE_MS);
+      await settle(held, flying);
+      expect((await claim(held)).url).toContain('/y');
+    });
+
+    it('has the pages that its holder had claimed wait again', async () => {
+      const run = await beginRun(harness());
+      await run.store.frontier.offer([candidate('x')]);
+      const lost = await run.lease();
+      await run.claim(lost);
+      await run.store.flush();
       harness().clock.advance(LEASE_MS);
-      const [taken] = await store.frontier.lease('you', 10, now(), LEASE_MS);
+      const you = (await another(run)).store;
+      const taken = (await you.frontier.leaseHost(HOST, now(), LEASE_MS))!;
       expect(taken).toMatchObject({ host: HOST, takenOver: true });
-      expect(await drain(taken)).toEqual(['x']);
+      await you.frontier.release(taken);
+      await you.flush();
+      await run.store.frontier.renew([lost], now() + LEASE_MS);
+      expect(await run.drain(await run.lease())).toEqual(['x']);
     });
 
     it('renews what is still held and nothing else', async () => {
-      const { store, lease } = await beginRun(harness());
-      const held = await lease();
+      const run = await beginRun(harness());
+      const { store } = run;
+      const you = (await another(run)).store;
+      const third = (await another(run, 'third')).store;
+      const held = await run.lease();
       harness().clock.advance(LEASE_MS / 2);
-      await store.frontier.renew('me', [held], now() + LEASE_MS);
+      await store.frontier.renew([held], now() + LEASE_MS);
       expect(held.until).toBe(now() + LEASE_MS);
       harness().clock.advance(LEASE_MS - 1);
-      expect(await store.frontier.leaseHost('you', HOST, now(), LEASE_MS)).toBeNull();
+      expect(await you.frontier.leaseHost(HOST, now(), LEASE_MS)).toBeNull();
       harness().clock.advance(1);
-      const taken = (await store.frontier.leaseHost('you', HOST, now(), LEASE_MS))!;
-      await store.frontier.renew('me', [held], now() + 10 * LEASE_MS);
+      const taken = (await you.frontier.leaseHost(HOST, now(), LEASE_MS))!;
+      await store.frontier.renew([held], now() + 10 * LEASE_MS);
       expect(held.until).toBe(now());
       harness().clock.advance(LEASE_MS);
       expect(taken.until).toBe(now());
-      expect(await store.frontier.leaseHost('third', HOST, now(), LEASE_MS)).not.toBeNull();
+      expect(await third.frontier.leaseHost(HOST, now(), LEASE_MS)).not.toBeNull();
     });
   });
 
@@ -121,14 +163,18 @@ export function describeLeases(harness: () => StoreHarness): void {
       await run.store.frontier.offer([candidate('x'), candidate('y')]);
       const lost = await run.lease();
       const claim = await run.claim(lost);
+      await run.store.flush();
       harness().clock.advance(LEASE_MS);
-      const taken = (await run.store.frontier.leaseHost('you', HOST, now(), LEASE_MS))!;
-      return { ...run, lost, claim, taken };
+      const you = await another(run);
+      const taken = (await you.store.frontier.leaseHost(HOST, now(), LEASE_MS))!;
+      return { run, store: run.store, you, lost, claim, taken };
     }
 
     it('settles nothing: no page, no candidate, no host state', async () => {
       const { store, lost, claim } = await loseLease();
       const before = await store.run.counts();
+      // Whether it knows at once, or finds out when it renews.
+      await store.frontier.renew([lost], now() + LEASE_MS);
       lost.state.blockedUntil = 12_345;
       const settlement = processed(claim, { candidates: [candidate('new')] });
       expect(await store.frontier.settle(lost, settlement)).toBeNull();
@@ -142,13 +188,16 @@ export function describeLeases(harness: () => StoreHarness): void {
     });
 
     it('claims nothing, gives nothing back, closes nothing', async () => {
-      const { store, lost, claim, taken, drain } = await loseLease();
+      const { store, you, lost, claim, taken } = await loseLease();
+      await you.store.frontier.offer([candidate('yours')]);
+      // Whether it knows at once, or finds out when it renews.
+      await store.frontier.renew([lost], now() + LEASE_MS);
       expect((await store.frontier.claim(lost, 5, now())).claims).toEqual([]);
-      expect(await drain(taken)).toEqual(['x', 'y']);
+      expect(await you.drain(taken)).toEqual(['yours']);
       await store.frontier.unclaim(lost, [claim]);
       expect(await store.frontier.closeHost(lost, 7, 'network: gone')).toBe(0);
-      await store.flush();
-      expect(await statesOf(harness())).toEqual({ x: 'Fetching', y: 'Fetching' });
+      await Promise.all([store.flush(), you.store.flush()]);
+      expect(await statesOf(harness())).toEqual({ x: 'Queued', y: 'Queued', yours: 'Fetching' });
     });
 
     it('hides no page that waits for its time from its new holder', async () => {
@@ -160,16 +209,18 @@ export function describeLeases(harness: () => StoreHarness): void {
       await store.frontier.settle(old, processed(claim, { requeue, facts: null, countsAsPage: false }));
       await store.flush();
       const later = now() + 2 * LEASE_MS;
-      const held = (await store.frontier.leaseHost('me', HOST, later, LEASE_MS))!;
+      const held = (await store.frontier.leaseHost(HOST, later, LEASE_MS))!;
       await store.frontier.release(old);
       const { claims } = await store.frontier.claim(held, 1, later);
       expect(claims.map(({ pageId }) => pageId)).toEqual([claim.pageId]);
     });
 
     it('does not release the host of its new holder', async () => {
-      const { store, lost } = await loseLease();
+      const { run, store, lost } = await loseLease();
       await store.frontier.release(lost);
-      expect(await store.frontier.leaseHost('third', HOST, now(), LEASE_MS)).toBeNull();
+      await store.flush();
+      const third = (await another(run, 'third')).store;
+      expect(await third.frontier.leaseHost(HOST, now(), LEASE_MS)).toBeNull();
     });
   });
 

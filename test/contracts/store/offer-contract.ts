@@ -163,7 +163,7 @@ export function describeOffers(harness: () => StoreHarness): void {
 
       const again = await beginRun(harness(), { project: 'one' });
       expect(again.start.resumed).toBe(true);
-      const leases = await again.store.frontier.lease('me', 10, harness().clock.now(), 60_000);
+      const leases = await again.store.frontier.lease(10, harness().clock.now(), 60_000);
       expect(leases).toHaveLength(1);
       expect(await again.drain(leases[0])).toEqual(['x', 'y']);
     });

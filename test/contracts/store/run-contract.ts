@@ -72,7 +72,7 @@ export function describeRuns(harness: () => StoreHarness): void {
       expect(again.start).toMatchObject({ resumed: true, runId: first.start.runId });
       expect(await statesOf(harness())).toEqual({ x: 'Queued', y: 'Queued', z: 'Queued' });
       expect(again.store.frontier.waiting()).toBe(3);
-      const leases = await again.store.frontier.lease('me', 10, now(), LEASE_MS);
+      const leases = await again.store.frontier.lease(10, now(), LEASE_MS);
       const takenOver = Object.fromEntries(leases.map(({ host, takenOver }) => [host, takenOver]));
       expect(takenOver).toEqual({ 'a.test': true, 'b.test': false });
       expect(await again.drain(leases.find(({ host }) => host === 'a.test')!)).toEqual(['x', 'y']);

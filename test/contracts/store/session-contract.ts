@@ -110,8 +110,8 @@ export function describeSessions(harness: () => StoreHarness): void {
       const [one, two] = await beginTwo();
       for (const { store } of [one, two]) await store.frontier.offer([candidate('x')]);
       const held = await one.lease();
-      expect(await two.store.frontier.lease('two', 5, now(), LEASE_MS)).toEqual([]);
-      expect(await two.store.frontier.leaseHost('two', HOST, now(), LEASE_MS)).toBeNull();
+      expect(await two.store.frontier.lease(5, now(), LEASE_MS)).toEqual([]);
+      expect(await two.store.frontier.leaseHost(HOST, now(), LEASE_MS)).toBeNull();
       // Not over: what waits is only not ours to ask for now.
       expect(await two.store.run.isDone()).toBe(false);
       await one.store.frontier.release(held);
@@ -124,16 +124,16 @@ export function describeSessions(harness: () => StoreHarness): void {
       for (const { store } of [one, two]) await store.frontier.offer([candidate('x'), candidate('y')]);
       await Promise.all([one.store.flush(), two.store.flush()]);
       const held = await one.lease();
-      await one.store.frontier.renew('one', [held], now() + 2 * LEASE_MS);
+      await one.store.frontier.renew([held], now() + 2 * LEASE_MS);
       expect(held.isWanted).toBe(true);
       await one.store.frontier.release(held);
-      expect(await one.store.frontier.lease('one', 5, now(), LEASE_MS)).toEqual([]);
-      const [taken] = await two.store.frontier.lease('two', 5, now(), LEASE_MS);
+      expect(await one.store.frontier.lease(5, now(), LEASE_MS)).toEqual([]);
+      const [taken] = await two.store.frontier.lease(5, now(), LEASE_MS);
       expect(taken.host).toBe(HOST);
       await two.drain(taken);
       await two.store.frontier.release(taken);
       await two.store.flush();
-      expect(await one.store.frontier.lease('one', 5, now(), LEASE_MS)).toHaveLength(1);
+      expect(await one.store.frontier.lease(5, now(), LEASE_MS)).toHaveLength(1);
     });
 
     it('is not wanted by one that has no page there, nor by one that has left', async () => {
@@ -141,11 +141,11 @@ export function describeSessions(harness: () => StoreHarness): void {
       await one.store.frontier.offer([candidate('x')]);
       await two.store.frontier.offer([candidate('x', { host: 'b.test' })]);
       const held = await one.lease();
-      await one.store.frontier.renew('one', [held], now() + 2 * LEASE_MS);
+      await one.store.frontier.renew([held], now() + 2 * LEASE_MS);
       expect(held.isWanted).toBeFalsy();
       await two.store.frontier.offer([candidate('x')]);
       await two.store.leave();
-      await one.store.frontier.renew('one', [held], now() + 3 * LEASE_MS);
+      await one.store.frontier.renew([held], now() + 3 * LEASE_MS);
       expect(held.isWanted).toBeFalsy();
     });
 

@@ -137,7 +137,7 @@ export function describeWorkers(harness: () => StoreHarness): void {
         },
       });
       harness().clock.advance(2 * LEASE_MS); // whoever had the host is gone
-      const held = await store.frontier.leaseHost('another', 'a.test', now(), LEASE_MS);
+      const held = await store.frontier.leaseHost('a.test', now(), LEASE_MS);
       const { claims } = await store.frontier.claim(held!, 5, now());
       expect(claims.map(({ url }) => url.split('/').pop())).toEqual(['y']);
       expect(await store.frontier.settle(held!, processed(claims[0]))).not.toBeNull();

@@ -16,7 +16,7 @@ Examples:
   sumi copy --from sumi.db --to postgres://crawl@db.example.com/crawl     all projects of a file
   sumi copy --from postgres://… --to shop.db --project shop               one project, back into a file
   sumi copy --from a.db --to b.db --project shop --as shop-2024           under another name
-The same command goes on with an interrupted copy. Stored bodies are not copied: give crawls of the copy the same --bodies.`;
+The same command continues an interrupted copy. Stored bodies are not copied: give crawls of the copy the same --bodies.`;
 
 interface CopyFlags {
   from: string;
@@ -54,7 +54,7 @@ function lineOf(progress: CopyProgress): string {
   switch (progress.type) {
     case 'begun': {
       const { project, to, pages, resumedAt } = progress;
-      const where = resumedAt === null ? '' : `, goes on in ${resumedAt}`;
+      const where = resumedAt === null ? '' : `, continues in ${resumedAt}`;
       return `copying project "${project}" to ${to}: ${showMany(pages, 'page')}${where}`;
     }
     case 'table': {

@@ -70,7 +70,7 @@ export function watchCrawl(config: Shown): CrawlView {
         process.stdout.write(`${lines.join('\n')}\n`);
       }
       if (summary.status === 'interrupted')
-        say(`interrupted; the same command goes on with it, or ${program} resume${at}`);
+        say(`interrupted; the same command continues it, or ${program} resume${at}`);
       if (at !== '' && holdsSecrets(config.storeAddress) && !config.json)
         say(
           'The password is not repeated here: put the whole address into SUMI_STORE, or the password into PGPASSWORD.',
@@ -163,7 +163,7 @@ function endOnSignals(handle: CrawlHandle, say: (line: string) => void, clear: (
   let asked = 0;
   const leave = () => {
     clear();
-    say('left at once; the same command goes on with what was committed');
+    say('left at once; the same command continues from what was committed');
     void handle.flush().finally(() => process.exit(EXIT_CODES.interrupted));
   };
   const onSignal = () => {

@@ -16,7 +16,7 @@ Examples:
   sumi crawl https://example.com --profile balanced       for later crawls: download only what changed
   sumi crawl https://example.com --json > events.jsonl    for programs
   sumi crawl https://example.com --store postgres://sumi@db.example.com/crawl    where other machines can help
-Ctrl-C stops a crawl. The same command goes on with it later.`;
+Ctrl-C stops a crawl. The same command continues it later.`;
 
 export function crawlCommand(): Command {
   const command = new Command('crawl')

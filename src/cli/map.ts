@@ -22,13 +22,13 @@ import { writeOutputFiles } from './write-output.ts';
 
 const EXAMPLES = `
 Examples:
-  sumi map terrain.toml                     map, or go on with the map; the same as: sumi-ripple terrain.toml
+  sumi map terrain.toml                     map, or continue the map; the same as: sumi-ripple terrain.toml
   sumi map terrain.toml --dry-run           check the file, say what would be crawled
   sumi map terrain.toml --html map.html     and draw it, as one page to open in a browser
   sumi map terrain.toml --export-summary    write the summary anew from what is stored
 Paths in the file are relative to its folder. examples/terrain.toml shows every key.
 All options of \`sumi crawl\` can be given too, for example --store or --delay. They win over the file.
-Ctrl-C stops the crawl and writes the summary. The same command goes on with it later.`;
+Ctrl-C stops the crawl and writes the summary. The same command continues it later.`;
 
 interface MapOutputs {
   /** Null: not asked for. */

@@ -47,7 +47,7 @@ const COLUMNS: readonly Column<Reclassified['moves'][number]>[] = [
 ];
 
 function toText({ pages, moves, waiting, project }: Reclassified): string {
-  const head = `${showMany(pages, 'page')} of "${printable(project)}" put before the lists again.`;
+  const head = `${showMany(pages, 'page')} of "${printable(project)}" judged by the new lists.`;
   const { head: titles, line } = layOutTable(COLUMNS, moves, null, painterFor(process.stdout, process.env));
   const table = moves.length === 0 ? ['No state changed.'] : [titles, ...moves.map(line)];
   const foot =

@@ -14,7 +14,7 @@ Examples:
   sumi resume --project shop        that of one project
   sumi resume --auth USER:PASSWORD  of a run that was begun with a password, which the store does not keep
   sumi resume --bodies files:pages  of a run that keeps bodies: where they go is said anew
-To go on with other options, give them to the same \`sumi crawl\` command instead.`;
+To continue with other options, give them to the same \`sumi crawl\` command instead.`;
 
 export function resumeCommand(): Command {
   const command = new Command('resume').description('continue the last unfinished crawl');

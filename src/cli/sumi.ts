@@ -150,7 +150,7 @@ Examples:
   sumi why https://example.com/some/page    what became of a URL
   sumi crawl --help                         all about one command
 Exit codes: 0 done, 1 the crawl failed or the answer is no, 2 wrong usage,
-3 interrupted (the same command goes on), 4 the database failed.`;
+3 interrupted (the same command continues), 4 the database failed.`;
 
 async function main(): Promise<void> {
   // A reader such as `| head` has seen enough. A crawl ends itself then (crawl-view.ts).

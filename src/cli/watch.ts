@@ -121,7 +121,7 @@ interface Signals {
 function endOnSignals(watch: Watch, abort: AbortController, say: (line: string) => void): Signals {
   let lost: Error | null = null;
   const leave = () => {
-    say('left at once; the same command goes on with what was committed');
+    say('left at once; the same command continues from what was committed');
     const flushed = watch.handle?.flush() ?? Promise.resolve();
     void flushed.finally(() => process.exit(EXIT_CODES.interrupted));
   };
@@ -169,7 +169,7 @@ function createVoice({ json, quiet }: Config) {
     },
     prepared(summary: SummaryEvent) {
       const { status, pages, project, run } = summary;
-      const rest = status === 'interrupted' ? '; it goes on as the budget and the hours allow' : '';
+      const rest = status === 'interrupted' ? '; it continues as the budget and the hours allow' : '';
       say(`run ${run} of ${printable(project)}: ${status}, ${showMany(pages, 'page')}${rest}`);
       if (status !== 'failed') for (const line of refusedLines(summary)) say(line);
     },
@@ -197,7 +197,7 @@ function tickLine(tick: TickEvent): string {
     .filter((outcome) => tick[outcome] > 0)
     .map((outcome) => `${tick[outcome]} ${outcome}`);
   const saved = tick.bytes_saved > 0 ? `, ${showBytes(tick.bytes_saved)} saved` : '';
-  const rest = tick.status === 'interrupted' ? ' so far, the next tick goes on with it' : '';
+  const rest = tick.status === 'interrupted' ? ' so far, the next tick continues it' : '';
   return `${tick.at}  run ${tick.run}: ${found.join(', ') || 'nothing found'}${saved}${rest}; ${showMany(tick.budget_left, 'visit')} left`;
 }
 

@@ -77,3 +77,16 @@ it('wants page events only while somebody reads them', async () => {
   stream.end();
   expect(await others.whole).toHaveLength(1);
 });
+
+it('lets a reader leave before it has read, and while it waits for an event', async () => {
+  const { events, stream } = useStream();
+  const early = stream.read({ topics: ['page'] })[Symbol.asyncIterator]();
+  await early.return?.();
+  expect(events.wantsPages).toBe(false);
+  const waiting = reading(stream, { topics: ['page'] });
+  expect(events.wantsPages).toBe(true);
+  await new Promise((resolve) => setImmediate(resolve));
+  await waiting.iterator.return?.();
+  expect(events.wantsPages).toBe(false);
+  expect(await waiting.whole).toEqual([]);
+});

@@ -42,6 +42,7 @@ export interface EventStream {
 interface Reader {
   waiting: CrawlEvent[];
   dropped: DroppedEvent | null;
+  hasLeft: boolean;
   wake: () => void;
 }
 
@@ -68,9 +69,9 @@ export function createEventStream({ subscribe, onRead }: EventStreamOptions): Ev
     reader.wake();
   }
 
-  async function* follow(reader: Reader, unsubscribe: () => void): AsyncGenerator<CrawlEvent> {
+  async function* follow(reader: Reader, leave: () => void): AsyncGenerator<CrawlEvent> {
     try {
-      for (;;) {
+      while (!reader.hasLeft) {
         const batch = reader.waiting;
         reader.waiting = [];
         reader.dropped = null;
@@ -83,8 +84,7 @@ export function createEventStream({ subscribe, onRead }: EventStreamOptions): Ev
         });
       }
     } finally {
-      unsubscribe();
-      readers.delete(reader);
+      leave();
     }
   }
 
@@ -104,10 +104,23 @@ export function createEventStream({ subscribe, onRead }: EventStreamOptions): Ev
       [Symbol.asyncIterator]() {
         onRead();
         const first = opening !== null && topics.includes('run') ? [opening] : [];
-        const reader: Reader = { waiting: first, dropped: null, wake: () => {} };
+        const reader: Reader = { waiting: first, dropped: null, hasLeft: false, wake: () => {} };
         const unsubscribe = subscribe((event) => push(reader, event, mostWaiting), topics);
         readers.add(reader);
-        return follow(reader, unsubscribe);
+        const leave = () => {
+          reader.hasLeft = true;
+          unsubscribe();
+          readers.delete(reader);
+        };
+        const events = follow(reader, leave);
+        const end = events.return.bind(events);
+        // A generator that nobody has asked yet, or that waits for an event, would not hear of it.
+        events.return = (value) => {
+          leave();
+          reader.wake();
+          return end(value);
+        };
+        return events;
       },
     }),
   };

@@ -76,7 +76,7 @@ describe('progress', () => {
   });
 
   it('says at the start what goes on and whether the options changed', () => {
-    expect(renderStart(RUN, plain)).toBe('sumi goes on with run 3 of shop, 7 URLs known');
+    expect(renderStart(RUN, plain)).toBe('sumi continues run 3 of shop, 7 URLs known');
     expect(renderConfigChange(RUN, plain)).toContain('differ from those with which this run began');
     expect(renderConfigChange({ ...RUN, resumed: false }, plain)).toContain('the last run was made:');
     expect(renderConfigChange({ ...RUN, config_changed: false }, plain)).toBeNull();

@@ -14,7 +14,7 @@ import { type Paint, pad, printable, showCount, showMany, showSeconds } from './
 const BAR_WIDTH = 24;
 
 export function renderStart(event: RunEvent, paint: Paint): string {
-  const what = event.resumed ? 'goes on with' : 'starts';
+  const what = event.resumed ? 'continues' : 'starts';
   const known = event.known_urls > 0 ? `, ${showMany(event.known_urls, 'URL')} known` : '';
   return `${paint('bold', `sumi ${what} run ${event.run}`)} of ${printable(event.project)}${known}`;
 }

@@ -72,7 +72,7 @@ function renderHead(report: FullReport, paint: Paint): string[] {
     line('retries', showCount(statistics.retries)),
     line('URLs', describeUrls(statistics)),
     ...(report.left_out > 0
-      ? [line('left out', `${showMany(report.left_out, 'known page')}, kept as they were`)]
+      ? [line('left out', `${showMany(report.left_out, 'known page')}, not visited in this run`)]
       : []),
     line('robots denials', showMany(statistics.robots_denials, 'URL')),
     line(

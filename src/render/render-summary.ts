@@ -74,7 +74,10 @@ function renderChanges(summary: SummaryEvent): string[] {
 /** Known pages only: a new URL that was left out says so by its state and reason. */
 function renderLeftOut({ left_out: leftOut }: SummaryEvent): string[] {
   if (leftOut === 0) return [];
-  return ['', `Left out: ${showMany(leftOut, 'known page')}, not visited in this run and kept as they were.`];
+  return [
+    '',
+    `Left out: ${showMany(leftOut, 'known page')}, not visited in this run. What is stored of them stays.`,
+  ];
 }
 
 function isRevisit({ changed, unchanged, gone }: SummaryEvent): boolean {

@@ -41,7 +41,8 @@ function renderHead(figures: TerrainFigures): string[] {
     ['Status', status.slice(0, 1).toUpperCase() + status.slice(1)],
   ];
   facts.push(['URLs', describeUrls(figures)]);
-  if (waiting > 0) facts.push(['Waiting', `${showMany(waiting, 'URL')}; the same command goes on with them`]);
+  if (waiting > 0)
+    facts.push(['Waiting', `${showMany(waiting, 'URL')}; the same command continues with them`]);
   // Two spaces at the end break the line.
   return ['# Sumi-Ripple Crawl Summary', '', ...facts.map(([name, value]) => `**${name}:** ${value}  `)];
 }

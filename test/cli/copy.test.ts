@@ -72,7 +72,7 @@ describe('sumi copy', () => {
         await Promise.race([said(`  ${moment}`), once(child, 'exit')]);
         child.kill('SIGKILL');
         const { stderr } = await finished;
-        if (stderr.includes('goes on in')) resumed++;
+        if (stderr.includes('continues in')) resumed++;
       }
       const last = await run(...command);
       expect(last.code, last.stderr).toBe(0);

@@ -93,7 +93,7 @@ describe('Ctrl-C', () => {
     const { code, stderr, stdout } = await slow.finished;
     expect(code).toBe(3);
     expect(stderr).toMatch(/finishing \d+ requests? in flight; Ctrl-C again to leave at once/);
-    expect(stderr).toContain('interrupted; the same command goes on with it');
+    expect(stderr).toContain('interrupted; the same command continues it');
     expect(stdout).toContain('Interrupted run 1');
 
     const { code: resumed, stdout: events } = await run('resume', '--json');

@@ -130,7 +130,7 @@ describe('sumi pages', () => {
     expect(list.status).toBe(2);
     const crawl = run('crawl', 'http://127.0.0.1:9/', '--json', '--db', 'other.db', '--discover', 'links');
     expect(crawl.stderr).toContain('what is told cannot be written: ENOSPC');
-    expect(crawl.stderr).toContain('interrupted; the same command goes on with it');
+    expect(crawl.stderr).toContain('interrupted; the same command continues it');
     expect(crawl.status).toBe(3);
   });
 

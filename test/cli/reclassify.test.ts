@@ -19,7 +19,7 @@ it('sumi reclassify says what changed, asks nobody, and the next sumi map goes o
   writeTerrain(file, web, 'max-depth = 2');
   const told = await sumi(['reclassify', file]);
   expect(told).toMatchObject({ code: 0, stderr: '' });
-  expect(told.stdout).toMatch(/^\d+ pages of "terrain" put before the lists again\.\n/);
+  expect(told.stdout).toMatch(/^\d+ pages of "terrain" judged by the new lists\.\n/);
   expect(told.stdout).toMatch(/DepthExceeded +Queued +\d+\n/);
   const again = await sumi(['reclassify', file, '--json']);
   const { moves, waiting } = JSON.parse(again.stdout);

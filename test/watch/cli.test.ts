@@ -98,7 +98,7 @@ describe('sumi watch', () => {
     const flags = ['--once', '--budget', '10/day', '--host-budget', '2/day'];
     const first = await run('watch', web.url('/'), ...flags, '--delay', '0', '--discover', 'links');
     expect(first.code).toBe(0);
-    expect(first.stderr).toContain('interrupted, 2 pages; it goes on as the budget and the hours allow');
+    expect(first.stderr).toContain('interrupted, 2 pages; it continues as the budget and the hours allow');
     const before = web.log.length;
     expect((await run('watch', ...flags)).stderr).toContain('the budget allows no visit yet');
     expect(web.log.length).toBe(before);

@@ -36,9 +36,10 @@ function serve(socket: Socket, answers: ReadonlyMap<string, Buffer>): void {
   socket.on('error', () => socket.destroy());
 }
 
-const [seed, pages] = process.argv.slice(2).map(Number);
+const [seed, pages] = process.argv.slice(2, 4).map(Number);
+const host = process.argv[4] ?? '127.0.0.1';
 const answers = writeOut(seed, pages);
-const server = createServer((socket) => serve(socket, answers)).listen(0, '127.0.0.1', () => {
+const server = createServer((socket) => serve(socket, answers)).listen(0, host, () => {
   process.send!((server.address() as { port: number }).port);
 });
 process.once('disconnect', () => process.exit(0));

@@ -11,6 +11,7 @@ import { failed, type Row, type Scenario, toMarkdown } from './scenario.ts';
 import { scenario as sitemap } from './sitemap.ts';
 import { scenario as terrain } from './terrain.ts';
 import { scenario as torture } from './torture.ts';
+import { scenario as projects } from './two-projects.ts';
 import { scenario as workers } from './workers.ts';
 
 const scenarios: Scenario[] = [
@@ -21,6 +22,7 @@ const scenarios: Scenario[] = [
   limited,
   torture,
   workers,
+  projects,
   terrain,
   sitemap,
   incremental,

@@ -371,7 +371,7 @@ describe('size', () => {
     expect(long).toEqual(Object.keys(FILE_EXCEPTIONS).sort());
   });
 
-  it('of a function is at most 150 lines, its inner functions included', () => {
+  it('of a function is at most 150 lines of code, its inner functions included', () => {
     // The rule is at work: many functions have more than forty lines.
     expect(findings('noExcessiveLinesPerFunction', { maxLines: 40 }).length).toBeGreaterThan(50);
     const long = findings('noExcessiveLinesPerFunction', { maxLines: 150 });

@@ -1,5 +1,5 @@
 /**
- * How the crawler names itself: specification 004's `name/version (+url; email)`, parts that are not known left out,
+ * How the crawler names itself: `name/version (+url; email)`, without the parts that are not known,
  * and the product token by which robots.txt groups address it (RFC 9309 section 2.2.1).
  */
 

@@ -72,7 +72,7 @@ export interface PageFilter {
   hosts?: readonly string[];
   /** Outcomes of the last visit. */
   changes?: readonly VisitRecord['outcome'][];
-  /** Changes a day by specification 003's change_frequency; the list then begins with those that change most. */
+  /** Only pages with more changes a day (`change_frequency`); the list then begins with those that change most. */
   changingMoreThan?: number;
   /** Read at some time, and not visited since this wall time; the list then begins with the oldest visit, unless said above. */
   notVisitedSince?: number;

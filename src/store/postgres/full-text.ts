@@ -5,7 +5,7 @@
 import { type IndexBuilt, lastRunOf, packMark } from '../index-state.ts';
 import { wordsOf } from '../text-words.ts';
 import { dropIndexMark, readIndexMark, runsMark, saveIndexMark } from './index-marks.ts';
-import { PARTITIONS } from './schema.ts';
+import { partitionsOnDemand } from './schema.ts';
 import { type Attempting, ask, type Runner } from './session.ts';
 
 const KIND = 'full-text';
@@ -18,11 +18,7 @@ const TABLE = [
     words tsvector NOT NULL,
     PRIMARY KEY (page_id, host_id)
   ) PARTITION BY HASH (host_id)`,
-  ...Array.from(
-    { length: PARTITIONS },
-    (_, i) => `CREATE TABLE IF NOT EXISTS page_words_${i} PARTITION OF page_words
-      FOR VALUES WITH (MODULUS ${PARTITIONS}, REMAINDER ${i})`,
-  ),
+  ...partitionsOnDemand('page_words'),
   'CREATE INDEX IF NOT EXISTS page_words_words ON page_words USING gin (words)',
 ];
 const PAGES = `

@@ -393,6 +393,17 @@ const partitionsOf = (tables: readonly string[]) =>
     .join('\n');
 
 /**
+ * Partitions of a table that only an index needs, one statement each: made when the index is built first, because every
+ * new database would wait for them and few build one.
+ */
+export const partitionsOnDemand = (table: string): string[] =>
+  Array.from(
+    { length: PARTITIONS },
+    (_, i) =>
+      `CREATE TABLE IF NOT EXISTS ${table}_${i} PARTITION OF ${table} FOR VALUES WITH (MODULUS ${PARTITIONS}, REMAINDER ${i})`,
+  );
+
+/**
  * A project that was given no name has that of its start hosts. Before, ports were no part of it; now a crawl of the same
  * URLs looks for the name with them. The last run says what the project is begun with. A project was given no name where
  * any of its runs was given none: resume and watch wrote the name that they had found.
@@ -455,7 +466,7 @@ ALTER TABLE discovery ADD COLUMN guessed text;
 ALTER TABLE host ADD COLUMN head_checks integer NOT NULL DEFAULT 0;
 ${NAME_BY_SITES}`,
   // Indexes for lists, which are built where they are asked for: who links to a page, and what indexes were built from
-  // (index-state.ts).
+  // (index-state.ts). The partitions are made by whoever builds the first index (reverse-links.ts).
   `CREATE TABLE reverse_link_set (
   page_id integer NOT NULL,
   host_id integer NOT NULL,
@@ -467,8 +478,7 @@ CREATE TABLE index_state (
   kind text NOT NULL,
   built_from text NOT NULL,
   PRIMARY KEY (project_id, kind)
-);
-${partitionsOf(['reverse_link_set'])}`,
+);`,
 ]);
 export const SCHEMA_VERSION = MIGRATIONS.length;
 

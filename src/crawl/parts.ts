@@ -1,7 +1,9 @@
 /** What the loop is made of. Composition is wire.ts's work; the stages only see what they are given here. */
 
+import type { KnownBy, VisitOutcome } from '../change/visit-record.ts';
 import type { EventHub } from '../events/event-hub.ts';
-import type { Fetcher } from '../fetch/fetcher.ts';
+import type { Fetcher, FetchFailure } from '../fetch/fetcher.ts';
+import type { PageState } from '../frontier/page-state.ts';
 import type { PageParser } from '../parse/parsed-page.ts';
 import type { PaceOptions } from '../politeness/host-pace.ts';
 import type { Clock } from '../primitives/clock.ts';
@@ -9,6 +11,7 @@ import type { LoopLag } from '../primitives/loop-lag.ts';
 import type { Scope } from '../scope/classify.ts';
 import type { BodyStore } from '../store/bodies.ts';
 import type { IndexKind } from '../store/index-state.ts';
+import type { PageFacts } from '../store/page-facts.ts';
 import type { ReadSide } from '../store/read-side.ts';
 import type { RunStore } from '../store/store-port.ts';
 import type { NormalizedUrl, Normalizer } from '../url/normalize.ts';
@@ -62,6 +65,42 @@ export type PageCorrections = Partial<Pick<ReadPage, 'title' | 'h1' | 'descripti
  * over: the page is then given up, and requested again when the run goes on.
  */
 export type AfterParse = (page: ReadPage, signal: AbortSignal) => Promise<PageCorrections | undefined>;
+
+/** A visit that is about to be settled. Bytes are valid until `BeforeSettle` has returned (its promise may go on). */
+export interface SettlingVisit {
+  pageId: number;
+  url: string;
+  /** The URL that was requested. */
+  fetchUrl: string;
+  depth: number;
+  state: PageState;
+  reason: string | null;
+  outcome: VisitOutcome | null;
+  knownBy: KnownBy | null;
+  failure: FetchFailure | null;
+  statusCode: number | null;
+  /** Of a visit that read nothing new, only what such a visit says (PageTouch). */
+  facts: Readonly<PageFacts>;
+  hasFacts: boolean;
+  /** The Date header. */
+  date: string | null;
+  responseMs: number | null;
+  /** Where a redirect leads: the identity of its target. */
+  redirectTo: string | null;
+  /** The main text in UTF-8, where it is stored. */
+  text: Uint8Array | null;
+  /** The decoded body. */
+  body: Uint8Array | null;
+}
+
+/**
+ * Keeps the result of a visit somewhere else before the page is settled. `settle` settles the page; `again` queues it
+ * again, as if it had not been visited. What it throws ends the run. `signal` is aborted when the page is given up.
+ */
+export type BeforeSettle = (
+  visit: SettlingVisit,
+  signal: AbortSignal,
+) => Promise<'settle' | 'again'> | 'settle' | 'again';
 
 export interface CrawlLimits {
   /** How long a host is leased. */
@@ -117,9 +156,16 @@ export interface MapParts extends MapLists {
   openSide: () => Promise<ReadSide>;
 }
 
+export type StartMeaning = 'site' | 'page';
+
 /** A start URL; a bare one was given without a scheme. */
 export interface StartUrl extends NormalizedUrl {
   isBare: boolean;
+  /**
+   * What it stands for where that is known. site: all that the sitemaps of its site name, and the page itself only where
+   * there are none. page: itself alone, its sitemaps are not read. Absent: the page and what its site's sitemaps name.
+   */
+  meaning?: StartMeaning;
   /** The Authorization that the URL's user and password make; absent without them. Never stored, never told. */
   authorization?: string;
 }
@@ -161,6 +207,8 @@ export interface CrawlParts {
   contentParsers: ReadonlyMap<string, ContentParser>;
   /** Null: nothing is awaited between parsing and comparing. */
   afterParse: AfterParse | null;
+  /** Null: pages are settled at once. */
+  beforeSettle: BeforeSettle | null;
   normalizer: Normalizer;
   scope: Scope;
   discovery: LinkDiscovery;

@@ -20,6 +20,7 @@ import type { LoopEnd } from './run/loop-end.ts';
 import { createLoopParts } from './run/loop-parts.ts';
 import { createTurns } from './run/turns.ts';
 import { runAfterParse } from './visit/after-parse.ts';
+import { runBeforeSettle } from './visit/before-settle.ts';
 import { comparePage, mustCompare } from './visit/compare-page.ts';
 import { readAnswer } from './visit/read-answer.ts';
 import { refusePage, settlePage } from './visit/settle-page.ts';
@@ -87,6 +88,7 @@ export function createCrawlLoop(parts: CrawlParts, discoverer: { isResumed: bool
     if ('next' in page) return requestAgain(host, page, loop);
     if (page.settlement.parsed !== null) await runAfterParse(page, loop);
     if (mustCompare(page, loop)) await comparePage(page, loop); // 8 compare
+    if (loop.beforeSettle !== null) await runBeforeSettle(page, loop);
     const settled = await settlePage(host, page, loop); // 9 settle
     return tellPage(host, page, settled, loop); // 10 tell
   }

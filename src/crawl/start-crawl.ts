@@ -7,7 +7,7 @@ import type { BodyStore } from '../store/bodies.ts';
 import { openBodies } from '../store/open-store.ts';
 import type { RunStore } from '../store/store-port.ts';
 import { pausesAtLimit } from '../store/unfinished-run.ts';
-import type { CrawlParts, StartUrl } from './parts.ts';
+import type { CrawlParts, StartMeaning, StartUrl } from './parts.ts';
 import { type CrawlHandle, createCrawlHandle } from './run/crawl-handle.ts';
 import { guardExtensions } from './run/guard-extensions.ts';
 import type { HostAllowance } from './run/host-allowance.ts';
@@ -27,6 +27,8 @@ import { type Extensions, type Wiring, wireNormalizer, wireParts } from './wire.
 export interface CrawlRequest extends Listeners {
   config: Config;
   startUrls: readonly string[];
+  /** What start URLs stand for, by their identity, where that is not decided by what they look like. */
+  meanings?: ReadonlyMap<string, StartMeaning>;
   /** Known pages by id: a new run visits these and what it finds besides, and no other known page. */
   due?: readonly number[];
   /** Where not all of it may be done now. */
@@ -49,7 +51,7 @@ export interface JoinRequest extends Listeners {
 
 export async function startCrawl(request: CrawlRequest): Promise<CrawlHandle> {
   const { config } = request;
-  const startUrls = startUrlsOf(request.startUrls, config);
+  const startUrls = startsOf(request, config);
   const extensions = guardExtensions(request.extensions ?? {});
   // First, so that a folder that cannot be used leaves no database behind.
   const bodies = await bodiesOf(config, extensions);
@@ -65,7 +67,7 @@ export async function startCrawl(request: CrawlRequest): Promise<CrawlHandle> {
     const wanted = changed ?? settings;
     const stretch = await beginStretch(stage, {
       config: { ...wanted, fresh: false, meta: [] },
-      startUrls: startUrlsOf(request.startUrls, wanted),
+      startUrls: startsOf(request, wanted),
       bodies: await bodiesOf(wanted, extensions),
       ...{ project, allowance, slots, goesOn },
     });
@@ -164,6 +166,14 @@ export async function joinCrawl(request: JoinRequest): Promise<CrawlHandle | nul
 function startUrlsOf(texts: readonly string[], config: Config): StartUrl[] {
   const normalizer = wireNormalizer(config);
   return readStartUrls(texts, (text) => normalizer.normalize(text));
+}
+
+/** Only where pages are due there may be none. */
+function startsOf({ startUrls: texts, meanings, due }: CrawlRequest, config: Config): StartUrl[] {
+  if (texts.length === 0 && due !== undefined) return [];
+  const startUrls = startUrlsOf(texts, config);
+  if (meanings === undefined) return startUrls;
+  return startUrls.map((start) => ({ ...start, meaning: meanings.get(start.url) }));
 }
 
 async function bodiesOf(config: Config, extensions: Extensions): Promise<BodyStore | null> {

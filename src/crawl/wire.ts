@@ -31,6 +31,7 @@ import { siteOf } from '../url/site-of.ts';
 import { createLinkDiscovery, type LinkDiscovery, UNFOLLOWED_LINK } from './discover/discover-links.ts';
 import type {
   AfterParse,
+  BeforeSettle,
   ContentParser,
   CrawlParts,
   CrawlPolicy,
@@ -56,6 +57,8 @@ export interface Extensions {
   parsers?: Readonly<Record<string, ContentParser>>;
   /** Called with each page that was parsed, and awaited before it is compared and settled. */
   afterParse?: AfterParse;
+  /** Called with each final visit, and awaited before the page is settled. */
+  beforeSettle?: BeforeSettle;
   /** Asked after each answer for the host's delay; never goes below the configured one or robots.txt's. */
   pacing?: PacingStrategy;
   sinks?: readonly OutputSink[];
@@ -137,6 +140,7 @@ export function wireParts(wiring: Wiring): CrawlParts {
     parsePage: createPageParser(),
     contentParsers,
     afterParse: extensions.afterParse ?? null,
+    beforeSettle: extensions.beforeSettle ?? null,
     normalizer,
     scope,
     discovery: wireDiscovery(config, scope, normalizer),

@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import Sqlite from 'better-sqlite3';
 import { afterEach } from 'vitest';
 import { type ConfigSources, loadConfig } from '../../src/config/load-config.ts';
+import type { StartMeaning } from '../../src/crawl/parts.ts';
 import type { CrawlHandle } from '../../src/crawl/run/crawl-handle.ts';
 import { startCrawl } from '../../src/crawl/start-crawl.ts';
 import type { Extensions } from '../../src/crawl/wire.ts';
@@ -74,7 +75,10 @@ export interface CrawlFile {
 const QUICK: CrawlOptions = { delay: 0, retryDelay: 0.02, adaptiveDelay: false, discover: ['links'] };
 
 /** Extensions of the crawl, and listeners beside the bench's own. */
-export type More = Extensions & { listeners?: ((event: CrawlEvent) => void)[] };
+export type More = Extensions & {
+  listeners?: ((event: CrawlEvent) => void)[];
+  meanings?: ReadonlyMap<string, StartMeaning>;
+};
 
 export interface Bench {
   web(options?: FakeWebOptions): Promise<FakeWeb>;
@@ -111,13 +115,14 @@ export function useBench(): Bench {
       folders.push(folder);
       return openFile(folder);
     },
-    async begin(file, urls, options = {}, { listeners = [], ...extensions } = {}) {
+    async begin(file, urls, options = {}, { listeners = [], meanings, ...extensions } = {}) {
       const config = await loadConfig({ env: {}, options: { ...QUICK, db: file.path, ...options } });
       const events: CrawlEvent[] = [];
       const startUrls = typeof urls === 'string' ? [urls] : urls;
       const handle = await startCrawl({
         config,
         startUrls,
+        meanings,
         extensions,
         listeners: [...listeners, (event) => void events.push(event)],
       });

@@ -56,9 +56,14 @@ export interface DiscoverySurroundings {
   onFailure: (error: unknown) => void;
 }
 
-/** Start URLs that are offered once it is known what they are: a sitemap is no page, and a bare host needs a scheme. */
+/**
+ * Start URLs that are offered once it is known what they are: a sitemap is no page, a bare host needs a scheme, and a
+ * site that has sitemaps is no page either.
+ */
 export function isOfferedLater({ sitemaps }: Pick<CrawlParts, 'sitemaps'>, start: StartUrl): boolean {
-  return start.isBare || (sitemaps !== null && looksLikeSitemap(start.fetchUrl));
+  return (
+    start.isBare || (sitemaps !== null && (start.meaning === 'site' || looksLikeSitemap(start.fetchUrl)))
+  );
 }
 
 /** Whether there is anything to find out before the run can be over. */
@@ -151,12 +156,17 @@ function createDiscovery(parts: CrawlParts, around: DiscoverySurroundings): Site
   ): Promise<SitemapSearch | null> {
     const { start: given, depth, isFeed, isOffered } = one;
     const start = given.isBare ? await withScheme(given, parts, hosts) : given;
-    if (given.isBare && depth !== 'given') {
+    const isSite = sitemaps !== null && given.meaning === 'site';
+    if (given.isBare && depth !== 'given' && !isSite) {
       if (sitemaps !== null && isPageUrl({ ...start, isBare: false })) awaitFeed(start, findings);
       await keeper.offer(start);
     }
     const isSearched = sitemaps !== null && !state.isStopped && !isOffered;
     const found = isSearched ? await search({ start, depth, isFeed }, findings) : 'none';
+    if (isSite && depth !== 'given') {
+      if (found === 'none' && !state.isStopped) await offerSites(start);
+      return null;
+    }
     const isSitemap = found === 'sitemap' || depth !== 'given' || isFeed || !isOfferedLater(parts, given);
     if (isSitemap || state.isStopped) return null;
     // What only looked like a sitemap is a page, and its site is searched as for any page. One that was a sitemap before
@@ -167,6 +177,23 @@ function createDiscovery(parts: CrawlParts, around: DiscoverySurroundings): Site
     if (found !== 'page' || searched.has(place)) return null;
     searched.add(place);
     return { start: { ...start, isBare: false }, depth: 'page' };
+  }
+
+  /** All start URLs that stand for this site, which has no sitemaps: they are its pages. */
+  async function offerSites(searched: StartUrl): Promise<void> {
+    const place = placeOf(searched.fetchUrl);
+    const scheme = new URL(searched.fetchUrl).protocol;
+    for (const start of startUrls) {
+      if (start.meaning !== 'site' || start.host !== searched.host) continue;
+      const found = start.isBare ? respell(start, scheme) : start;
+      if (found !== null && placeOf(found.fetchUrl) === place) await keeper.offer(found);
+    }
+  }
+
+  /** A bare host speaks by the scheme by which its site was searched. */
+  function respell({ fetchUrl }: StartUrl, scheme: string): StartUrl | null {
+    const found = parts.normalizer.normalize(fetchUrl.replace(/^https?:/, scheme));
+    return found === null ? null : { ...found, isBare: false, meaning: 'site' };
   }
 
   /** Start URLs that are requested as pages. */

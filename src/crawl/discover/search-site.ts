@@ -138,7 +138,9 @@ export function createSiteSearch(parts: CrawlParts, around: SearchSurroundings):
       known: isSite ? knownOf(known, start) : [],
       paths: isSite ? sitemaps!.paths : [],
       maxBytes: sitemaps!.maxBytes,
-      pageLinks: async () => (isSite && !state.isStopped ? linksOfPage(start, findings) : []),
+      // The page of a site that stands for its sitemaps is requested only where there are none.
+      pageLinks: async () =>
+        isSite && start.meaning !== 'site' && !state.isStopped ? linksOfPage(start, findings) : [],
       onLinks: isUnread && ((links) => findings.links.set(start.fetchUrl, links)),
       onAsk({ url, foundBy, nth, of }) {
         const isGuess = foundBy === 'path' && known?.sitemaps.includes(url) !== true;

@@ -34,13 +34,14 @@ export function searchesByHost(
   };
   for (const start of feeds) searchesOf(start).given.push({ start, depth: 'given', isFeed: true });
   for (const start of startUrls) {
+    if (start.meaning === 'page') continue;
     const { given, sites, bare } = searchesOf(start);
     const place = placeOf(start.fetchUrl);
     const search = sites.get(place);
     if (looksLikeSitemap(start.fetchUrl)) given.push({ start, depth: 'given' });
     else if (search === undefined || (search.depth === 'page' && !isPageUrl(start)))
       sites.set(place, { start, depth: isPageUrl(start) ? 'page' : 'site' });
-    else if (start.isBare) bare.push({ start, depth: 'page', isOffered: true });
+    else if (start.isBare && start.meaning !== 'site') bare.push({ start, depth: 'page', isOffered: true });
   }
   return [...hosts.values()].map(({ given, sites, bare }) => [...given, ...bare, ...sites.values()]);
 }

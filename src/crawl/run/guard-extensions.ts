@@ -10,7 +10,7 @@ import { isPageState } from '../../frontier/page-state.ts';
 import type { PacingStrategy } from '../../politeness/host-pace.ts';
 import type { ScopeRule } from '../../scope/classify.ts';
 import type { BodyStore } from '../../store/bodies.ts';
-import type { AfterParse, ContentParser } from '../parts.ts';
+import type { AfterParse, BeforeSettle, ContentParser } from '../parts.ts';
 import type { Extensions } from '../wire.ts';
 
 /** `at` says what it was busy with, such as a URL. */
@@ -21,7 +21,7 @@ export function extensionFailed(part: string, at: string | null, cause: unknown)
 }
 
 export function guardExtensions(given: Extensions): Extensions {
-  const { scopeRules, priority, parsers, pacing, afterParse, bodies } = given;
+  const { scopeRules, priority, parsers, pacing, afterParse, beforeSettle, bodies } = given;
   return {
     ...given,
     scopeRules: scopeRules?.map(guardRule),
@@ -29,6 +29,7 @@ export function guardExtensions(given: Extensions): Extensions {
     parsers: parsers && guardParsers(parsers),
     pacing: pacing && guardPacing(pacing),
     afterParse: afterParse && guardAfterParse(afterParse),
+    beforeSettle: beforeSettle && guardBeforeSettle(beforeSettle),
     bodies: bodies && guardBodies(bodies),
   };
 }
@@ -111,6 +112,24 @@ function guardAfterParse(afterParse: AfterParse): AfterParse {
       if (signal.aborted) return undefined;
       throw extensionFailed('stage after parsing', page.url, error);
     }
+  };
+}
+
+function guardBeforeSettle(beforeSettle: BeforeSettle): BeforeSettle {
+  const check = (url: string, answer: unknown): 'settle' | 'again' => {
+    if (answer === 'settle' || answer === 'again') return answer;
+    const problem = new TypeError(`expected 'settle' or 'again', not ${JSON.stringify(answer)}`);
+    throw extensionFailed('stage before settling', url, problem);
+  };
+  return (visit, signal) => {
+    const answer = attempt('stage before settling', visit.url, () => beforeSettle(visit, signal));
+    if (typeof answer === 'string') return check(visit.url, answer);
+    return answer.then(
+      (found) => check(visit.url, found),
+      (error) => {
+        throw extensionFailed('stage before settling', visit.url, error);
+      },
+    );
   };
 }
 

@@ -9,6 +9,7 @@ import type { LeasedHost } from '../hosts/leased-host.ts';
 import { createLeasedHosts, type LeasedHosts } from '../hosts/leased-hosts.ts';
 import type { CrawlParts } from '../parts.ts';
 import { createPutOff, type PutOff } from '../revisit/wait-for-sitemap-dates.ts';
+import { WaitingToSettle } from '../visit/before-settle.ts';
 import type { VisitParts } from '../visit/visit-parts.ts';
 import { createAlarm } from './alarm.ts';
 import type { WorkWatch } from './crew.ts';
@@ -26,6 +27,7 @@ export interface LoopParts extends VisitParts {
   putOff: PutOff;
   depths: DepthPasser;
   others: WorkWatch;
+  waitingToSettle: WaitingToSettle;
   /** Requests under way that nobody waits for when the run is stopped. */
   dispensable: number;
   begin(): void;
@@ -93,6 +95,7 @@ export function createLoopParts(parts: CrawlParts, discoverer: { isResumed: bool
     ...visit,
     ...{ signal, alarm, permits, schedule, hosts, sitemapDiscovery, depths, others },
     putOff: createPutOff({ ...visit, ...hears }),
+    waitingToSettle: new WaitingToSettle(),
     dispensable: 0,
     begin() {
       leaveSlots = slots.onFree(onChange);

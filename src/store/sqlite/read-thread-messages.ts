@@ -1,5 +1,5 @@
 /** What the thread that reads and the one that asks say to each other. One question at a time. */
-import { type ErrorCode, SumiError } from '../../errors.ts';
+import type { TravellingError } from '../../primitives/travelling-error.ts';
 import type { QuestionName } from '../question-names.ts';
 
 /** `more` asks for the next rows of the question's stream, `drop` ends it. */
@@ -11,31 +11,3 @@ export type FromReader =
   | { answer: unknown }
   | { rows: unknown[]; isLast: boolean }
   | { error: TravellingError };
-
-/** An error as it passes from thread to thread: its class does not, so that it is made anew. */
-export interface TravellingError {
-  code: ErrorCode | null;
-  details: Record<string, string | number>;
-  name: string;
-  message: string;
-  stack: string | undefined;
-  cause: TravellingError | null;
-}
-
-export function packError(error: unknown): TravellingError {
-  const { name, message, stack, cause } = error instanceof Error ? error : new Error(String(error));
-  const ours = error instanceof SumiError ? error : null;
-  return {
-    code: ours?.code ?? null,
-    details: { ...ours?.details },
-    ...{ name, message, stack },
-    cause: cause === undefined ? null : packError(cause),
-  };
-}
-
-export function unpackError({ code, details, name, message, stack, cause }: TravellingError): Error {
-  const inner = cause === null ? undefined : unpackError(cause);
-  if (code !== null) return new SumiError(code, details, inner);
-  const error = new Error(message, inner && { cause: inner });
-  return Object.assign(error, { name, stack });
-}

@@ -3,9 +3,10 @@
  * the rest. It answers one question at a time, rows in batches, each when it is asked for.
  */
 import { parentPort, workerData } from 'node:worker_threads';
+import { packError } from '../../primitives/travelling-error.ts';
 import type { ReadSide } from '../read-side.ts';
 import { openSqliteReadSide } from './read-side.ts';
-import { type FromReader, packError, type ToReader } from './read-thread-messages.ts';
+import type { FromReader, ToReader } from './read-thread-messages.ts';
 
 /** Rows of one message; a row that is a batch itself counts as what is in it. */
 const ROWS = 256;

@@ -8,15 +8,14 @@
  *
  * After `close` no thread is left, and none is started: what is asked, waits or is under way is refused.
  */
-import { createRequire } from 'node:module';
-import { pathToFileURL } from 'node:url';
-import { Worker } from 'node:worker_threads';
 import { sumiError } from '../../errors.ts';
+import { startThread as startWorker } from '../../primitives/start-thread.ts';
+import { unpackError } from '../../primitives/travelling-error.ts';
 import { createGivableSide } from '../give-up.ts';
 import { ANSWER_NAMES, type QuestionName, type Questions, STREAM_NAMES } from '../question-names.ts';
 import type { LinkBetween, LinkFilter } from '../read-rows.ts';
 import type { ReadSide } from '../read-side.ts';
-import { type FromReader, type ToReader, unpackError } from './read-thread-messages.ts';
+import type { FromReader, ToReader } from './read-thread-messages.ts';
 
 /** Threads at once, those that have still to end included. */
 const MOST_THREADS = 8;
@@ -32,25 +31,11 @@ interface Thread {
   readonly ended: Promise<void>;
 }
 
-/** Only the sources need it: a thread that reads TypeScript. */
-const FROM_SOURCES = `
-const { workerData } = require('node:worker_threads');
-import(workerData.loader).then(({ register }) => (register(), import(workerData.file)));`;
-
-function startWorker(path: string): Worker {
-  // Built, the thread's file stands beside this one.
-  const isSource = import.meta.url.endsWith('/src/store/sqlite/threaded-read-side.ts');
-  if (!isSource)
-    return new Worker(new URL('./read-thread.js', import.meta.url), { workerData: { path }, execArgv: [] });
-  const api = createRequire(import.meta.url).resolve('tsx/esm/api');
-  const loader = pathToFileURL(api.replace(/cjs$/, 'mjs')).href;
-  const file = new URL('./read-thread.ts', import.meta.url).href;
-  return new Worker(FROM_SOURCES, { eval: true, workerData: { path, loader, file }, execArgv: [] });
-}
+const FILE = { from: import.meta.url, source: './read-thread.ts', built: 'read-thread.js' };
 
 /** `gone`: what a question hears whose thread has ended. */
 async function startThread(path: string, gone: () => Error): Promise<Thread> {
-  const worker = startWorker(path);
+  const worker = startWorker(FILE, { path });
   let waiting: PromiseWithResolvers | null = null;
   const settle = (settled: (waiter: PromiseWithResolvers) => void) => {
     // Nobody waits for an idle thread: it must not keep the process.

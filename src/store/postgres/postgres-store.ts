@@ -67,9 +67,10 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
     },
     async close() {
       const answer = sumiError('store-closed', { store: label });
-      const ended = await Promise.allSettled([...live].map((session) => session.end(answer)));
+      // Side by side: sessions give back what they hold on connections of their own.
+      const sessions = [...live].map((session) => session.end(answer));
+      const ended = await Promise.allSettled([...sessions, channel.stop(), steering.stop()]);
       attempts.end(answer);
-      await Promise.all([channel.stop(), steering.stop()]);
       await disconnect(sql);
       for (const result of ended) if (result.status === 'rejected') throw result.reason;
     },

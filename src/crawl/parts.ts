@@ -2,7 +2,7 @@
 
 import type { KnownBy, VisitOutcome } from '../change/visit-record.ts';
 import type { EventHub } from '../events/event-hub.ts';
-import type { Fetcher, FetchFailure } from '../fetch/fetcher.ts';
+import type { Fetcher, FetchFailure, HeaderField } from '../fetch/fetcher.ts';
 import type { PageState } from '../frontier/page-state.ts';
 import type { PageParser } from '../parse/parsed-page.ts';
 import type { PaceOptions } from '../politeness/host-pace.ts';
@@ -16,6 +16,7 @@ import type { ReadSide } from '../store/read-side.ts';
 import type { RunStore } from '../store/store-port.ts';
 import type { NormalizedUrl, Normalizer } from '../url/normalize.ts';
 import type { LinkDiscovery } from './discover/discover-links.ts';
+import type { UrlJudge } from './discover/judge-urls.ts';
 import type { RunMode } from './revisit/choose-run-mode.ts';
 import type { MapLists } from './run/compute-depths.ts';
 import type { Crew } from './run/crew.ts';
@@ -84,6 +85,8 @@ export interface SettlingVisit {
   hasFacts: boolean;
   /** The Date header. */
   date: string | null;
+  /** All header fields of the answer in their order, names in lower case; null unless `wantsHeaders` asks for them. */
+  headers: readonly HeaderField[] | null;
   responseMs: number | null;
   /** Where a redirect leads: the identity of its target. */
   redirectTo: string | null;
@@ -94,7 +97,8 @@ export interface SettlingVisit {
 }
 
 /**
- * Keeps the result of a visit somewhere else before the page is settled. `settle` settles the page; `again` queues it
+ * Keeps the result of a visit somewhere else before the page is settled. It also hears of a page that is refused without a
+ * request, such as one that robots.txt forbids; of pages that are given up together it does not. `settle` settles the page; `again` queues it
  * again, as if it had not been visited. What it throws ends the run. `signal` is aborted when the page is given up.
  */
 export type BeforeSettle = (
@@ -209,6 +213,8 @@ export interface CrawlParts {
   afterParse: AfterParse | null;
   /** Null: pages are settled at once. */
   beforeSettle: BeforeSettle | null;
+  /** Null: the scope alone decides what is queued. */
+  urlJudge: UrlJudge | null;
   normalizer: Normalizer;
   scope: Scope;
   discovery: LinkDiscovery;

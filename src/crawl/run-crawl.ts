@@ -22,6 +22,7 @@ import { createTurns } from './run/turns.ts';
 import { runAfterParse } from './visit/after-parse.ts';
 import { runBeforeSettle } from './visit/before-settle.ts';
 import { comparePage, mustCompare } from './visit/compare-page.ts';
+import { judgeFound } from './visit/judge-found.ts';
 import { readAnswer } from './visit/read-answer.ts';
 import { refusePage, settlePage } from './visit/settle-page.ts';
 import { tellPage } from './visit/tell-page.ts';
@@ -88,6 +89,7 @@ export function createCrawlLoop(parts: CrawlParts, discoverer: { isResumed: bool
     if ('next' in page) return requestAgain(host, page, loop);
     if (page.settlement.parsed !== null) await runAfterParse(page, loop);
     if (mustCompare(page, loop)) await comparePage(page, loop); // 8 compare
+    if (loop.urlJudge !== null) await judgeFound(page, loop);
     if (loop.beforeSettle !== null) await runBeforeSettle(page, loop);
     const settled = await settlePage(host, page, loop); // 9 settle
     return tellPage(host, page, settled, loop); // 10 tell

@@ -12,6 +12,7 @@ import { type CrawlHandle, createCrawlHandle } from './run/crawl-handle.ts';
 import { guardExtensions } from './run/guard-extensions.ts';
 import type { HostAllowance } from './run/host-allowance.ts';
 import {
+  type Due,
   prepareRun,
   prepareToJoin,
   projectOf,
@@ -29,8 +30,8 @@ export interface CrawlRequest extends Listeners {
   startUrls: readonly string[];
   /** What start URLs stand for, by their identity, where that is not decided by what they look like. */
   meanings?: ReadonlyMap<string, StartMeaning>;
-  /** Known pages by id: a new run visits these and what it finds besides, and no other known page. */
-  due?: readonly number[];
+  /** Known pages, by id or as a question: a run visits these and what it finds besides, and no other known page. */
+  due?: Due;
   /** Where not all of it may be done now. */
   allowance?: HostAllowance;
   /** Shared with other crawls of this process. */
@@ -83,7 +84,7 @@ interface StretchRequest {
   startUrls: StartUrl[];
   bodies: BodyStore | null;
   project: string;
-  due?: readonly number[];
+  due?: Due;
   allowance?: HostAllowance;
   slots?: Slots;
   /** The run that is to go on, and no other. */
@@ -114,7 +115,7 @@ async function beginStretch(stage: Stage, request: StretchRequest): Promise<Stre
       project,
       configChanged,
       isJoined: false,
-      isForFinds: due?.length === 0 && !start.resumed,
+      isForFinds: due !== undefined && (typeof due === 'function' || due.length === 0) && !start.resumed,
       isTick: due !== undefined,
       prepare: () => prepareRun(parts, start, { project, configChanged, due }),
     });

@@ -29,6 +29,7 @@ import { HrefCache } from '../url/href-cache.ts';
 import { createNormalizer, type NormalizedUrl, type Normalizer } from '../url/normalize.ts';
 import { siteOf } from '../url/site-of.ts';
 import { createLinkDiscovery, type LinkDiscovery, UNFOLLOWED_LINK } from './discover/discover-links.ts';
+import { createUrlJudge, type JudgeUrls } from './discover/judge-urls.ts';
 import type {
   AfterParse,
   BeforeSettle,
@@ -59,6 +60,10 @@ export interface Extensions {
   afterParse?: AfterParse;
   /** Called with each final visit, and awaited before the page is settled. */
   beforeSettle?: BeforeSettle;
+  /** `beforeSettle` is given all header fields of answers. The built-in fetcher keeps them only then. */
+  wantsHeaders?: boolean;
+  /** Asked, after the scope, whether found URLs are queued. */
+  judgeUrls?: JudgeUrls;
   /** Asked after each answer for the host's delay; never goes below the configured one or robots.txt's. */
   pacing?: PacingStrategy;
   sinks?: readonly OutputSink[];
@@ -88,6 +93,7 @@ export interface Wiring {
 
 export function wireParts(wiring: Wiring): CrawlParts {
   const { config, extensions, clock, store, bodies, events, normalizer, startUrls } = wiring;
+  const { tap, wantsHeaders } = extensions;
   const scope = wireScope(config, startUrls, extensions);
   const contentParsers = new Map(Object.entries(extensions.parsers ?? {}));
   const token = productToken(config.userAgent);
@@ -136,11 +142,13 @@ export function wireParts(wiring: Wiring): CrawlParts {
     clock,
     store,
     bodies: bodies && closedOnce(bodies),
-    fetcher: extensions.fetcher ?? wireFetcher(config, { originHeaders, clock, tap: extensions.tap }),
+    fetcher:
+      extensions.fetcher ?? wireFetcher(config, { originHeaders, clock, tap, keepsFields: wantsHeaders }),
     parsePage: createPageParser(),
     contentParsers,
     afterParse: extensions.afterParse ?? null,
     beforeSettle: extensions.beforeSettle ?? null,
+    urlJudge: extensions.judgeUrls === undefined ? null : createUrlJudge(extensions.judgeUrls, isStartUrl),
     normalizer,
     scope,
     discovery: wireDiscovery(config, scope, normalizer),
@@ -311,7 +319,7 @@ function wirePace(config: Config, strategy: PacingStrategy | undefined, lagMs: (
 
 function wireFetcher(
   config: Config,
-  given: Pick<FetcherOptions, 'originHeaders' | 'clock' | 'tap'>,
+  given: Pick<FetcherOptions, 'originHeaders' | 'clock' | 'tap' | 'keepsFields'>,
 ): Fetcher {
   return createHttpFetcher({
     ...given,

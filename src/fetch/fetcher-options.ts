@@ -27,5 +27,7 @@ export interface FetcherOptions {
   ca?: string | string[];
   /** Hears the raw bytes of every exchange. */
   tap?: Tap;
+  /** Heads keep all header fields (`fields`), for whoever stores them. */
+  keepsFields?: boolean;
   clock: Clock;
 }

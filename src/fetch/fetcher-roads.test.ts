@@ -407,17 +407,22 @@ else {
       ['HTTP/2', true, true],
       ['HTTP/1.1 by the same client', true, false],
       ['HTTP/1.1', false, false],
-    ])('reads raw bytes of a Location as they were sent (%s)', async (_, http2, server2) => {
+    ])('reads raw bytes of header fields as they were sent (%s)', async (_, http2, server2) => {
       const location = Buffer.concat([Buffer.from('/größe/?q=→'), Buffer.from([0xf6])]).toString('latin1');
+      const sent = { location, link: `<${location}>; rel="sitemap"`, 'Set-Cookie': ['a=ö', 'b=1'] };
       const answer = (_: unknown, response: ServerResponse | Http2ServerResponse) =>
-        void response.writeHead(302, { location, link: `<${location}>; rel="sitemap"` }).end();
+        void response.writeHead(302, sent).end();
       const server = server2
         ? createSecureServer({ key, cert }, answer)
         : createHttpsServer({ key, cert }, answer);
       const port = await listen(server as unknown as Server);
-      const { head } = await get(makeFetcher({ ca: cert, http2 }), `https://site.test:${port}/`);
+      const fetcher = makeFetcher({ ca: cert, http2, keepsFields: true });
+      const { head } = await get(fetcher, `https://site.test:${port}/`);
       const wanted = `/gr%C3%B6%C3%9Fe/?q=%E2%86%92%F6`;
       expect(head).toMatchObject({ location: wanted, link: `<${wanted}>; rel="sitemap"` });
+      const [first, second, ...others] = head!.fields!;
+      expect([first, second]).toEqual(Object.entries(sent).slice(0, 2));
+      expect(others.filter(([name]) => /cookie|:/.test(name)).join()).toBe('set-cookie,a=ö,set-cookie,b=1');
     });
 
     it.each([

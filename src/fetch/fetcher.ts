@@ -30,6 +30,9 @@ export interface FetchRequest {
   onSent?: () => void;
 }
 
+/** Name in lower case, value. */
+export type HeaderField = readonly [name: string, value: string];
+
 /** The header fields that the crawler uses, null if absent. Repeated fields are joined by ", ". */
 export interface ResponseHead {
   status: number;
@@ -46,6 +49,11 @@ export interface ResponseHead {
   age: string | null;
   link: string | null;
   xRobotsTag: string | null;
+  /**
+   * Every header field in the order in which they were sent; null unless the fetcher was told to keep them. Over HTTP/2
+   * repeated ones come as one, joined by ", " (Set-Cookie excepted).
+   */
+  fields?: readonly HeaderField[] | null;
 }
 
 /** A body in a pooled buffer. `bytes[length]` is 0, the end mark of the scanner. Give it back with `release`. */

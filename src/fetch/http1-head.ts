@@ -1,12 +1,13 @@
 /**
  * Reads the head of an HTTP/1.x answer directly from its bytes: the fields that the crawler uses, and those that give
- * the length of the body and say whether the connection may be reused. Other fields never become strings. Values are
+ * the length of the body and say whether the connection may be reused. Other fields never become strings, unless the
+ * reader keeps all of them. Values are
  * latin1 (RFC 9110 section 5.5; for Location and Link see header-url.ts). Repeated values are joined by ", " (of
  * Location the first counts); folded lines are joined. A line without a colon, or with more than the bare name before
  * it (spaces, too), is no field and is ignored. If that line was a length, the body ends with the connection, which is
  * then not reused.
  */
-import type { ResponseHead } from './fetcher.ts';
+import type { HeaderField, ResponseHead } from './fetcher.ts';
 import { headerUrl } from './header-url.ts';
 
 /** The places in `values`. Location has its own, because its repetitions are dropped. */
@@ -76,7 +77,7 @@ export interface Http1HeadReader {
 }
 
 /** One reader serves every connection of a fetcher. It keeps only the framing of the last head. */
-export function createHttp1HeadReader(): Http1HeadReader {
+export function createHttp1HeadReader(keepsFields = false): Http1HeadReader {
   const values: (string | null)[] = SLOTS.map(() => null);
   const framing: Http1Framing = {
     minorVersion: 1,
@@ -130,10 +131,30 @@ export function createHttp1HeadReader(): Http1HeadReader {
         age: values[15],
         link: values[LINK] === null ? null : headerUrl(values[LINK]),
         xRobotsTag: values[14],
+        fields: keepsFields ? allFields(bytes, start, isUntidy) : null,
       };
     },
   };
 }
+
+/** A second reading, so that the first costs nothing more. */
+function allFields(bytes: Buffer, start: number, isUntidy: boolean): HeaderField[] {
+  const fields: HeaderField[] = [];
+  for (let at = endOfLine(bytes, start, isUntidy) + 1; !isLineBreak(bytes, at); ) {
+    let colon = at;
+    while (bytes[colon] !== COLON && bytes[colon] !== LF) colon += 1;
+    const end = endOfLine(bytes, colon, isUntidy);
+    if (bytes[colon] === COLON) {
+      const name = (bytes as Latin1).latin1Slice(at, colon);
+      if (FIELD_NAME.test(name))
+        fields.push([name.toLowerCase(), valueBetween(bytes, colon + 1, end, isUntidy)]);
+    }
+    at = end + 1;
+  }
+  return fields;
+}
+
+const FIELD_NAME = /^[\w!#$%&'*+\-.^`|~]+$/;
 
 const STATUS_START = Buffer.from('HTTP/1.');
 

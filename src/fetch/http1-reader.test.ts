@@ -120,7 +120,30 @@ describe('header fields', () => {
         age: null,
         link: '',
         xRobotsTag: null,
+        fields: null,
       },
+    ]);
+  });
+
+  it('are all kept by a reader that is told so: each as it was sent, lines that are no field left out', () => {
+    const keeping = new Http1Reader(createHttp1HeadReader(true));
+    const told: unknown[] = [];
+    keeping.begin('GET');
+    const head =
+      'HTTP/1.1 200 OK\r\nX-A: 1\r\nx-a:\t2 \r\nX-Fold: a\r\n  b\r\nno field\r\nbad : x\r\n: y\r\nX-E:\r\n\r\n';
+    const bytes = Buffer.from(head, 'latin1');
+    keeping.feed(bytes, bytes.length, {
+      isSettled: false,
+      onHead: ({ fields }) => void told.push(fields),
+      onData: () => true,
+    });
+    expect(told).toEqual([
+      [
+        ['x-a', '1'],
+        ['x-a', '2'],
+        ['x-fold', 'a b'],
+        ['x-e', ''],
+      ],
     ]);
   });
 

@@ -23,6 +23,7 @@ export interface Http2Settings {
   /** The fields of every request: name, value, name, ... */
   headers: string[];
   keepAlive: boolean;
+  keepsFields: boolean;
   clock: Clock;
   /** Shared by all connections to the origin. */
   reuse: ConnectionReuse;
@@ -79,7 +80,7 @@ export function createHttp2Client(settings: Http2Settings): OriginClient {
         reset: method === 'HEAD' && settings.keepAlive ? false : undefined,
         headers: fields,
       },
-      new UndiciHandler(exchange, connection, settings.reuse, settings.clock, () =>
+      new UndiciHandler(exchange, connection, settings, () =>
         requestHead(method, path, ['host', new URL(settings.origin).host, ...fields]),
       ),
     );

@@ -99,7 +99,8 @@ export function createOriginOpener(options: FetcherOptions, attempts: Attempts):
     return road;
   }
 
-  const heads = createHttp1HeadReader();
+  const { keepsFields = false } = options;
+  const heads = createHttp1HeadReader(keepsFields);
   const readBuffer = Buffer.allocUnsafeSlow(READ_BUFFER_BYTES);
   function makeHttp1Clients(
     url: URL,
@@ -131,7 +132,7 @@ export function createOriginOpener(options: FetcherOptions, attempts: Attempts):
     if (authorization !== null) own.push('proxy-authorization', authorization);
     const { keepAlive } = options;
     const reuse = new ConnectionReuse();
-    const http2Settings = { origin: url.origin, connect, headers: own, keepAlive, clock, reuse };
+    const http2Settings = { origin: url.origin, connect, headers: own, keepAlive, keepsFields, clock, reuse };
     // HTTP/2 is negotiated by TLS; without TLS it is always HTTP/1.1.
     const makeClient =
       options.http2 && url.protocol === 'https:'

@@ -61,6 +61,7 @@ describe('readResponseHead', () => {
       age: '7',
       link: '<a>',
       xRobotsTag: 'noindex',
+      fields: null,
     });
   });
 

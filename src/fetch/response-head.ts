@@ -1,11 +1,11 @@
 /**
  * Reads the header fields that the crawler uses directly from undici's raw name/value buffers. Other fields never
- * become strings. Values are latin1 (RFC 9110 section 5.5; for Location and Link see header-url.ts). Never throws.
+ * become strings, unless all are wanted. Values are latin1 (RFC 9110 section 5.5; for Location and Link see header-url.ts). Never throws.
  */
-import type { ResponseHead } from './fetcher.ts';
+import type { HeaderField, ResponseHead } from './fetcher.ts';
 import { headerUrl } from './header-url.ts';
 
-type TextField = Exclude<keyof ResponseHead, 'status' | 'contentLength'>;
+type TextField = Exclude<keyof ResponseHead, 'status' | 'contentLength' | 'fields'>;
 
 const names: Record<string, TextField | 'contentLength'> = {
   age: 'age',
@@ -52,6 +52,7 @@ export function emptyHead(status: number): ResponseHead {
     age: null,
     link: null,
     xRobotsTag: null,
+    fields: null,
   };
 }
 
@@ -60,8 +61,10 @@ export function readResponseHead(
   status: number,
   raw: Buffer[],
   encoding: 'latin1' | 'utf8' = 'latin1',
+  keepsFields = false,
 ): ResponseHead {
   const head = emptyHead(status);
+  if (keepsFields) head.fields = fieldsOf(raw, encoding);
   for (let at = 0; at + 1 < raw.length; at += 2) {
     const field = fieldNamed(raw[at]);
     if (field === null) continue;
@@ -77,6 +80,16 @@ export function readResponseHead(
   if (head.location !== null) head.location = headerUrl(head.location);
   if (head.link !== null) head.link = headerUrl(head.link);
   return head;
+}
+
+function fieldsOf(raw: Buffer[], encoding: 'latin1' | 'utf8'): HeaderField[] {
+  const fields: HeaderField[] = [];
+  for (let at = 0; at + 1 < raw.length; at += 2) {
+    const name = raw[at].toString('latin1').toLowerCase();
+    // The status of HTTP/2 is no field.
+    if (!name.startsWith(':')) fields.push([name, raw[at + 1].toString(encoding).trim()]);
+  }
+  return fields;
 }
 
 function fieldNamed(name: Buffer): NamedField['field'] | null {

@@ -18,6 +18,12 @@ export interface UndiciConnection {
   restsSince: number | null;
 }
 
+interface UndiciSettings {
+  reuse: ConnectionReuse;
+  keepsFields: boolean;
+  clock: Clock;
+}
+
 /** GOAWAY ends a connection, REFUSED_STREAM a request: the server worked on neither (RFC 9113 sections 6.8 and 8.7). */
 const REFUSED = /"GOAWAY" frame|NGHTTP2_REFUSED_STREAM/;
 
@@ -31,8 +37,7 @@ export class UndiciHandler {
   constructor(
     private readonly exchange: Exchange,
     private readonly connection: UndiciConnection,
-    private readonly reuse: ConnectionReuse,
-    private readonly clock: Clock,
+    private readonly settings: UndiciSettings,
     /** The request as HTTP/1.1 would write it. */
     private readonly requestHead: () => string,
   ) {}
@@ -43,7 +48,7 @@ export class UndiciHandler {
       return;
     }
     const { restsSince } = this.connection;
-    this.restedMs = restsSince === null ? null : this.clock.monotonic() - restsSince;
+    this.restedMs = restsSince === null ? null : this.settings.clock.monotonic() - restsSince;
     this.exchange.onConnect(abort);
     this.isSent = !this.exchange.isSettled;
     if (this.isSent) this.tap = this.exchange.openTap(false, this.requestHead);
@@ -59,7 +64,8 @@ export class UndiciHandler {
     this.exchange.readOn = readOn;
     const encoding = this.connection.isHttp2 ? 'utf8' : 'latin1';
     if (status >= 200) this.tap?.head(headOf(status, statusText, raw));
-    if (status >= 200) this.exchange.onHead(readResponseHead(status, raw, encoding));
+    if (status >= 200)
+      this.exchange.onHead(readResponseHead(status, raw, encoding, this.settings.keepsFields));
     return true;
   }
 
@@ -69,8 +75,8 @@ export class UndiciHandler {
   }
 
   onComplete(): void {
-    this.reuse.taken();
-    this.connection.restsSince = this.clock.monotonic();
+    this.settings.reuse.taken();
+    this.connection.restsSince = this.settings.clock.monotonic();
     this.tap?.end(true);
     this.tap = null;
     this.exchange.onComplete();
@@ -86,7 +92,7 @@ export class UndiciHandler {
 
   private learnNotTaken(): boolean {
     if (this.isHeard || this.restedMs === null) return false;
-    this.reuse.notTaken(this.restedMs);
+    this.settings.reuse.notTaken(this.restedMs);
     return true;
   }
 }

@@ -4,7 +4,7 @@
  */
 import { createRequire } from 'node:module';
 import { pathToFileURL } from 'node:url';
-import { Worker } from 'node:worker_threads';
+import { Worker, type WorkerOptions } from 'node:worker_threads';
 
 const FROM_SOURCES = `
 const { workerData } = require('node:worker_threads');
@@ -19,11 +19,18 @@ export interface ThreadFile {
   built: string;
 }
 
-export function startThread({ from, source, built }: ThreadFile, data: object): Worker {
+/** `transferList`: what of the data is handed over. */
+export function startThread(
+  { from, source, built }: ThreadFile,
+  data: object,
+  { transferList }: Pick<WorkerOptions, 'transferList'> = {},
+): Worker {
   const isSource = from.endsWith('.ts');
-  if (!isSource) return new Worker(new URL(`./${built}`, from), { workerData: data, execArgv: [] });
+  if (!isSource)
+    return new Worker(new URL(`./${built}`, from), { workerData: data, transferList, execArgv: [] });
   const api = createRequire(from).resolve('tsx/esm/api');
   const loader = pathToFileURL(api.replace(/cjs$/, 'mjs')).href;
   const file = new URL(source, from).href;
-  return new Worker(FROM_SOURCES, { eval: true, workerData: { ...data, loader, file }, execArgv: [] });
+  const workerData = { ...data, loader, file };
+  return new Worker(FROM_SOURCES, { eval: true, workerData, transferList, execArgv: [] });
 }

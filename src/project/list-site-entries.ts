@@ -2,6 +2,7 @@
 import type { Config } from '../config/load-config.ts';
 import type { ListedEntry } from '../sitemap/entry-words.ts';
 import { listSitemap, type SitemapListener } from '../sitemap/list/list-sitemap.ts';
+import type { Store } from '../store/store-port.ts';
 
 export type { SitemapListener } from '../sitemap/list/list-sitemap.ts';
 export type SitemapReport = Parameters<SitemapListener['onSitemap']>[0];
@@ -26,16 +27,25 @@ export interface SiteEntries {
   readonly isCut: boolean;
 }
 
-/** `url`: a host, a page or a sitemap. With `signal` the list ends early, in good order. */
+export interface SiteEntryRequest {
+  listener: SitemapListener;
+  /** Aborted, the list ends early, in good order. */
+  signal: AbortSignal;
+  limit: number | undefined;
+  /** In place of the store that the configuration names: it stays open, and no entry is kept in it. */
+  store?: Store;
+}
+
+/** `url`: a host, a page or a sitemap. */
 export function listSiteEntries(
   config: Config,
   url: string,
-  { listener, signal, limit }: { listener: SitemapListener; signal: AbortSignal; limit: number | undefined },
+  { listener, signal, limit, store }: SiteEntryRequest,
 ): SiteEntries {
   let isCut = false;
   async function* rows(): AsyncGenerator<SiteEntryRow[]> {
     let left = limit ?? Number.POSITIVE_INFINITY;
-    for await (const batch of listSitemap(config, url, listener, signal)) {
+    for await (const batch of listSitemap(config, url, { listener, signal, store })) {
       isCut = batch.length > left;
       yield (isCut ? batch.slice(0, left) : batch).map(rowOf);
       if (isCut) return;

@@ -30,7 +30,11 @@ export async function openReading(address: string, project?: string | null): Pro
   return { side, storeLabel: label, project: named, close: () => side.close() };
 }
 
-export async function requireProject(side: ReadSide, project: string, file: string): Promise<ProjectRow> {
+export async function requireProject(
+  side: Pick<ReadSide, 'projects'>,
+  project: string,
+  file: string,
+): Promise<ProjectRow> {
   const projects = await side.projects();
   const found = projects.find((row) => row.project === project);
   if (found !== undefined) return found;

@@ -54,6 +54,8 @@ export interface DiscoverySurroundings {
   /** The run began earlier: what its start URLs answered then is not told again. */
   isResumed: boolean;
   onFailure: (error: unknown) => void;
+  /** Aborted when what is under way is given up. */
+  dropped: AbortSignal;
 }
 
 /**
@@ -86,7 +88,7 @@ function createDiscovery(parts: CrawlParts, around: DiscoverySurroundings): Site
   /** What was not told here may have been answered to another worker, or to this run before it was interrupted. */
   const mayBeUnheard = crew.othersMayHaveMore || around.isResumed;
   const starts = createStartHearing(parts, mayBeUnheard, onChange);
-  const keeper = createFindingKeeper(parts, { state, hosts, onChange });
+  const keeper = createFindingKeeper(parts, { state, hosts, onChange, dropped: around.dropped });
   const searches = new HostSearches();
   const search = createSiteSearch(parts, {
     ...{ state, keeper, hosts, isOutOfPages: around.isOutOfPages },

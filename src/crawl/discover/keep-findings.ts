@@ -2,9 +2,12 @@
 import type { Candidate } from '../../frontier/candidate.ts';
 import { PAGE_STATES } from '../../frontier/page-state.ts';
 import type { FoundEntry, SitemapReport } from '../../sitemap/find-entries.ts';
+import type { SitemapFinding } from '../../store/sitemap-port.ts';
 import type { LeasedHosts } from '../hosts/leased-hosts.ts';
 import type { CrawlParts, StartUrl } from '../parts.ts';
+import { orDropped } from '../visit/wait-for-program.ts';
 import { type DiscoveryRecord, isFresh, isGuessed, isSearched } from './discovery-record.ts';
+import type { UrlJudge } from './judge-urls.ts';
 import type { HostFindings, SearchState } from './search-state.ts';
 import type { SitemapSearch } from './sitemap-searches.ts';
 
@@ -28,19 +31,36 @@ export interface KeeperSurroundings {
   hosts: Pick<LeasedHosts, 'wake'>;
   /** Something may be possible that was not. */
   onChange: () => void;
+  /** Aborted when what is under way is given up. */
+  dropped: AbortSignal;
 }
 
 export function createFindingKeeper(
-  { store, events, normalizer, discovery, faults, sitemaps, isStartUrl }: CrawlParts,
-  { state, hosts, onChange }: KeeperSurroundings,
+  { store, events, normalizer, discovery, faults, sitemaps, isStartUrl, urlJudge }: CrawlParts,
+  { state, hosts, onChange, dropped }: KeeperSurroundings,
 ): FindingKeeper {
   let offering = 0;
+  let judging: Promise<unknown> = Promise.resolve();
 
   function wakeHosts(candidates: readonly Candidate[]): void {
     const woken = new Set<string>();
     for (const candidate of candidates) if (candidate.state === PAGE_STATES.Queued) woken.add(candidate.host);
     for (const host of woken) hosts.wake(host);
     if (woken.size > 0) onChange();
+  }
+
+  /** One after the other: of a page that two sitemaps name, the words of the later one come later. */
+  function inTurn<T>(work: () => Promise<T>): Promise<T> {
+    const done = judging.then(work, work);
+    judging = done.catch(() => {});
+    return done;
+  }
+
+  /** False when the search was given up meanwhile. */
+  async function isJudged(findings: readonly SitemapFinding[], judge: UrlJudge): Promise<boolean> {
+    const candidates = findings.map(({ candidate }) => candidate);
+    const asked = judge.judge(candidates, dropped);
+    return asked === null || (await orDropped(asked, dropped)) !== 'dropped';
   }
 
   return {
@@ -60,6 +80,7 @@ export function createFindingKeeper(
     async save({ batch, record }) {
       const findings = batch.take();
       if (findings.length === 0) return;
+      if (urlJudge !== null && !(await inTurn(() => isJudged(findings, urlJudge)))) return;
       record.count(await store.sitemaps.saveEntries(findings, record.now));
       wakeHosts(findings.map(({ candidate }) => candidate));
     },

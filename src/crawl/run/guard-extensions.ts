@@ -10,6 +10,7 @@ import { isPageState } from '../../frontier/page-state.ts';
 import type { PacingStrategy } from '../../politeness/host-pace.ts';
 import type { ScopeRule } from '../../scope/classify.ts';
 import type { BodyStore } from '../../store/bodies.ts';
+import type { JudgeUrls } from '../discover/judge-urls.ts';
 import type { AfterParse, BeforeSettle, ContentParser } from '../parts.ts';
 import type { Extensions } from '../wire.ts';
 
@@ -21,7 +22,7 @@ export function extensionFailed(part: string, at: string | null, cause: unknown)
 }
 
 export function guardExtensions(given: Extensions): Extensions {
-  const { scopeRules, priority, parsers, pacing, afterParse, beforeSettle, bodies } = given;
+  const { scopeRules, priority, parsers, pacing, afterParse, beforeSettle, judgeUrls, bodies } = given;
   return {
     ...given,
     scopeRules: scopeRules?.map(guardRule),
@@ -30,6 +31,7 @@ export function guardExtensions(given: Extensions): Extensions {
     pacing: pacing && guardPacing(pacing),
     afterParse: afterParse && guardAfterParse(afterParse),
     beforeSettle: beforeSettle && guardBeforeSettle(beforeSettle),
+    judgeUrls: judgeUrls && guardJudgeUrls(judgeUrls),
     bodies: bodies && guardBodies(bodies),
   };
 }
@@ -130,6 +132,19 @@ function guardBeforeSettle(beforeSettle: BeforeSettle): BeforeSettle {
         throw extensionFailed('stage before settling', visit.url, error);
       },
     );
+  };
+}
+
+function guardJudgeUrls(judgeUrls: JudgeUrls): JudgeUrls {
+  const isReason = (answer: unknown) => answer === null || (typeof answer === 'string' && answer !== '');
+  return async (urls, signal) => {
+    try {
+      const answers = await judgeUrls(urls, signal);
+      if (Array.isArray(answers) && answers.length === urls.length && answers.every(isReason)) return answers;
+      throw new TypeError(`expected null or a reason for each of ${urls.length} URLs`);
+    } catch (error) {
+      throw extensionFailed('judge of found URLs', urls[0], error);
+    }
   };
 }
 

@@ -2,6 +2,7 @@
  * What one loop works with besides the crawl's parts, put together here: the hosts it holds, whose turn it is, how many
  * pages it may still request, and what it sleeps on. Nothing here decides anything while the loop runs.
  */
+import { setMaxListeners } from 'node:events';
 import { HostSchedule } from '../../frontier/host-schedule.ts';
 import { createSitemapDiscovery, type SitemapDiscovery } from '../discover/discover-sitemaps.ts';
 import { createDepthPasser, type DepthPasser } from '../discover/pass-on-depths.ts';
@@ -9,8 +10,8 @@ import type { LeasedHost } from '../hosts/leased-host.ts';
 import { createLeasedHosts, type LeasedHosts } from '../hosts/leased-hosts.ts';
 import type { CrawlParts } from '../parts.ts';
 import { createPutOff, type PutOff } from '../revisit/wait-for-sitemap-dates.ts';
-import { WaitingToSettle } from '../visit/before-settle.ts';
 import type { VisitParts } from '../visit/visit-parts.ts';
+import { WaitingForProgram } from '../visit/wait-for-program.ts';
 import { createAlarm } from './alarm.ts';
 import type { WorkWatch } from './crew.ts';
 import { createLoopSignal, type LoopSignal } from './loop-signal.ts';
@@ -27,7 +28,7 @@ export interface LoopParts extends VisitParts {
   putOff: PutOff;
   depths: DepthPasser;
   others: WorkWatch;
-  waitingToSettle: WaitingToSettle;
+  waitingForProgram: WaitingForProgram;
   /** Requests under way that nobody waits for when the run is stopped. */
   dispensable: number;
   begin(): void;
@@ -52,10 +53,12 @@ export function createLoopParts(parts: CrawlParts, discoverer: { isResumed: bool
     onLost: () => void permits.returnUnused().catch(onFailure),
   });
   const wakeHost = (host: string) => hosts.wake(host);
-  const hears = { hosts, isOutOfPages, onChange, onFailure };
+  const drop = new AbortController();
+  // Every page that waits for a program hears it: Node would take so many for a leak, and say so on standard error.
+  setMaxListeners(0, drop.signal);
+  const hears = { hosts, isOutOfPages, onChange, onFailure, dropped: drop.signal };
   const sitemapDiscovery =
     discoverer === null ? null : createSitemapDiscovery(parts, { ...hears, ...discoverer });
-  const drop = new AbortController();
   const visit: VisitParts = {
     ...parts,
     permits,
@@ -95,7 +98,7 @@ export function createLoopParts(parts: CrawlParts, discoverer: { isResumed: bool
     ...visit,
     ...{ signal, alarm, permits, schedule, hosts, sitemapDiscovery, depths, others },
     putOff: createPutOff({ ...visit, ...hears }),
-    waitingToSettle: new WaitingToSettle(),
+    waitingForProgram: new WaitingForProgram(),
     dispensable: 0,
     begin() {
       leaveSlots = slots.onFree(onChange);

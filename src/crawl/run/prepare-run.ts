@@ -5,19 +5,25 @@ import { OPTION_NAMES, OPTIONS } from '../../config/option-table.ts';
 import { isBareAddress, readStartUrl } from '../../config/start-url.ts';
 import { authorizationOf, withoutCredentials, withoutLogin } from '../../config/url-credentials.ts';
 import { sumiError } from '../../errors.ts';
+import { PAGE_STATES } from '../../frontier/page-state.ts';
 import type { KnownPage, Reconsidered, Revision, Verdict } from '../../store/frontier-port.ts';
 import type { RunStart } from '../../store/run-port.ts';
 import type { NormalizedUrl } from '../../url/normalize.ts';
 import { siteOf } from '../../url/site-of.ts';
 import { frameOfReason, type LinkDiscovery, UNFOLLOWED_LINK } from '../discover/discover-links.ts';
 import { hasToDiscover, isOfferedLater } from '../discover/discover-sitemaps.ts';
+import { mayBeQueued } from '../discover/judge-urls.ts';
 import type { CrawlParts, StartUrl } from '../parts.ts';
 import { leastDepths, readMapGraph } from './compute-depths.ts';
 import { CREDENTIALS_KEY, credentialNames } from './credentials.ts';
+import { refusedPages } from './judge-known.ts';
 import { isAnsweredHere, isCutOff, revisePage } from './revise-page.ts';
 
 /** Pages that are due go before what is found on the way. */
 export const DUE_PRIORITY = 0;
+
+/** Known pages that somebody chose: by id, or by a question that each known page is put to. */
+export type Due = readonly number[] | ((page: KnownPage) => boolean);
 
 /**
  * Puts known pages before the scope when a new run begins or the configuration changed, then offers the start URLs. Where
@@ -26,26 +32,31 @@ export const DUE_PRIORITY = 0;
 export async function prepareRun(
   parts: CrawlParts,
   start: RunStart,
-  run: { project: string; configChanged: boolean; due?: readonly number[] },
+  run: { project: string; configChanged: boolean; due?: Due },
 ): Promise<void> {
   const judge = listenForLowered(parts);
   const { isStartUrl } = parts;
   const isNewRun = !start.resumed;
   await parts.modes.open(start);
-  if (run.due !== undefined) await parts.store.frontier.requeue(run.due, DUE_PRIORITY);
+  const { due } = run;
+  if (typeof due === 'function') {
+    const refused = start.knownUrls > 0 ? await refusedPages(parts, run.project) : NO_REFUSALS;
+    await parts.store.frontier.reconsider((row) =>
+      due(row) ? revisionOf(row, judge(row), refused.get(row.pageId)) : null,
+    );
+  } else if (due !== undefined) await parts.store.frontier.requeue(due, DUE_PRIORITY);
   else if (start.knownUrls > 0 && (isNewRun || run.configChanged)) {
     const leastDepth = run.configChanged ? await readLeastDepths(parts, run.project) : null;
+    const refused = await refusedPages(parts, run.project);
     const judgeKnown = (row: KnownPage): Revision | null => {
       if (parts.isFetchOnly && !isStartUrl(row.url)) return null;
-      if (leastDepth !== null)
-        return revisePage(row, {
-          judge,
-          leastDepth,
-          maxHostRequests: parts.limits.maxHostRequests,
-          isNewRun,
-        });
+      if (leastDepth !== null) {
+        const { maxHostRequests } = parts.limits;
+        const revision = revisePage(row, { judge, leastDepth, maxHostRequests, isNewRun });
+        return revision.keepsState ? revision : revisionOf(row, revision, refused.get(row.pageId));
+      }
       if (isCutOff(row) || (!isNewRun && isAnsweredHere(row))) return null;
-      return judge(row);
+      return revisionOf(row, judge(row), refused.get(row.pageId));
     };
     await parts.store.frontier.reconsider((row) => parts.modes.revise(row, judgeKnown(row)));
   }
@@ -54,6 +65,14 @@ export async function prepareRun(
     await parts.store.projects.saveDepths(start.projectId, parts.map.origins, []);
   await offerStartUrls(parts);
   if (!hasToDiscover(parts)) await parts.store.run.knowsNoMore();
+}
+
+const NO_REFUSALS: ReadonlyMap<number, string> = new Map();
+
+/** A program may refuse it, now and when a shorter way to it is found. */
+function revisionOf(row: KnownPage, verdict: Revision, refusal: string | undefined): Revision {
+  if (refusal === undefined || !mayBeQueued(verdict.state, verdict.reason)) return verdict;
+  return { depth: row.depth, ...verdict, state: PAGE_STATES.Skipped, reason: refusal };
 }
 
 /** Where pages are under the lists of this crawl; null when it makes no map. */
@@ -82,9 +101,16 @@ export async function prepareToJoin(parts: CrawlParts, start: RunStart): Promise
   if (start.knownUrls === 0) await offerStartUrls(parts);
 }
 
-function listenForLowered({ store, discovery, isStartUrl }: CrawlParts): (row: Reconsidered) => Verdict {
+function listenForLowered(parts: CrawlParts): (row: Reconsidered) => Verdict {
+  const { store, discovery, isStartUrl, urlJudge } = parts;
   const judge = judgeOf(discovery, isStartUrl);
-  store.frontier.onLowered(judge);
+  if (urlJudge === null) store.frontier.onLowered(judge);
+  else
+    store.frontier.onLowered((row) => {
+      const verdict = judge(row);
+      const refusal = verdict.state === PAGE_STATES.Queued ? urlJudge.lastRefusalOf(row.url) : null;
+      return refusal === null ? verdict : { ...verdict, state: PAGE_STATES.Skipped, reason: refusal };
+    });
   return judge;
 }
 

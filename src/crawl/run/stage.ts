@@ -1,11 +1,11 @@
 /** What a crawl has before it knows its run: the events, the store, and a place for what goes wrong meanwhile. */
-import { randomBytes } from 'node:crypto';
-import { hostname } from 'node:os';
+
 import type { Config } from '../../config/load-config.ts';
 import { createEventHub, type EventHub } from '../../events/event-hub.ts';
 import { type CrawlEvent, type EventListener, TOPICS } from '../../events/events.ts';
 import { attachSink } from '../../events/output-sink.ts';
 import { systemClock } from '../../primitives/clock.ts';
+import { newWorkerName } from '../../primitives/worker-name.ts';
 import { openStore } from '../../store/open-store.ts';
 import type { Store } from '../../store/store-port.ts';
 import type { Extensions } from '../wire.ts';
@@ -63,7 +63,7 @@ export async function openStage(
     async closeStore() {
       if (extensions.store === undefined) await store.close();
     },
-    owner: `${hostname()}:${process.pid}:${randomBytes(4).toString('hex')}`,
+    owner: newWorkerName(),
     watch(found) {
       loop = found;
       if (failures.length > 0) loop.fail(failures[0]);

@@ -3,26 +3,17 @@
  * settled only when that is done. After a crash such a page is visited again, so nothing is lost. A page that waits
  * here gives its connection to others, as long as few wait. Without such a stage nothing here is called.
  */
+import type { Outcome } from '../../fetch/fetcher.ts';
 import { pageStateName } from '../../frontier/page-state.ts';
 import { NO_FACTS } from '../../store/page-facts.ts';
-import type { SettlingVisit } from '../parts.ts';
-import type { Slots } from '../run/slots.ts';
+import type { PageTurn } from '../hosts/leased-host.ts';
+import type { BeforeSettle, SettlingVisit } from '../parts.ts';
 import { detachFromBuffers } from './keep-body.ts';
-import { queuedAgain } from './page-settlement.ts';
+import { type PageSettlement, queuedAgain } from './page-settlement.ts';
 import type { PageVisit, VisitParts } from './visit-parts.ts';
+import { type WaitParts, waitForProgram } from './wait-for-program.ts';
 
-/** So many pages may wait without a connection: their bodies are in memory. */
-const MOST_WAITING = 256;
-
-/** Pages that wait to be settled and have given their connection to others. */
-export class WaitingToSettle {
-  count = 0;
-}
-
-export async function runBeforeSettle(
-  page: PageVisit,
-  parts: VisitParts & { slots: Slots; waitingToSettle: WaitingToSettle },
-): Promise<void> {
+export async function runBeforeSettle(page: PageVisit, parts: VisitParts & WaitParts): Promise<void> {
   const { settlement } = page;
   // Not final: the visit that decides comes later.
   if (settlement.requeue !== null) return;
@@ -32,7 +23,7 @@ export async function runBeforeSettle(
     if (answer === 'settle') return;
     // Other pages are parsed into the same buffers meanwhile.
     detachFromBuffers(settlement);
-    if ((await withoutConnection(parts, () => orDropped(answer, parts.dropped))) === 'settle') return;
+    if ((await waited(answer, parts)) === 'settle') return;
   } catch (error) {
     page.failure = { error };
   }
@@ -40,41 +31,48 @@ export async function runBeforeSettle(
   page.settlement = queuedAgain(claim, { attempts: claim.attempts, notBefore: null, priority: null });
 }
 
-async function withoutConnection<T>(
-  { slots, waitingToSettle }: { slots: Slots; waitingToSettle: WaitingToSettle },
-  work: () => Promise<T>,
-): Promise<T> {
-  if (waitingToSettle.count >= MOST_WAITING) return work();
-  waitingToSettle.count++;
-  slots.give();
+/**
+ * The same for a page that was refused without a request: what becomes of it. What the stage throws is thrown when the page
+ * is queued again.
+ */
+export async function tellRefusal(
+  turn: PageTurn,
+  settlement: PageSettlement,
+  parts: VisitParts & WaitParts,
+): Promise<Pick<PageVisit, 'settlement' | 'failure'>> {
+  let failure: PageVisit['failure'] = null;
   try {
-    return await work();
-  } finally {
-    waitingToSettle.count--;
-    slots.take();
+    const visit = describeVisit(turn, settlement, NO_OUTCOME);
+    if ((await waited(parts.beforeSettle!(visit, parts.dropped), parts)) === 'settle')
+      return { settlement, failure };
+  } catch (error) {
+    failure = { error };
   }
+  const { claim } = settlement;
+  const again = { attempts: claim.attempts, notBefore: null, priority: null };
+  return { settlement: queuedAgain(claim, again), failure };
 }
 
-async function orDropped(
-  answer: Promise<'settle' | 'again'> | 'again',
-  dropped: AbortSignal,
-): Promise<'settle' | 'again'> {
-  let drop = () => {};
-  const isDropped = new Promise<'again'>((resolve) => {
-    drop = () => resolve('again');
-    dropped.addEventListener('abort', drop);
-    if (dropped.aborted) drop();
-  });
-  try {
-    return await Promise.race([answer, isDropped]);
-  } finally {
-    dropped.removeEventListener('abort', drop);
-  }
+async function waited(answer: ReturnType<BeforeSettle>, parts: WaitParts): Promise<'settle' | 'again'> {
+  if (typeof answer === 'string') return answer;
+  const found = await waitForProgram(answer, parts);
+  return found === 'dropped' ? 'again' : found;
 }
 
-function visitOf({ turn, settlement, exchange }: PageVisit): SettlingVisit {
+/** Nothing was requested. */
+const NO_OUTCOME: Pick<Outcome, 'head' | 'body' | 'failure' | 'responseMs'> = {
+  ...{ head: null, body: null, failure: null, responseMs: null },
+};
+
+const visitOf = ({ turn, settlement, exchange }: PageVisit) =>
+  describeVisit(turn, settlement, exchange.outcome);
+
+function describeVisit(
+  turn: PageTurn,
+  settlement: PageSettlement,
+  outcome: typeof NO_OUTCOME,
+): SettlingVisit {
   const { claim, visit, redirect, candidates } = settlement;
-  const { outcome } = exchange;
   const { body, head } = outcome;
   return {
     pageId: claim.pageId,
@@ -90,6 +88,7 @@ function visitOf({ turn, settlement, exchange }: PageVisit): SettlingVisit {
     facts: settlement.facts ?? { ...NO_FACTS, ...settlement.touch },
     hasFacts: settlement.facts !== null,
     date: head?.date ?? null,
+    headers: head?.fields ?? null,
     responseMs: outcome.responseMs,
     redirectTo: redirect === null ? null : candidates[redirect.candidate].url,
     text: settlement.text,

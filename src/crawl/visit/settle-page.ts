@@ -7,10 +7,12 @@ import { logRequest } from '../hosts/exchange.ts';
 import type { LeasedHost, PageTurn } from '../hosts/leased-host.ts';
 import type { Refusal } from '../hosts/may-request.ts';
 import { sparedSettlement } from '../revisit/skip-unchanged.ts';
+import { tellRefusal } from './before-settle.ts';
 import { emitPageEvent } from './emit-page-event.ts';
 import { faultSettlement } from './page-faults.ts';
 import { bareSettlement, type PageSettlement } from './page-settlement.ts';
 import type { PageVisit, VisitParts } from './visit-parts.ts';
+import type { WaitParts } from './wait-for-program.ts';
 
 /** Null when the lease is somebody else's by now, and so is the page. */
 export function settlePage(
@@ -56,16 +58,26 @@ function learnOfHost(
 /** A page that may not be requested. It costs no slot: the host's next one may go at once. */
 export async function refusePage(
   host: LeasedHost,
-  { claim }: PageTurn,
+  turn: PageTurn,
   refusal: Refusal,
-  parts: VisitParts,
+  parts: VisitParts & WaitParts,
 ): Promise<void> {
+  const { claim } = turn;
   if (refusal.fault !== null) return settleFault(host, claim, refusal.fault.error, parts);
   if (refusal.closesHost) return parts.closeHost(host, refusal.state, refusal.reason);
-  const settlement = bareSettlement(claim, refusal.state, refusal.reason);
+  let settlement = bareSettlement(claim, refusal.state, refusal.reason);
   if (refusal.isUnasked && parts.allowance === null) settlement.isUnasked = true;
+  let failure: PageVisit['failure'] = null;
+  if (parts.beforeSettle !== null) {
+    // While it waits, the host's next page may go.
+    parts.placed(host);
+    ({ settlement, failure } = await tellRefusal(turn, settlement, parts));
+  }
   const settled = await parts.store.frontier.settle(host.lease, settlement);
-  if (settled !== null) emitPageEvent(settled, settlement, null, parts.events);
+  if (failure !== null) throw failure.error;
+  if (settled === null) return;
+  if (settlement.requeue === null) emitPageEvent(settled, settlement, null, parts.events);
+  else parts.wakeHost(host.lease.host);
 }
 
 /** A page on which a stage threw before anything was requested. */

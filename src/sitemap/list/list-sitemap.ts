@@ -3,8 +3,7 @@
  * opens the store for the hosts' clocks, and gives the entries while they are read, some at a time. They are kept where the
  * operator named a store; what was kept not long ago is given from there.
  */
-import { randomBytes } from 'node:crypto';
-import { hostname } from 'node:os';
+
 import { guessedPaths } from '../../config/guessed-paths.ts';
 import type { Config } from '../../config/load-config.ts';
 import type { CrawlParts, StartUrl } from '../../crawl/parts.ts';
@@ -12,6 +11,7 @@ import { readStartUrls } from '../../crawl/run/prepare-run.ts';
 import { wireNormalizer, wireParts } from '../../crawl/wire.ts';
 import { createEventHub } from '../../events/event-hub.ts';
 import { systemClock } from '../../primitives/clock.ts';
+import { newWorkerName } from '../../primitives/worker-name.ts';
 import { openStore } from '../../store/open-store.ts';
 import type { RunStore, Store } from '../../store/store-port.ts';
 import type { Normalizer } from '../../url/normalize.ts';
@@ -30,30 +30,37 @@ export interface SitemapListener {
   onStored: (stored: StoredListing) => void;
 }
 
-/** With `signal` it ends early, in good order. */
+export interface ListRequest {
+  listener: SitemapListener;
+  /** Aborted, it ends early, in good order. */
+  signal: AbortSignal;
+  /** An open store, for the hosts' clocks only: nothing is kept in it, and it stays open. */
+  store?: Store;
+}
+
 export async function* listSitemap(
   config: Config,
   text: string,
-  listener: SitemapListener,
-  signal: AbortSignal,
+  { listener, signal, store: open }: ListRequest,
 ): AsyncGenerator<ListedEntry[], void> {
   const normalizer = wireNormalizer(config);
   const [given] = readStartUrls([text], (url) => normalizer.normalize(url));
   const failures: unknown[] = [];
   const onFailure = (error: unknown) => void failures.push(error);
-  const store = await openStore({
-    address: config.storeAddress,
-    clock: systemClock,
-    onFailure,
-    patienceMs: config.storePatience * 1000,
-    // Entries are written one behind another, and hardly anything is read.
-    cacheKib: CACHE_KIB,
-  });
+  const store =
+    open ??
+    (await openStore({
+      address: config.storeAddress,
+      clock: systemClock,
+      onFailure,
+      patienceMs: config.storePatience * 1000,
+      // Entries are written one behind another, and hardly anything is read.
+      cacheKib: CACHE_KIB,
+    }));
   try {
-    const owner = `${hostname()}:${process.pid}:${randomBytes(4).toString('hex')}`;
-    const keeper = isStoreNamed(config)
-      ? await openKeeper(config, { store, owner, normalizer }, given)
-      : null;
+    const owner = newWorkerName();
+    const isKept = open === undefined && isStoreNamed(config);
+    const keeper = isKept ? await openKeeper(config, { store, owner, normalizer }, given) : null;
     const wire = (session: RunStore) => wireSession(config, { session, normalizer }, given);
     for await (const batch of list({
       ...{ config, given, owner, store, wire },
@@ -63,7 +70,7 @@ export async function* listSitemap(
       yield batch;
     }
   } finally {
-    await store.close();
+    if (open === undefined) await store.close();
   }
 }
 
@@ -150,6 +157,8 @@ async function openWeb(listing: Listing): Promise<OpenWeb> {
       parts.lag.stop();
       await parts.fetcher.close();
       await web.close();
+      // The store may stay open; the keeper ends its own run.
+      if (keeper === null) await session.leave();
     },
   };
 }

@@ -2,6 +2,7 @@
 import type { Clock } from '../primitives/clock.ts';
 import { isSharedStore } from '../primitives/store-address.ts';
 import type { BodyStore } from './bodies.ts';
+import type { ColumnFile } from './column-port.ts';
 import type { CopyRole, CopySide } from './copy-port.ts';
 import type { ReadSide } from './read-side.ts';
 import type { RunList } from './run-list.ts';
@@ -59,6 +60,13 @@ export async function openReadSide(
   }
   const { openSqliteReadSide } = await import('./sqlite/read-side.ts');
   return openSqliteReadSide(address);
+}
+
+/** For callers that cannot wait; null for a shared store, whose columns its read side streams. */
+export async function openColumnFile(address: string): Promise<ColumnFile | null> {
+  if (isSharedStore(address)) return null;
+  const { openSqliteColumns } = await import('./sqlite/read-columns.ts');
+  return openSqliteColumns(address);
 }
 
 export interface OpenBodiesOptions {

@@ -38,7 +38,7 @@ type OwnColumns = Readonly<Record<string, string>>;
 
 const FETCH_URL = 'COALESCE(u.fetch_url, u.url)';
 
-const pagesOwn = ({ time }: Dialect): OwnColumns => ({
+const pagesOwn = ({ time }: Pick<Dialect, 'time'>): OwnColumns => ({
   id: 'u.id',
   url: 'u.url',
   fetch_url: FETCH_URL,
@@ -184,11 +184,31 @@ export function columnOrder(
   return order;
 }
 
-function selectList(view: FactView, own: OwnColumns, shownAs: ShownAs): string {
-  const list = columnOrder(view, Object.keys(own)).map(({ name, fact }) => {
-    const column = fact === null ? own[name] : `f.${fact.column}`;
-    const sql = fact === null ? column : (shownAs[fact.kind]?.(column) ?? column);
-    return sql.endsWith(`.${name}`) ? sql : `${sql} AS ${name}`;
+/** What each column of a view is, in order, as SQL: `fact` where it is one. */
+function columnsOf(
+  view: FactView,
+  own: OwnColumns,
+  shownAs: ShownAs,
+): { name: string; sql: string; fact: PageFact | null }[] {
+  return columnOrder(view, Object.keys(own)).map(({ name, fact }) => {
+    if (fact === null) return { name, sql: own[name], fact };
+    const column = `f.${fact.column}`;
+    return { name, sql: shownAs[fact.kind]?.(column) ?? column, fact };
   });
+}
+
+function selectList(view: FactView, own: OwnColumns, shownAs: ShownAs): string {
+  const list = columnsOf(view, own, shownAs).map(({ name, sql }) =>
+    sql.endsWith(`.${name}`) ? sql : `${sql} AS ${name}`,
+  );
   return list.join(',\n    ');
+}
+
+/** The columns of the view `pages`, each by itself; `bits` in the form that a number of code cannot hold. */
+export function pageColumns(
+  dialect: Pick<Dialect, 'time' | 'hash'> & { bits(column: string): string },
+): Record<string, string> {
+  const { time, hash, bits } = dialect;
+  const columns = columnsOf('pages', pagesOwn(dialect), { time, hash, bits });
+  return Object.fromEntries(columns.map(({ name, sql }) => [name, sql]));
 }

@@ -26,6 +26,7 @@ const STREAMS: Record<StreamName, true> = {
   linkedFrom: true,
   workers: true,
   requestLog: true,
+  columns: true,
   repeatedUrls: true,
 };
 

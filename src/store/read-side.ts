@@ -8,6 +8,7 @@
  *  - Nothing here decides: identity comes in normalized, states and reasons go out as stored.
  */
 import type { ChangeFigures } from './change-figures.ts';
+import type { ColumnBatch, ColumnQuestion } from './column-port.ts';
 import type { StoredRobots } from './host-port.ts';
 import type { MapErrors } from './map-errors.ts';
 import type { ListReader } from './read-lists.ts';
@@ -133,6 +134,8 @@ export interface ReadSide extends ListReader {
   mapErrors(projectId: number, runId: number): Promise<MapErrors>;
   /** By host, then in the order in which requests were sent. */
   requestLog(): AsyncIterable<RequestRow>;
+  /** Any of the tables of column-port.ts, in columns. */
+  columns(question: ColumnQuestion): AsyncIterable<ColumnBatch>;
   /** Identities that stand more than once in their project; there must be none. */
   repeatedUrls(): AsyncIterable<{ project: string; url: string; count: number }>;
   /** The same questions, given up when the signal says so: whoever asked hears its reason. */

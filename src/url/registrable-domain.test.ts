@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { registrableDomain } from './registrable-domain.ts';
+import { hostSuffixes, registrableDomain } from './registrable-domain.ts';
 
 describe('registrableDomain', () => {
   it.each([
@@ -15,5 +15,27 @@ describe('registrableDomain', () => {
 
   it.each(['127.0.0.1', '[::1]', 'localhost', 'co.uk'])('leaves %s as it is', (host) => {
     expect(registrableDomain(host)).toBe(host);
+  });
+});
+
+describe('hostSuffixes', () => {
+  it('tells what registries give from what hosting companies give', () => {
+    expect(hostSuffixes('blog.alice.github.io')).toEqual({
+      suffix: 'io',
+      domain: 'github.io',
+      privateSuffix: 'github.io',
+      privateDomain: 'alice.github.io',
+    });
+    expect(hostSuffixes('www.bbc.co.uk')).toEqual({
+      suffix: 'co.uk',
+      domain: 'bbc.co.uk',
+      privateSuffix: 'co.uk',
+      privateDomain: 'bbc.co.uk',
+    });
+  });
+
+  it.each(['127.0.0.1', '[::1]'])('knows none of %s', (host) => {
+    const none = { suffix: null, domain: null, privateSuffix: null, privateDomain: null };
+    expect(hostSuffixes(host)).toEqual(none);
   });
 });

@@ -21,3 +21,20 @@ export function hasPublicSuffix(host: string): boolean {
   const { domain, isIcann } = parse(host);
   return domain !== null && isIcann === true;
 }
+
+export interface HostSuffixes {
+  /** By the registries alone: `com`, `co.uk`. Null where there is none, as in addresses. */
+  suffix: string | null;
+  domain: string | null;
+  /** With hosting suffixes such as `github.io`. */
+  privateSuffix: string | null;
+  privateDomain: string | null;
+}
+
+export function hostSuffixes(host: string): HostSuffixes {
+  const { parse } = load('tldts') as typeof Tldts;
+  const { publicSuffix: suffix, domain, isIp } = parse(host);
+  if (isIp === true) return { suffix: null, domain: null, privateSuffix: null, privateDomain: null };
+  const own = parse(host, { allowPrivateDomains: true });
+  return { suffix, domain, privateSuffix: own.publicSuffix, privateDomain: own.domain };
+}

@@ -73,6 +73,7 @@ function reverseHost(host: string): string {
 
 /** Escapes are decoded until none is left. Then only characters that a key may not contain are escaped again. */
 function foldEscapes(text: string): string {
+  if (!/[^!-~]|[#%]/.test(text)) return text;
   let octets = Buffer.from(text, 'utf8').toString('latin1');
   // Each round shortens the text, so this ends.
   while (/%[0-9A-Fa-f]{2}/.test(octets)) {

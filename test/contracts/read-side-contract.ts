@@ -3,6 +3,8 @@
  * give the answers that stand here; read-side.test.ts compares their answers with each other besides.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { SITE_TABLES } from '../../src/sql/attached/site-tables.ts';
+import { URL_COLUMNS } from '../../src/sql/attached/url-columns.ts';
 import type { PageFilter, ReadSide } from '../../src/store/read-side.ts';
 import { crawlALittle, entry, HASH, listed, type ReadHarness } from './little-crawl.ts';
 import { describeReadHistory } from './read-history-contract.ts';
@@ -82,7 +84,20 @@ export async function answersOf(side: ReadSide): Promise<Record<string, unknown>
     reports: await Promise.all([1, 2, 3, 99].map((run) => side.report(run))),
     requestLog: await listed(side.requestLog()),
     repeated: await listed(side.repeatedUrls()),
+    columns: await columnsOf(side, null),
+    projectColumns: await columnsOf(side, 'other'),
+    noColumns: await columnsOf(side, 'nobody'),
   };
+}
+
+/** Numbers of projects may have gaps. */
+async function columnsOf(side: ReadSide, project: string | null): Promise<Record<string, unknown>> {
+  const found: Record<string, unknown> = {};
+  for (const [name, { reads: table, columns: all }] of Object.entries(SITE_TABLES)) {
+    const columns = Object.keys(all).filter((column) => !(column in URL_COLUMNS) && column !== 'project_id');
+    found[name] = await listed(side.columns({ table, columns, project }));
+  }
+  return found;
 }
 
 export function describeReadSide(name: string, start: () => Promise<ReadHarness>): void {

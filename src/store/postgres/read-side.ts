@@ -31,6 +31,7 @@ import { disconnect, postgresError, type Sql } from './connection.ts';
 import { createListDatabase } from './list-database.ts';
 import { openForReading } from './open-database.ts';
 import { readProjectSettings } from './project-settings.ts';
+import { columnsOf } from './read-columns.ts';
 import { readFigures } from './read-figures.ts';
 import { createGraphReader } from './read-graph.ts';
 import { createHistoryReader } from './read-history.ts';
@@ -118,6 +119,7 @@ function questionsOf(sql: Sql): Questions {
     readerLook: (projectId, reader) => readLook(sql, projectId, reader),
     projectSettings: (project) => readProjectSettings(sql, project),
     hosts: (filter) => hostsOf(sql, filter),
+    columns: (question) => columnsOf(sql, question, (filter) => hostsOf(sql, filter)),
     hostId: async (name) =>
       (await one<{ id: number }>(sql, 'SELECT id FROM host WHERE name = $1', [name]))?.id ?? null,
     blockedHosts: async (at) => {

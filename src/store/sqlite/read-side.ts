@@ -6,7 +6,6 @@
 import type { Database } from 'better-sqlite3';
 import { MOST_CHANGES_A_DAY } from '../../change/visit-record.ts';
 import { sumiError } from '../../errors.ts';
-import { COUNTING_WORD_NAMES, COUNTING_WORDS, stateList } from '../../frontier/counting-words.ts';
 import { PAGE_STATES, pageStateName } from '../../frontier/page-state.ts';
 import { explainFailures } from '../explain-failures.ts';
 import { IS_EXTERNAL, IS_NOT_EXTERNAL } from '../external-urls.ts';
@@ -18,7 +17,6 @@ import { pageRowList } from '../page-views.ts';
 import type { Questions } from '../question-names.ts';
 import { createListReader } from '../read-lists.ts';
 import type {
-  HostRow,
   LoggedRequest,
   PageFilter,
   PageRow,
@@ -31,9 +29,11 @@ import type { ReadSide } from '../read-side.ts';
 import { createListDatabase } from './list-database.ts';
 import { openForReading, storeError } from './open-database.ts';
 import { readSettings } from './project-settings.ts';
+import { columnsOf } from './read-columns.ts';
 import { readFigures } from './read-figures.ts';
 import { createGraphReader } from './read-graph.ts';
 import { createHistoryReader } from './read-history.ts';
+import { hostsOf, iso, SITE } from './read-hosts.ts';
 import { createLinkReader } from './read-links.ts';
 import { showAsCurrent } from './read-older.ts';
 import { readErrors, readReport } from './read-report.ts';
@@ -45,9 +45,6 @@ import { readLook } from './reader-looks.ts';
 
 const BATCH = 1000;
 
-const iso = (column: string) =>
-  `CASE WHEN ${column} > 0 THEN strftime('%Y-%m-%dT%H:%M:%fZ', ${column} / 1000.0, 'unixepoch') END`;
-
 /** A file of an older version may hold more, and reading does not migrate it. */
 const FREQUENCY = `min(f.change_frequency, ${MOST_CHANGES_A_DAY})`;
 
@@ -57,10 +54,6 @@ const PAGE_COLUMNS = pageRowList({
   bits: (column) => `printf('%016x', ${column})`,
   frequency: FREQUENCY,
 });
-/** The site of a page: its host, with the port where the URL has one. A robots.txt's is that of its origin. */
-const SITE =
-  "substr(u.url, instr(u.url, '//') + 2, instr(substr(u.url || '/', instr(u.url, '//') + 2), '/') - 1)";
-const ROBOTS_SITE = "substr(r.origin, instr(r.origin, '//') + 2)";
 const PAGES = `url u JOIN host h ON h.id = u.host_id JOIN project p ON p.id = u.project_id
   LEFT JOIN fetched f ON f.page_id = u.id`;
 
@@ -101,7 +94,8 @@ export function openSqliteReadSide(path: string): ReadSide {
     linksTo: links.linksTo,
     countExternal: (project) => countExternal(db, project),
     ...createGraphReader(db),
-    hosts: (filter) => hostsOf(db, filter),
+    hosts: (filter) => streamed(hostsOf(db, filter)),
+    columns: (question) => streamed(columnsOf(db, question)),
     hostId: async (name) =>
       (db.prepare('SELECT id FROM host WHERE name = ?').pluck().get(name) as number) ?? null,
     blockedHosts: async (at) =>
@@ -146,10 +140,9 @@ export function openSqliteReadSide(path: string): ReadSide {
   return { ...questions, until, close };
 }
 
-const COUNTS = COUNTING_WORD_NAMES.map(
-  (word) => `sum(u.state IN (${stateList(COUNTING_WORDS[word].states)})) AS ${word}`,
-).join(', ');
-const COUNTED = COUNTING_WORD_NAMES.map((word) => `c.${word}`).join(', ');
+async function* streamed<Row>(rows: Iterable<Row>): AsyncGenerator<Row> {
+  yield* rows;
+}
 
 type RawPage = Omit<PageRow, 'state'> & { state: number };
 
@@ -226,42 +219,6 @@ async function* runsOf(db: Database, filter: { project?: string; limit?: number 
     yield* rows;
     if (rows.length < size) return;
     after = rows[rows.length - 1].run;
-    left -= rows.length;
-  }
-}
-
-/** A row a host and port. Pages are counted once for all of them, into a table of this connection's own: there is no index by host. */
-async function* hostsOf(db: Database, filter: { project?: string; limit?: number }): AsyncGenerator<HostRow> {
-  const project = filter.project ?? null;
-  db.exec('DROP TABLE IF EXISTS temp.host_pages');
-  db.prepare(
-    `CREATE TEMP TABLE host_pages AS SELECT u.host_id, ${SITE} AS site, count(*) AS known_urls, ${COUNTS}
-     FROM url u JOIN project p ON p.id = u.project_id WHERE ? IS NULL OR p.name = ?
-     GROUP BY u.host_id, site ORDER BY u.host_id, site`,
-  ).run(project, project);
-  const read = db.prepare(
-    `SELECT c.rowid AS at, c.site AS host, c.known_urls, ${COUNTED},
-       COALESCE((SELECT sum(q.requests) FROM host_queue q JOIN project p ON p.id = q.project_id
-         WHERE q.host_id = h.id AND (? IS NULL OR p.name = ?)), 0) AS requests,
-       round(h.average_ms) AS average_ms, round(h.adaptive_ms) AS adaptive_delay_ms,
-       ${iso('h.not_before')} AS next_slot_at, ${iso('h.blocked_until')} AS blocked_until, h.consecutive_429, h.failures,
-       (SELECT r.status FROM robots_txt r WHERE r.host_id = h.id AND ${ROBOTS_SITE} IN (c.site, 'www.' || c.site)
-         ORDER BY r.fetched_at DESC LIMIT 1) AS robots_status,
-       (SELECT ${iso('max(r.fetched_at)')} FROM robots_txt r
-         WHERE r.host_id = h.id AND ${ROBOTS_SITE} IN (c.site, 'www.' || c.site)) AS robots_fetched_at,
-       (SELECT q.closed_reason FROM host_queue q JOIN project p ON p.id = q.project_id
-         WHERE q.host_id = h.id AND q.closed_reason IS NOT NULL AND (? IS NULL OR p.name = ?) LIMIT 1) AS closed
-     FROM temp.host_pages c JOIN host h ON h.id = c.host_id WHERE c.rowid > ? ORDER BY c.rowid LIMIT ?`,
-  );
-  let left = filter.limit ?? Number.POSITIVE_INFINITY;
-  for (let after = 0; left > 0; ) {
-    const size = Math.min(BATCH, left);
-    const rows = read.all(project, project, project, project, after, size) as (HostRow & { at: number })[];
-    for (const { at, ...row } of rows) {
-      after = at;
-      yield row;
-    }
-    if (rows.length < size) return;
     left -= rows.length;
   }
 }

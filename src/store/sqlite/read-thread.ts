@@ -39,6 +39,12 @@ async function answer(message: ToReader): Promise<void> {
   }
 }
 
+function weightOf(value: unknown): number {
+  if (Array.isArray(value)) return value.length;
+  // A batch of columns.
+  return (value as { rows?: unknown }).rows === undefined ? 1 : ROWS;
+}
+
 async function sayMore(): Promise<void> {
   const some: unknown[] = [];
   for (let weight = 0; weight < ROWS; ) {
@@ -48,7 +54,7 @@ async function sayMore(): Promise<void> {
       say({ rows: some, isLast: true });
       return;
     }
-    weight += Array.isArray(value) ? value.length : 1;
+    weight += weightOf(value);
     some.push(value);
   }
   say({ rows: some, isLast: false });

@@ -32,7 +32,7 @@ for (const id of tagIds('noscript dialog')) BOX_OF_TAG[id] = HIDDEN_BOX;
 for (const id of tagIds('main')) BOX_OF_TAG[id] = MAIN_BOX;
 
 /** Tags that begin and end a line, as browsers show it. Cells of a table stand side by side. */
-const LINES =
+export const LINES =
   'address article aside blockquote body br caption center dd details dialog dir div dl dt fieldset figcaption figure ' +
   'footer form h1 h2 h3 h4 h5 h6 header hgroup hr legend li listing main menu nav ol option optgroup p plaintext pre ' +
   'search section summary table tbody textarea tfoot thead tr ul xmp';

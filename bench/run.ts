@@ -9,6 +9,9 @@ import { scenario as incremental } from './incremental.ts';
 import { scenario as limited } from './limited.ts';
 import { failed, type Row, type Scenario, toMarkdown } from './scenario.ts';
 import { scenario as sitemap } from './sitemap.ts';
+import { scenario as sqlAttached } from './sql-attached.ts';
+import { scenario as sqlCrawl } from './sql-crawl.ts';
+import { scenario as sqlWriter } from './sql-writer.ts';
 import { scenario as terrain } from './terrain.ts';
 import { scenario as torture } from './torture.ts';
 import { scenario as projects } from './two-projects.ts';
@@ -26,6 +29,9 @@ const scenarios: Scenario[] = [
   terrain,
   sitemap,
   incremental,
+  sqlWriter,
+  sqlAttached,
+  sqlCrawl,
 ];
 
 async function runOne(scenario: Scenario, quick: boolean): Promise<Row[]> {

@@ -27,13 +27,16 @@ import type { Store } from './store/store-port.ts';
 export type { ToldChange } from './change/told-change.ts';
 export { type CheckedSettings, checkSettings, type SettingProblem } from './config/check-settings.ts';
 export type { SetBy } from './config/option-spec.ts';
+export type { JudgeUrls } from './crawl/discover/judge-urls.ts';
 export type {
   AfterParse,
+  BeforeSettle,
   ContentInput,
   ContentParser,
   PageCorrections,
   ParsedContent,
   ReadPage,
+  SettlingVisit,
 } from './crawl/parts.ts';
 /** A limit of open requests that several crawls of a program share. */
 export { createSlots as shareConnections, type Slots as Connections } from './crawl/run/slots.ts';
@@ -99,6 +102,17 @@ export type { Reclassified } from './project/reclassify.ts';
 export { type FullReport, reportOnRun as report } from './project/report-on-run.ts';
 export type { StorePlace } from './project/with-store.ts';
 export type { ScopeCandidate, ScopeRule, Verdict } from './scope/classify.ts';
+export { type OpenSqlRequest, openSql } from './sql/open-sql.ts';
+export type { ResultFormat } from './sql/output/result-format.ts';
+export type {
+  CrawlProgress,
+  RunScript,
+  SqlOutput,
+  SqlParameter,
+  SqlParameters,
+  SqlProgress,
+  SqlSession,
+} from './sql/sql-session.ts';
 export type { BodyStore } from './store/bodies.ts';
 export type { IndexKind } from './store/index-state.ts';
 export type {
@@ -206,8 +220,8 @@ export interface Crawl {
 
 export async function crawl(request: CrawlRequest): Promise<Crawl> {
   const { on, signal, connections, env, config: file, bodies, store, ...rest } = request;
-  const { scopeRules, priority, parsers, pacing, afterParse, tap, sinks, headers, cookies, ...options } =
-    rest;
+  const { scopeRules, priority, parsers, pacing, tap, sinks, headers, cookies, ...others } = rest;
+  const { afterParse, beforeSettle, judgeUrls, wantsHeaders, ...options } = others;
   const pairs = Object.entries(cookies ?? {}).map(([name, value]) => `${name}=${value}`);
   const sources = {
     env: env ?? process.env,
@@ -246,8 +260,7 @@ export async function crawl(request: CrawlRequest): Promise<Crawl> {
       scopeRules,
       priority,
       parsers,
-      afterParse,
-      tap,
+      ...{ afterParse, beforeSettle, judgeUrls, wantsHeaders, tap },
       pacing,
       sinks,
       store: typeof store === 'string' ? undefined : store,

@@ -88,6 +88,11 @@ describe('hyphenateFlags', () => {
       '--x_y',
     ]);
   });
+
+  it('changes no value that begins like a flag, such as a comment in SQL', () => {
+    const sql = '-- all_pages\nSELECT content_type FROM pages';
+    expect(hyphenateFlags(['sql', '-c', sql])).toEqual(['sql', '-c', sql]);
+  });
 });
 
 describe('throwUsageErrors', () => {

@@ -111,7 +111,8 @@ export function flagsBesideFile(command: Command): Record<string, unknown> {
 export function hyphenateFlags(args: readonly string[]): string[] {
   const end = args.indexOf('--');
   return args.map((arg, index) => {
-    if (!arg.startsWith('--') || (end !== -1 && index >= end)) return arg;
+    // A value may begin with two hyphens, too: a comment in SQL does.
+    if (!/^--[\w-]+(?:=|$)/.test(arg) || (end !== -1 && index >= end)) return arg;
     const [flag] = arg.split('=', 1);
     return flag.replaceAll('_', '-') + arg.slice(flag.length);
   });

@@ -56,6 +56,10 @@ const GROUPS: Record<string, Record<string, CommandEntry>> = {
       about: 'print the stored body of a page, or its text',
       load: async () => (await import('./cat.ts')).catCommand(),
     },
+    sql: {
+      about: 'crawl and ask in SQL: a DuckDB session with CRAWL',
+      load: async () => (await import('./sql.ts')).sqlCommand(),
+    },
     stats: {
       about: 'print the numbers of a database or project',
       load: async () => (await import('./stats.ts')).statsCommand(),

@@ -41,7 +41,7 @@ export interface RunScript {
   format: ResultFormat;
   output: SqlOutput;
   parameters?: SqlParameters;
-  /** Characters of a line, for tables. */
+  /** Characters of a line, for tables. Without it lines are as long as their values. */
   width?: number;
   /** After each statement: how long it took. */
   onStatement?: (statement: { text: string; milliseconds: number }) => void;
@@ -50,7 +50,8 @@ export interface RunScript {
 export interface SqlSession {
   /**
    * Runs the statements of a script in order and stops at the first error, which is thrown as a SumiError whose details have
-   * `line` and `column` where a place is known; what ran before stays. Resolves when the last statement has ended.
+   * `line` and `column` where a place is known; what ran before stays. Resolves when the last statement has ended. Scripts
+   * run one after another: one that is given meanwhile waits, and must not be waited for by the output of the first.
    */
   run(script: string, options: RunScript): Promise<void>;
   /** True when the text needs no more lines: it ends with a semicolon outside of quotes, or has no statement. */
@@ -60,6 +61,8 @@ export interface SqlSession {
   /** Ends the statement under way; `run` throws `sql-interrupted`. Without one nothing happens. */
   interrupt(): void;
   onProgress(listener: (progress: SqlProgress) => void): void;
+  /** What a person should hear, a line each, never part of a result: for example which columns a target table lacks. */
+  onNotice(listener: (line: string) => void): void;
   /** Waits for background crawls. */
   rest(): Promise<void>;
   /** Ends background crawls in good order (their runs go on later) and closes the file. */

@@ -34,10 +34,14 @@ export function stepsOf(text: string): Step[] {
 
 /** What differs from one run to the next: times, durations and rates. */
 export function withoutTimes(text: string): string {
-  return text
-    .replace(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, 'TIME')
-    .replace(/in [\d.]+ m?s \([\d.]+\/s\)/g, 'in SECONDS (RATE/s)')
-    .trimEnd();
+  return (
+    text
+      .replace(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, 'TIME')
+      .replace(/in [\d.]+ m?s \([\d.]+\/s\)/g, 'in SECONDS (RATE/s)')
+      // The last column of a CRAWL.
+      .replace(/│ +\d+\.\d{1,3} │$/gm, '│ SECONDS │')
+      .trimEnd()
+  );
 }
 
 export function runStep(command: string, folder: string, env: NodeJS.ProcessEnv): Promise<string> {

@@ -187,6 +187,28 @@ describe.skipIf(reason !== undefined)('the served versions of Node', () => {
       }
     });
 
+    it('crawls in SQL, goes on, and asks the table', async () => {
+      const sql = (script: string) => run('sql', 'web.duckdb', '--json', '-c', script);
+      const options = 'WITH (follow_links true, sitemaps never, default_crawl_delay 0, adaptive_delay false)';
+      const crawl = `CRAWL (SELECT '${site.url('/')}') INTO pages EXTRACT (css 'h1') ${options}`;
+      const [first] = JSON.parse(await sql(`${crawl} LIMIT 10`)) as { Count: number }[];
+      expect(first.Count).toBe(10);
+      const [rest] = JSON.parse(await sql(crawl)) as { Count: number }[];
+      expect(rest.Count).toBeGreaterThan(PAGES / 2);
+      const count =
+        'SELECT count(*) AS n, count(DISTINCT url) AS urls, count(body) AS bodies, count(h1) AS heads FROM pages';
+      const n = 10 + rest.Count;
+      expect(JSON.parse(await sql(count))).toEqual([{ n, urls: n, bodies: n, heads: n }]);
+      const asked = `SELECT count(*) AS n FROM crawl('${site.url('/')}', options := {sitemaps: 'never', default_crawl_delay: 0})`;
+      expect(JSON.parse(await sql(asked))).toEqual([{ n: 1 }]);
+      const attached =
+        "ATTACH 'web.duckdb.sumi' AS site (TYPE sumi); SELECT count(*) > 10 AS more FROM site.pages";
+      expect(JSON.parse(await sql(attached))).toEqual([{ more: true }]);
+      expect(JSON.parse(await run('audit', '--json', '--db', 'web.duckdb.sumi'))).toMatchObject({
+        violations: 0,
+      });
+    });
+
     it('imports the library', async () => {
       writeFileSync(
         join(project, 'program.js'),

@@ -9,17 +9,25 @@ export interface ResultColumn {
   type: DuckDBType;
 }
 
-/** One result on its way to text. The texts together are the whole result, its end of line included. */
+/**
+ * One result on its way to text. The texts together are the whole result, its end of line included. A chunk comes in
+ * pieces of bounded length, because its 2,048 rows of page bodies may be longer than the longest string there can be.
+ */
 export interface ResultWriter {
-  chunk(chunk: DuckDBDataChunk): string;
+  chunk(chunk: DuckDBDataChunk): Iterable<string>;
   end(): string;
 }
 
 export interface WriterOptions {
   format: ResultFormat;
   columns: readonly ResultColumn[];
-  /** Characters of a line, for tables. */
-  width: number;
+  /** Characters of a line, for tables. Without it, lines are as long as their values. */
+  width?: number;
+  /**
+   * The session's TimeZone, for TIMESTAMP WITH TIME ZONE; without it
+   * UTC.
+   */
+  timeZone?: string;
 }
 
 export type CreateResultWriter = (options: WriterOptions) => ResultWriter;

@@ -197,6 +197,30 @@ describe('the examples', () => {
     expect(lines[4]).toMatch(/^http:.*,new,content,/);
   });
 
+  it('13: a program crawls into a DuckDB table and asks it', async () => {
+    const [written, ...titles] = await runExample('13-sql.ts', site.url('/'));
+    expect(written).toBe('4 rows written, 0 of them with an error');
+    expect(titles).toHaveLength(4);
+    expect(titles[0]).toBe(`depth 0: ${graph.page(0).title}`);
+    expect(titles.slice(1).every((line) => line.startsWith('depth 1: '))).toBe(true);
+  });
+
+  it('14: a script crawls a list of sites and writes a copy for other programs', async () => {
+    ran.add('14-pages.sql');
+    const sumi = join(root, 'dist', 'sumi.js');
+    const list = `CREATE TABLE sites AS SELECT '${site.url('/')}' AS url`;
+    const script = join(root, 'examples', '14-pages.sql');
+    const lines = await run(process.execPath, [
+      ...[sumi, 'sql', 'list.duckdb', '--jsonl'],
+      ...['-c', list, '-f', script, '-c', "SELECT count(*) AS copied FROM 'pages.parquet'"],
+    ]);
+    expect(lines.map((line) => JSON.parse(line) as unknown)).toEqual([
+      expect.objectContaining({ Count: 4, new: 4, failed: 0 }),
+      { url: site.url('/'), state: 'Processed', heading: graph.page(0).title },
+      { copied: 4 },
+    ]);
+  });
+
   it('are all run here', () => {
     const files = readdirSync(join(root, 'examples')).filter((name) => /^\d\d-/.test(name));
     expect([...ran].sort()).toEqual(files.sort());

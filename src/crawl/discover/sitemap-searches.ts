@@ -34,7 +34,11 @@ export function searchesByHost(
   };
   for (const start of feeds) searchesOf(start).given.push({ start, depth: 'given', isFeed: true });
   for (const start of startUrls) {
-    if (start.meaning === 'page') continue;
+    if (start.meaning === 'page') {
+      // Without a scheme it has to be found first.
+      if (start.isBare) searchesOf(start).bare.push({ start, depth: 'page', isOffered: true });
+      continue;
+    }
     const { given, sites, bare } = searchesOf(start);
     const place = placeOf(start.fetchUrl);
     const search = sites.get(place);

@@ -25,7 +25,7 @@ function withNoise(html: string): string {
 
 const server = createServer((request, response) => {
   const path = request.url!.endsWith('/') ? `${request.url}index.html` : request.url!;
-  const file = join(folder, path);
+  const file = join(folder, decodeURIComponent(path));
   if (!existsSync(file)) {
     response.writeHead(404, { 'content-type': 'text/html' }).end('<title>Not found</title>');
     return;

@@ -79,7 +79,7 @@ async function crawlByCommand(start: string, more: (folder: string) => string[])
     const args = ['crawl', start, '--db', db, ...FLAGS, '--discover', 'links', '-q', ...more(folder)];
     const measured = await measureSumi(args);
     const opened = new Sqlite(db, { readonly: true });
-    const pages = opened.prepare(`SELECT count(*) FROM pages WHERE state = 'Processed'`).pluck().get();
+    const pages = opened.prepare(`SELECT count(*) FROM pages WHERE visited_at IS NOT NULL`).pluck().get();
     opened.close();
     return { ...measured, pages: pages as number };
   });

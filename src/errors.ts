@@ -602,13 +602,13 @@ export const ERRORS = {
   },
   'sql-syntax': {
     message: 'The SQL statement cannot be read: {problem}.',
-    hint: '{advice}',
+    hint: '{advice}.',
     exitCode: 2,
     httpStatus: 400,
   },
   'sql-failed': {
-    message: '{problem}',
-    hint: '{advice}',
+    message: '{problem}.',
+    hint: '{advice}.',
     exitCode: 1,
     httpStatus: 400,
   },
@@ -626,7 +626,7 @@ export const ERRORS = {
   },
   'sql-shell-command': {
     message: '{problem}.',
-    hint: '{advice}',
+    hint: '{advice}.',
     exitCode: 2,
     httpStatus: 400,
   },
@@ -650,7 +650,7 @@ export const ERRORS = {
   },
   'sql-not-duckdb': {
     message: '{file} is {found}; expected a DuckDB file, or a new name.',
-    hint: '{advice}',
+    hint: '{advice}.',
     exitCode: 4,
     httpStatus: 500,
   },
@@ -668,19 +668,19 @@ export const ERRORS = {
   },
   'sql-target': {
     message: 'A CRAWL cannot write into {table}: {problem}.',
-    hint: '{advice}',
+    hint: '{advice}.',
     exitCode: 2,
     httpStatus: 409,
   },
   'sql-target-column': {
     message: 'The column {column} of {table} is {found}; expected {expected}.',
-    hint: '{advice}',
+    hint: '{advice}.',
     exitCode: 2,
     httpStatus: 409,
   },
   'sql-target-lost': {
     message: 'The table {table} {what} while rows were written into it.',
-    hint: 'Every row up to then is kept. Run the same CRAWL again: it looks at the table anew and continues.',
+    hint: 'Every row up to then is kept. Run the same CRAWL again: it reads the table again and continues.',
     exitCode: 1,
     httpStatus: 409,
   },
@@ -692,7 +692,7 @@ export const ERRORS = {
   },
   'sql-condition': {
     message: 'The condition after WHERE cannot be used: {problem}.',
-    hint: '{advice}',
+    hint: '{advice}.',
     exitCode: 2,
     httpStatus: 400,
   },
@@ -701,6 +701,13 @@ export const ERRORS = {
     hint: 'Run it again. A CRAWL continues where it was stopped.',
     exitCode: 1,
     httpStatus: 409,
+  },
+  'sql-no-duckdb': {
+    message:
+      'DuckDB is not installed: the package @duckdb/node-api, or its binary for this machine, is missing.',
+    hint: 'Run `npm install` in the folder of Sumi-Ripple, without leaving out optional packages. Other commands work without it.',
+    exitCode: 4,
+    httpStatus: 500,
   },
   'sql-no-crawl': {
     message: 'No CRAWL INTO {target} is under way in this session.',
@@ -877,11 +884,13 @@ function withoutPassword(value: Detail): Detail {
 }
 
 function fill(template: string, details: Record<string, Detail>): string {
-  return template.replace(/\{(\w+)\}/g, (whole, name: string) => {
+  return template.replace(/\{(\w+)\}(\.?)/g, (whole, name: string, stop: string) => {
     const value = details[name];
     if (value === undefined) return whole;
-    // A reason is often a sentence of the system; ours would end in two full stops.
-    return name === 'reason' ? String(value).replace(/[.\s]+$/, '') : String(value);
+    // What is filled in is often a sentence of its own; ours would end in two full stops.
+    if (name === 'reason') return `${String(value).replace(/[.\s]+$/, '')}${stop}`;
+    const text = String(value);
+    return stop !== '' && /[.!?]$/.test(text) ? text : `${text}${stop}`;
   });
 }
 

@@ -14,7 +14,7 @@ Examples:
   sumi sql web.duckdb -c "CRAWL (SELECT 'https://example.com/') INTO pages"    one statement
   sumi sql web.duckdb -c "FROM pages" --json      results for programs, errors as JSON, too
   sumi sql web.duckdb -f nightly.sql              a script; also: sumi sql web.duckdb < nightly.sql
-  sumi sql web.duckdb --readonly --csv -c "SELECT url, title FROM pages" > pages.csv
+  sumi sql web.duckdb --readonly --csv -c "SELECT url FROM pages" > urls.csv
 Ctrl-C in the shell stops the statement under way, not the shell.
 A script stops at its first error; what ran before stays. docs/sql.md explains CRAWL.`;
 

@@ -51,6 +51,7 @@ const ARGUMENTS: Record<string, () => string[]> = {
   sitemap: () => [web.url('/sitemap.xml'), '--delay', '0'],
   forget: () => ['--older-than', '1d', '--yes'],
   copy: () => ['--from', 'sumi.db', '--to', `copied-${readdirSync(folder.path).length}.db`],
+  sql: () => ['-c', 'SELECT 1 AS a, 2 AS b'],
 };
 const WITH_FILE: Record<string, string> = { pages: 'parquet', export: 'parquet' };
 /** Those that crawl or work print events and summaries; reclassify and map need a map, and have tests of their own. */
@@ -121,7 +122,7 @@ describe('--format', () => {
     const list = ['table', 'json', 'jsonl', 'csv'];
     expect(promised).toMatchObject({
       ...{ stats: answer, why: answer, report: answer, audit: answer, config: answer, project: answer },
-      ...{ links: list, hosts: list, runs: list, pages: [...list, 'parquet'] },
+      ...{ links: list, hosts: list, runs: list, pages: [...list, 'parquet'], sql: [...list, 'markdown'] },
     });
     for (const name of ['crawl', 'watch', 'worker', 'cat', 'resume', 'demo'])
       expect(promised[name]).toBeUndefined();

@@ -18,6 +18,7 @@ const COMMANDS = [
   'reclassify',
   'index',
   'sitemap',
+  'sql',
   'hosts',
   'runs',
   'worker',
@@ -72,7 +73,7 @@ describe('help', () => {
   });
 
   it('shows --store beside --db in every command that has a store', async () => {
-    for (const name of COMMANDS.filter((name) => name !== 'demo' && name !== 'copy' && name !== 'worker')) {
+    for (const name of COMMANDS.filter((name) => !['demo', 'copy', 'worker', 'sql'].includes(name))) {
       const { stdout } = await sumi([name, '--help']);
       expect([name, stdout]).toEqual([
         name,
@@ -129,7 +130,9 @@ describe('help for who is new', () => {
       for (const [flag, entry] of flagsOf(text)) {
         const isOwn =
           (['changes', 'compare', 'export'].includes(command) && flag === 'format') ||
-          ['sitemap fresh', 'report json', 'audit json', 'copy json'].includes(`${command} ${flag}`);
+          ['sitemap fresh', 'report json', 'audit json', 'copy json', 'sql json'].includes(
+            `${command} ${flag}`,
+          );
         const name = flag.replace(/^no-/, '');
         if (!isOptionName(name) || isOwn) continue;
         if (/without (it|them)\b/i.test(OPTIONS[name].doc)) continue;

@@ -203,6 +203,28 @@ describe('CRAWL', () => {
     expect([web.requestsTo('/a').length, web.requestsTo('/b').length]).toEqual([2, 1]);
   });
 
+  it('keeps a row that was read when its page fails for the moment, and counts the failure', async () => {
+    let isUp = true;
+    const flaky: Handler = ({ response }) =>
+      response
+        .writeHead(isUp ? 200 : 503, { 'content-type': 'text/html' })
+        .end(isUp ? '<title>A</title>' : '');
+    const sitemap: Handler = ({ response, url }) =>
+      response
+        .writeHead(200, { 'content-type': 'application/xml' })
+        .end(urlset(`<url><loc>${url('/a')}</loc><lastmod>2022-02-02</lastmod></url>`));
+    const web = await bench.web({ pages: { '/a': flaky, '/sitemap.xml': sitemap } });
+    const sql = await bench.open();
+    const statement = `CRAWL (SELECT '${web.url('/')}') INTO t WITH (${QUICK}, update_stale true, max_retries 0)`;
+    await sql.rows(statement);
+    await sql.rows("UPDATE t SET crawl_time = '2021-01-01'");
+    isUp = false;
+    expect(await sql.rows(statement)).toMatchObject([{ Count: 0, updated: 0, failed: 1 }]);
+    expect(await sql.rows('SELECT http_status, title FROM t')).toEqual([{ http_status: 200, title: 'A' }]);
+    isUp = true;
+    expect(await sql.rows(statement)).toMatchObject([{ Count: 0, unchanged: 1 }]);
+  });
+
   it('leads a redirect on: the source has its target, the target has the content', async () => {
     const web = await bench.web({
       pages: {

@@ -8,7 +8,7 @@ import type { CrawlRow } from '../table/crawl-row.ts';
 import type { Written } from '../thread/messages.ts';
 import type { BodyPlace } from './body-room.ts';
 import type { KnownRows } from './known-rows.ts';
-import { isPassing } from './row-of-visit.ts';
+import { errorTypeOf, isPassing } from './row-of-visit.ts';
 
 /** Rows wait for others as long as these come one after the other. */
 const QUIET_MS = 10;
@@ -188,9 +188,15 @@ export function createRowSink(request: SinkRequest): RowSink {
   }
 
   const keep: BeforeSettle = (visit) => {
-    const isForbidden = visit.outcome === null && visit.reason?.startsWith('robots:') === true;
-    if (isForbidden && !logsSkipped) {
+    const { state, reason, failure, statusCode: httpStatus } = visit;
+    const errorType = errorTypeOf({ state, reason, failure, httpStatus });
+    if (errorType === 'robots_disallowed' && !logsSkipped) {
       counts.skipped++;
+      return 'settle';
+    }
+    // What was read before is worth more than a failure that may be over soon: the row stays, and its time.
+    if (isPassing(errorType) && known.standing(visit.url) === 'known') {
+      counts.failed++;
       return 'settle';
     }
     const isAsBefore = visit.outcome === 'unchanged' && !visit.hasFacts;

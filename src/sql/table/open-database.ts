@@ -8,6 +8,7 @@ import { existsSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { type DuckDBConnection, DuckDBInstance } from '@duckdb/node-api';
 import { sumiError } from '../../errors.ts';
+import { LEAST_CHECKPOINT_MB, ROWS_OF_GROUP } from './checkpoint-size.ts';
 import { claimFile } from './claim-file.ts';
 import { noFolder, toOpenError } from './open-error.ts';
 import { quoteName, quoteText } from './quote-name.ts';
@@ -16,10 +17,8 @@ const IN_MEMORY = ':memory:';
 /** The catalog of an instance in memory: a file of that name is called like one named after a reserved word. */
 const MEMORY_CATALOG = 'memory';
 /** A checkpoint writes the open row group again: small ones make that cheap. */
-const ROW_GROUP_SIZE = 4096;
 /** The first that has zstd. */
 const STORAGE_VERSION = 'v1.2.0';
-const CHECKPOINT_THRESHOLD = '64MB';
 
 export interface DatabaseRequest {
   /** Null or `:memory:`: nothing is kept. */
@@ -35,6 +34,8 @@ export interface OpenDatabase {
   readonly file: string | null;
   /** A connection that begins in the file. */
   connect(): Promise<DuckDBConnection>;
+  /** How much log is gathered before it is written into the file. */
+  setCheckpoint(size: string): Promise<void>;
   /** Ends all connections made here and gives the file free. */
   close(): Promise<void>;
 }
@@ -73,12 +74,12 @@ function checkPath(file: string, isReadOnly: boolean): void {
 async function attach(instance: DuckDBInstance, file: string, isReadOnly: boolean): Promise<string> {
   const isNew = !existsSync(file);
   // With its type, so that no name and no content makes DuckDB look for an extension.
-  const options = ['TYPE duckdb', `ROW_GROUP_SIZE ${ROW_GROUP_SIZE}`];
+  const options = ['TYPE duckdb', `ROW_GROUP_SIZE ${ROWS_OF_GROUP}`];
   if (isNew) options.push(`STORAGE_VERSION ${quoteText(STORAGE_VERSION)}`);
   if (isReadOnly) options.push('READ_ONLY');
   const connection = await instance.connect();
   try {
-    await connection.run(`SET GLOBAL checkpoint_threshold = ${quoteText(CHECKPOINT_THRESHOLD)}`);
+    await connection.run(`SET GLOBAL checkpoint_threshold = ${quoteText(`${LEAST_CHECKPOINT_MB}MB`)}`);
     const path = quoteText(resolve(file));
     const attachAs = (name: string) => connection.run(`ATTACH ${path}${name} (${options.join(', ')})`);
     try {
@@ -126,6 +127,14 @@ function openWith(instance: DuckDBInstance, attached: Attached | null): OpenData
       // With its schema: a file may be called `main`.
       if (attached !== null) await connection.run(`USE ${quoteName(attached.catalog, 'main')}`);
       return connection;
+    },
+    async setCheckpoint(size) {
+      const connection = await instance.connect();
+      try {
+        await connection.run(`SET GLOBAL checkpoint_threshold = ${quoteText(size)}`);
+      } finally {
+        connection.closeSync();
+      }
     },
     async close() {
       for (const connection of connections) connection.closeSync();

@@ -5,6 +5,8 @@
  */
 import { parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads';
 import { packError } from '../../primitives/travelling-error.ts';
+import { createCheckpointSize } from '../table/checkpoint-size.ts';
+import type { CrawlRow } from '../table/crawl-row.ts';
 import {
   type FromThread,
   type RowTask,
@@ -34,7 +36,11 @@ type RowWorkers = {
 
 /** None of it needs the event loop, but for a condition that calls functions of ours. */
 const ROW_WORK: RowWorkers = {
-  append: (crawl, given) => state.writerOf(crawl).append(given),
+  append(crawl, given) {
+    const written = state.writerOf(crawl).append(given);
+    growCheckpoints(given);
+    return written;
+  },
   replace: (crawl, given) => state.writerOf(crawl).replace(given),
   touch(crawl, { urls, at }) {
     state.writerOf(crawl).touch(urls, at);
@@ -42,6 +48,15 @@ const ROW_WORK: RowWorkers = {
   },
   judge: (crawl, urls) => state.crawlOf(crawl).condition!.judge(urls),
 };
+
+const checkpoints = createCheckpointSize();
+
+function growCheckpoints(rows: readonly CrawlRow[]): void {
+  const bytes = rows.reduce((sum, { body, text }) => sum + (body?.length ?? 0) + (text?.length ?? 0), 0);
+  const sizeMb = checkpoints.note(rows.length, bytes);
+  // Rows do not wait for it, and with a smaller size they are written all the same.
+  if (sizeMb !== null) state.database!.setCheckpoint(`${sizeMb}MB`).catch(() => {});
+}
 
 function workOnRows({ task, crawl, verb, args, buffers }: RowTask): void {
   const finish = (answer: unknown) =>

@@ -3,12 +3,17 @@
  * on a channel of their own. When the thread ends, all who wait hear why.
  */
 import { MessageChannel } from 'node:worker_threads';
+import { sumiError } from '../../errors.ts';
 import { startThread } from '../../primitives/start-thread.ts';
 import { unpackError } from '../../primitives/travelling-error.ts';
 import { type FeedMakers, serveFeeds } from '../feeds/serve-feeds.ts';
 import { type FromThread, type RowTaskDone, type RowWork, SIGNAL, type ToThread } from './messages.ts';
 
 const FILE = { from: import.meta.url, source: './duckdb-thread.ts', built: 'duckdb-thread.js' };
+
+/** The package is optional: there is no binary for every machine. */
+const withoutDuckDb = ({ message }: Error) =>
+  /Cannot find (?:module|package) '@duckdb|Error loading duckdb/.test(message);
 
 export interface ThreadClient {
   ask<Answer>(verb: string, args?: unknown): Promise<Answer>;
@@ -116,7 +121,7 @@ export function startDuckThread({ makers, onProgress }: ThreadRequest): ThreadCl
     if ('error' in message) return settle(message.id)?.reject(unpackError(message.error));
     settle(message.id)?.resolve(message.answer as never);
   });
-  worker.on('error', end);
+  worker.on('error', (error) => end(withoutDuckDb(error) ? sumiError('sql-no-duckdb', {}, error) : error));
   worker.on('exit', () => end(new Error('the DuckDB thread has ended')));
   rows.port1.on('message', (message: RowTaskDone) => {
     const task = tasks.get(message.task);

@@ -60,8 +60,7 @@ export async function openSql({ file, isReadOnly = false }: OpenSqlRequest = {})
     await thread.ask('open', { file: path, isReadOnly });
     settings = { defaultThreads: (await readSettings()).threads as number };
   } catch (error) {
-    await thread.close();
-    release();
+    await thread.close().finally(release);
     throw error;
   }
   const crawls = createCrawls({
@@ -80,6 +79,7 @@ export async function openSql({ file, isReadOnly = false }: OpenSqlRequest = {})
   /** Scripts run one after another: a second statement on DuckDB's connection would cut off the result of the first. */
   let before: Promise<unknown> = Promise.resolve();
   let waiting = 0;
+  let closed: Promise<void> | null = null;
 
   async function runOne(text: string, run: Pick<StatementRun, 'options'>): Promise<void> {
     const statementRun: StatementRun = {
@@ -122,7 +122,11 @@ export async function openSql({ file, isReadOnly = false }: OpenSqlRequest = {})
       return turn;
     },
     isComplete,
-    complete: (text) => thread.ask('complete', { text }),
+    async complete(text) {
+      // On the connection that a statement uses, a question would cut off its result.
+      if (waiting > 0) return { words: [], start: text.length };
+      return thread.ask('complete', { text });
+    },
     interrupt() {
       isInterrupted = true;
       if (current === null) return;
@@ -137,22 +141,29 @@ export async function openSql({ file, isReadOnly = false }: OpenSqlRequest = {})
       noticeListener = given;
     },
     rest: () => crawls.rest(),
-    async close() {
-      isClosing = true;
-      session.interrupt();
-      try {
-        await crawls.close();
-        // A connection that is closed in the middle of a query waits for it, and the interrupt is never heard.
-        await before;
-        // A CRAWL that was being planned meanwhile.
-        await crawls.close();
-        await thread.close();
-        await feeds.rest();
-        await sidecar.close();
-      } finally {
-        release();
-      }
+    close() {
+      closed ??= close();
+      return closed;
     },
   };
+
+  async function close(): Promise<void> {
+    isClosing = true;
+    session.interrupt();
+    try {
+      await crawls.close();
+      // A connection that is closed in the middle of a query waits for it, and the interrupt is never heard.
+      await before;
+      // A CRAWL that was being planned meanwhile.
+      await crawls.close();
+      await thread.close();
+    } finally {
+      try {
+        await feeds.rest();
+      } finally {
+        await sidecar.close().finally(release);
+      }
+    }
+  }
   return session;
 }

@@ -105,6 +105,8 @@ export function createRunners({ thread, crawls, tell, notify, readSettings }: Ru
 
   async function waitForEnd({ listed, ended }: StartedCrawl, run: StatementRun): Promise<void> {
     run.onInterrupt = () => listed.stop();
+    // It may have come while the crawl was being begun.
+    if (run.isInterrupted) listed.stop();
     const { sink, seconds } = await ended;
     if (run.isInterrupted) throw sumiError('sql-interrupted');
     const { counts, written } = sink;

@@ -16,6 +16,7 @@ const {
   ContentMismatch,
   Skipped,
   Gone,
+  DepthExceeded,
 } = PAGE_STATES;
 
 const ANSWERED: ReadonlySet<PageStateCode> = new Set([
@@ -23,7 +24,7 @@ const ANSWERED: ReadonlySet<PageStateCode> = new Set([
 ]);
 
 /** Skipped by something that this statement may see otherwise. */
-const BY_STATEMENT = /^(limit|where|table):/;
+const BY_STATEMENT = /^(limit|where|table|robots|depth):/;
 
 export interface DueRules {
   known: KnownRows;
@@ -41,7 +42,8 @@ export function createDue(rules: DueRules): (page: KnownPage) => boolean {
     if (state === PAGE_STATES.Queued || known.standing(url) === 'known') return false;
     const isAnswered = ANSWERED.has(state);
     if (isInput(url) && (isAnswered || !isSite(url))) return true;
-    if (!isAnswered && !(state === Skipped && BY_STATEMENT.test(reason ?? ''))) return false;
+    if (!isAnswered && !((state === Skipped || state === DepthExceeded) && BY_STATEMENT.test(reason ?? '')))
+      return false;
     return followsLinks || isNamedBySitemap(url);
   };
 }

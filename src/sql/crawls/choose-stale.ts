@@ -23,6 +23,8 @@ export interface StaleRequest {
   side: ReadSide;
   project: string;
   known: KnownRows;
+  /** Written by this statement. */
+  renewed: KnownRows;
   /** Of the statement's input. */
   hosts: ReadonlySet<string>;
   where: Where;
@@ -41,12 +43,13 @@ export function isStale(
 
 /** The URLs, as a table that answers `known` for them. */
 export async function findStale(request: StaleRequest): Promise<KnownRows> {
-  const { side, project, known, hosts, where, now } = request;
+  const { side, project, known, renewed, hosts, where, now } = request;
   const stale = new KnownRows();
   for await (const entries of side.sitemapEntries({ project })) {
     const urls = entries.flatMap((entry) => {
       const crawledAt = known.crawledAt(entry.url);
-      const isOld = crawledAt !== null && isStale(entry, crawledAt, now);
+      const isOld =
+        crawledAt !== null && renewed.standing(entry.url) === 'new' && isStale(entry, crawledAt, now);
       return isOld && hosts.has(new URL(entry.url).host) ? [entry.url] : [];
     });
     const isWanted = await where.judge(urls);

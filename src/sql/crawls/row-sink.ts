@@ -43,6 +43,8 @@ export interface SinkRequest {
   limit: number | null;
   logsSkipped: boolean;
   onLimit: () => void;
+  /** Hears of each URL whose row is new or was renewed. */
+  onWritten?: (url: string) => void;
 }
 
 export interface RowSink {
@@ -73,7 +75,7 @@ interface Waiting {
 const MOST_REFUSED_TOLD = 20;
 
 export function createRowSink(request: SinkRequest): RowSink {
-  const { target, known, toRow, batchSize, limit, logsSkipped, onLimit } = request;
+  const { target, known, toRow, batchSize, limit, logsSkipped, onLimit, onWritten } = request;
   const counts: RowCounts = { new: 0, updated: 0, unchanged: 0, failed: 0, skipped: 0 };
   const refused: { url: string; error: string }[] = [];
   let refusedCount = 0;
@@ -148,6 +150,7 @@ export function createRowSink(request: SinkRequest): RowSink {
       );
       for (const { url, at: time, waiting } of batch) {
         known.set(url, false, time);
+        onWritten?.(url);
         counts.unchanged++;
         waiting.resolve('settle');
       }
@@ -164,6 +167,7 @@ export function createRowSink(request: SinkRequest): RowSink {
     else if (isNew) counts.new++;
     else counts.updated++;
     known.set(row.url, isPassing(row.errorType), row.crawlTime);
+    onWritten?.(row.url);
   }
 
   function refuse(url: string, error: string): void {

@@ -62,6 +62,8 @@ export function runCrawlStatement(run: CrawlRun): RunningCrawl {
   // LIMIT 0: nothing is requested for nothing.
   let isStopped = limit === 0;
   const totals = { pages: 0, waiting: 0 };
+  /** What this statement has written: it is up to date. */
+  const renewed = new KnownRows();
   const runIds = new Set<number>();
   const stop = () => {
     isStopped = true;
@@ -97,6 +99,7 @@ export function runCrawlStatement(run: CrawlRun): RunningCrawl {
         side,
         project,
         known,
+        renewed,
         hosts,
         where: parts.where,
         now: store.clock.now(),
@@ -136,6 +139,7 @@ export function runCrawlStatement(run: CrawlRun): RunningCrawl {
         batchSize: plan.own.batchSize,
         logsSkipped: plan.own.logSkipped,
         onLimit: stop,
+        onWritten: plan.own.updateStale ? (url) => renewed.set(url, false, 0) : undefined,
       });
       const store = await run.openStore();
       await writeInvalid(plan, sink, known, store.clock.now());

@@ -47,8 +47,8 @@ export async function openDatabase({ file, isReadOnly }: DatabaseRequest): Promi
   let instance: DuckDBInstance | null = null;
   try {
     instance = await DuckDBInstance.create(IN_MEMORY);
-    const catalog = await attach(instance, file, isReadOnly);
-    return openWith(instance, { file, catalog, release });
+    const attached = await attach(instance, file, isReadOnly);
+    return openWith(instance, { file, ...attached, release });
   } catch (error) {
     instance?.closeSync();
     release();
@@ -71,7 +71,11 @@ function checkPath(file: string, isReadOnly: boolean): void {
 }
 
 /** Gives the name that the file has in SQL. */
-async function attach(instance: DuckDBInstance, file: string, isReadOnly: boolean): Promise<string> {
+async function attach(
+  instance: DuckDBInstance,
+  file: string,
+  isReadOnly: boolean,
+): Promise<Pick<Attached, 'catalog' | 'checkpoint'>> {
   const isNew = !existsSync(file);
   // With its type, so that no name and no content makes DuckDB look for an extension.
   const options = ['TYPE duckdb', `ROW_GROUP_SIZE ${ROWS_OF_GROUP}`];
@@ -91,7 +95,10 @@ async function attach(instance: DuckDBInstance, file: string, isReadOnly: boolea
     const found = await connection.runAndReadAll(
       'SELECT database_name FROM duckdb_databases() WHERE path IS NOT NULL AND NOT internal',
     );
-    return found.getRowsJS()[0][0] as string;
+    return {
+      catalog: found.getRowsJS()[0][0] as string,
+      checkpoint: await shownCheckpoint(connection),
+    };
   } finally {
     connection.closeSync();
   }
@@ -109,14 +116,23 @@ async function detach(instance: DuckDBInstance, catalog: string): Promise<void> 
   }
 }
 
+/** As DuckDB shows it, in another unit than it was set. */
+async function shownCheckpoint(connection: DuckDBConnection): Promise<string> {
+  const found = await connection.runAndReadAll("SELECT current_setting('checkpoint_threshold')");
+  return found.getRows()[0][0] as string;
+}
+
 interface Attached {
   file: string;
   catalog: string;
+  checkpoint: string;
   release: () => void;
 }
 
 function openWith(instance: DuckDBInstance, attached: Attached | null): OpenDatabase {
   const connections = new Set<DuckDBConnection>();
+  /** As DuckDB shows what was set here. */
+  let checkpoint = attached?.checkpoint ?? null;
   return {
     instance,
     catalog: attached?.catalog ?? MEMORY_CATALOG,
@@ -131,7 +147,10 @@ function openWith(instance: DuckDBInstance, attached: Attached | null): OpenData
     async setCheckpoint(size) {
       const connection = await instance.connect();
       try {
+        // What the user has set stays.
+        if ((await shownCheckpoint(connection)) !== checkpoint) return;
         await connection.run(`SET GLOBAL checkpoint_threshold = ${quoteText(size)}`);
+        checkpoint = await shownCheckpoint(connection);
       } finally {
         connection.closeSync();
       }

@@ -21,7 +21,9 @@ export interface ReadingRequest {
 export interface Reading {
   /** After the last row; throws when there should be more. */
   expectWhole(rows: number): Promise<void>;
-  /** However it ended. */
+  /** Keeps what the statement did; throws when that cannot be. */
+  keep(): Promise<void>;
+  /** However it ended; what is not kept is undone. */
   end(): Promise<void>;
 }
 
@@ -44,11 +46,17 @@ export async function beginReading(
   const isWatched = isInTransaction || isOurs;
   if (isOurs) await connection.run('BEGIN');
 
+  async function keep(): Promise<void> {
+    if (!isOurs) return;
+    await connection.run('COMMIT');
+    isOurs = false;
+  }
+
   async function end(): Promise<void> {
     if (!isOurs) return;
     isOurs = false;
-    // One that has failed is rolled back by it.
-    await connection.run('COMMIT').catch(() => connection.run('ROLLBACK').catch(() => {}));
+    // One that DuckDB has ended itself is no more.
+    await connection.run('ROLLBACK').catch(() => {});
   }
 
   async function findCause(): Promise<Error | null> {
@@ -69,6 +77,7 @@ export async function beginReading(
   }
 
   return {
+    keep,
     end,
     async expectWhole(rows) {
       if (!isWatched) return;

@@ -8,7 +8,7 @@ import { createResultWriter } from '../output/create-result-writer.ts';
 import type { ResultFormat } from '../output/result-format.ts';
 import type { SqlParameters } from '../sql-session.ts';
 import { toSqlError } from './duckdb-errors.ts';
-import { beginReading } from './reading.ts';
+import { beginReading, type Reading } from './reading.ts';
 import { typedParameters } from './typed-parameters.ts';
 
 /** How often a statement under way is looked at: whether it is to end, and how far it is. */
@@ -72,7 +72,7 @@ export async function runStatement(
   const { text, parameters, format, width, usesWeb } = request;
   await setFlow(connection, flow, usesWeb);
   const timeZone = await timeZoneOf(connection, flow);
-  const reading = await beginReading(connection, request, latestError);
+  let reading: Reading | null = null;
   const look = setInterval(() => {
     if (isInterrupted()) connection.interrupt();
     else {
@@ -81,8 +81,12 @@ export async function runStatement(
     }
   }, LOOK_MS);
   try {
+    reading = await beginReading(connection, request, latestError);
     const result = await connection.stream(text, ...typedParameters(parameters));
-    if (result.returnType !== ResultReturnType.QUERY_RESULT) return { rows: null };
+    if (result.returnType !== ResultReturnType.QUERY_RESULT) {
+      await reading.keep();
+      return { rows: null };
+    }
     const types = result.columnTypes();
     const columns = result.columnNames().map((name, at) => ({ name, type: types[at] }));
     const writer = createResultWriter({ format, columns, width, timeZone });
@@ -94,13 +98,14 @@ export async function runStatement(
     // DuckDB ends a stream that is interrupted as if it were whole.
     if (isInterrupted()) throw sumiError('sql-interrupted');
     await reading.expectWhole(rows);
+    await reading.keep();
     await tell(writer.end());
     return { rows };
   } catch (error) {
     throw toSqlError(error, text, errorOf);
   } finally {
     clearInterval(look);
-    await reading.end();
+    await reading?.end();
     if (SETS_TIME_ZONE.test(text)) flow.timeZone = null;
     onProgress(null);
   }

@@ -15,6 +15,14 @@ const FILE = { from: import.meta.url, source: './duckdb-thread.ts', built: 'duck
 const withoutDuckDb = ({ message }: Error) =>
   /Cannot find (?:module|package) '@duckdb|Error loading duckdb/.test(message);
 
+function giveUpLater(): Pick<Waiter, 'givenUp' | 'giveUp'> {
+  let giveUp = () => {};
+  const givenUp = new Promise<void>((resolve) => {
+    giveUp = resolve;
+  });
+  return { givenUp, giveUp };
+}
+
 export interface ThreadClient {
   ask<Answer>(verb: string, args?: unknown): Promise<Answer>;
   /** Each piece is taken before the next one is made. */
@@ -44,6 +52,9 @@ export interface HandOver {
 const NOTHING: HandOver = { buffers: [], giveBack: () => {} };
 
 interface Waiter {
+  /** Resolves when the statement is interrupted. */
+  givenUp: Promise<void>;
+  giveUp: () => void;
   /** What is interrupted when its pieces are no longer wanted. */
   statement: number | null;
   take: (piece: unknown) => void | Promise<void>;
@@ -95,7 +106,8 @@ export function startDuckThread({ makers, onProgress }: ThreadRequest): ThreadCl
     const waiter = waiting.get(id);
     if (waiter === undefined) return;
     try {
-      await waiter.take(piece);
+      // Who does not take it may be told that the statement is to end.
+      await Promise.race([waiter.take(piece), waiter.givenUp]);
     } catch (error) {
       // Whoever asked wants no more of it: the statement is ended, and they hear it when it has.
       const { reject, statement } = waiter;
@@ -143,6 +155,7 @@ export function startDuckThread({ makers, onProgress }: ThreadRequest): ThreadCl
         const { statement = null } = (args ?? {}) as { statement?: number };
         waiting.set(id, {
           statement,
+          ...giveUpLater(),
           take: take as Waiter['take'],
           resolve: resolve as Waiter['resolve'],
           reject,
@@ -162,6 +175,8 @@ export function startDuckThread({ makers, onProgress }: ThreadRequest): ThreadCl
       });
     },
     interrupt(statement) {
+      for (const waiter of waiting.values())
+        if (waiter.statement !== null && waiter.statement <= statement) waiter.giveUp();
       if (Atomics.load(signal, SIGNAL.interrupted) < statement)
         Atomics.store(signal, SIGNAL.interrupted, statement);
       wake();

@@ -48,7 +48,7 @@ describe('an error of SQL', () => {
     });
     const text = renderError(error, 'SELECT \u001b[2J');
     expect(text).not.toContain('\u001b');
-    expect(text).toContain('sumi: no table  [31mx\n      or view\n');
+    expect(text).toContain('sumi: no table  [31mx\n      or view.\n');
   });
 
   it('is an object for programs', () => {

@@ -313,6 +313,8 @@ const UNFOUND = 'whoever looked for more pages left before all were found; the r
 const IS_OPEN: ReadonlySet<string> = new Set(['running', 'paused', 'stopped']);
 
 /** Ends the run, unless others are still at work on it and nothing says that it is over. */
+const HAS_LEFT = 'UPDATE worker SET ended_at = $2 WHERE id = $1';
+
 export async function finishRun(
   session: Session,
   status: RunEnd,
@@ -327,7 +329,11 @@ export async function finishRun(
       [session.runId],
     );
     if (!IS_OPEN.has(run.status)) return run.status;
-    if (status !== 'completed' && (await hasOthers(tx, session, now))) return 'running';
+    if (status !== 'completed' && (await hasOthers(tx, session, now))) {
+      // Two that leave at the same time must not leave it to each other: it is the last one's to say how the run ended.
+      await ask(tx, HAS_LEFT, [session.owner, Math.round(now)]);
+      return 'running';
+    }
     const { runId } = session;
     const isCut = run.status !== 'stopped' && status !== 'interrupted' && (await hasUnfound(tx, session));
     // An order to stop stands, whatever the workers found meanwhile.

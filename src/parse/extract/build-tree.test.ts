@@ -8,7 +8,7 @@ import { htmlOf } from './html-of.ts';
 import { attributeOf, DEEPEST, MOST_NODES, type PageElement, type PageNode } from './page-tree.ts';
 import { textOf } from './text-of.ts';
 
-const seed = Number(process.env.SUMI_SEED ?? Date.now() % 1_000_000_007);
+const seed = Number(process.env.SUMI_SEED ?? 20_261_119);
 const PAGES = 250;
 const BROKEN_PAGES = 300;
 
@@ -66,7 +66,7 @@ describe(`the tree of a page, judged by parse5 (SUMI_SEED=${seed})`, () => {
     }
   });
 
-  it('has the elements of broken pages in the same order, but for few pages', () => {
+  it('has the elements of broken pages, but for few pages', () => {
     const random = seededRandom(seed + 1);
     let same = 0;
     for (let i = 0; i < BROKEN_PAGES; i++) {

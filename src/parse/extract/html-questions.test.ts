@@ -200,7 +200,7 @@ describe('documents that are asked several times', () => {
   });
 
   it('give the same answers as if each question had come first', () => {
-    const seed = Number(process.env.SUMI_SEED ?? Date.now() % 1_000_000_007);
+    const seed = Number(process.env.SUMI_SEED ?? 20_261_119);
     const random = seededRandom(seed);
     const pages = Array.from({ length: 12 }, () => randomPage(random));
     for (let i = 0; i < 60; i++) {

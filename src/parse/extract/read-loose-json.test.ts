@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { seededRandom } from '../../../test/seeded-random.ts';
 import { type JsonValue, readLooseJson } from './read-loose-json.ts';
 
-const seed = Number(process.env.SUMI_SEED ?? Date.now() % 1_000_000_007);
+const seed = Number(process.env.SUMI_SEED ?? 20_261_119);
 
 describe('JSON of web pages', () => {
   it.each<[string, JsonValue]>([

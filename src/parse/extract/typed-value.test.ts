@@ -110,7 +110,7 @@ describe('a value of a page', () => {
   });
 
   it('is the number that was written, in every type that can hold it', () => {
-    const seed = Number(process.env.SUMI_SEED ?? Date.now() % 1_000_000_007);
+    const seed = Number(process.env.SUMI_SEED ?? 20_261_119);
     const random = seededRandom(seed);
     for (let i = 0; i < 2000; i++) {
       const cents = BigInt(random.below(1e9)) * (random.below(2) === 0 ? 1n : -1n);

@@ -29,7 +29,7 @@ export interface Settlement {
   touch: PageTouch | null;
   /** The visit's line of history; null while the page is queued again. Its outcome is the page's `change`. */
   visit: VisitRecord | null;
-  /** What changed since the last visit, and 003's numbers after it. */
+  /** What changed since the last visit, and the numbers of changes after it. */
   change: PageChange | null;
   changeFrequency: number;
   changesDetected: number;

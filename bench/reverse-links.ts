@@ -24,7 +24,7 @@ const openStore = () =>
 /** Half of the links go to the first hundredth of the pages, as menus do. */
 function fill(): void {
   const db = new Sqlite(path);
-  db.exec(`BEGIN; INSERT INTO project VALUES (1, 'p', 0, NULL, NULL, 0);
+  db.exec(`BEGIN; INSERT INTO project (id, name, created_at) VALUES (1, 'p', 0);
     INSERT INTO host (id, name) VALUES (1, 'a.test');
     INSERT INTO run (project_id, started_at, finished_at, status, config_hash, config) VALUES (1, 0, 1, 'completed', '', '{}')`);
   const putPage = db.prepare(

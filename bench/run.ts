@@ -7,7 +7,9 @@ import { scenario as frontier } from './frontier.ts';
 import { scenario as growth } from './growth.ts';
 import { scenario as incremental } from './incremental.ts';
 import { scenario as limited } from './limited.ts';
+import { scenario as lists } from './lists.ts';
 import { failed, type Row, type Scenario, toMarkdown } from './scenario.ts';
+import { scenario as service } from './serve.ts';
 import { scenario as sitemap } from './sitemap.ts';
 import { scenario as sqlAttached } from './sql-attached.ts';
 import { scenario as sqlCrawl } from './sql-crawl.ts';
@@ -29,9 +31,11 @@ const scenarios: Scenario[] = [
   terrain,
   sitemap,
   incremental,
+  lists,
   sqlWriter,
   sqlAttached,
   sqlCrawl,
+  service,
 ];
 
 async function runOne(scenario: Scenario, quick: boolean): Promise<Row[]> {

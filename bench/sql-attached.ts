@@ -29,7 +29,7 @@ async function makeFile(path: string, pages: number): Promise<void> {
   };
   await (await openSqliteStore({ path, clock: systemClock, onFailure })).close();
   const db = new Sqlite(path);
-  db.exec(`BEGIN; INSERT INTO project VALUES (1, 'p', 0, NULL, NULL, 0);
+  db.exec(`BEGIN; INSERT INTO project (id, name, created_at) VALUES (1, 'p', 0);
     INSERT INTO host (id, name) VALUES (1, 'a.test');
     INSERT INTO run (project_id, started_at, finished_at, status, config_hash, config) VALUES (1, 0, 1, 'completed', '', '{}')`);
   const putPage = db.prepare(

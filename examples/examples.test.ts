@@ -1,6 +1,7 @@
 // Runs every example as a user would, against a small site on loopback, and looks at what it prints.
 // Examples import the built package, so `npm test` builds before it comes here.
-import { execFile } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -219,6 +220,28 @@ describe('the examples', () => {
       { url: site.url('/'), state: 'Processed', heading: graph.page(0).title },
       { copied: 4 },
     ]);
+  });
+
+  it('15: a program has a site crawled by the service, and hears of each page', async () => {
+    ran.add('15-follow-a-crawl.ts');
+    const sumi = process.env.CLI_UNDER_TEST ?? join(root, 'dist', 'sumi.js');
+    const flags = ['--db', 'service.db', '--port', '0', '--json', '--egress-allow', '127.0.0.1'];
+    const service = spawn(process.execPath, [sumi, 'serve', ...flags], { cwd: folder, env });
+    const ended = once(service, 'close');
+    try {
+      const [line] = (await once(service.stdout, 'data')) as [Buffer];
+      const { url } = JSON.parse(line.toString()) as { url: string };
+      const example = [TSX, join(root, 'examples', '15-follow-a-crawl.ts'), url, site.url('/')];
+      const first = await run(process.execPath, example);
+      expect(first).toContain(`200 ${site.url('/')}`);
+      expect(first.at(-4)).toBe('100 %: Completed: 8 pages were crawled.');
+      expect(first.slice(-3).every((text) => text.startsWith('new: '))).toBe(true);
+      const again = await run(process.execPath, example);
+      expect(again.at(-1)).toBe('100 %: Completed: 8 pages were crawled.');
+    } finally {
+      service.kill('SIGTERM');
+    }
+    expect(await ended).toEqual([0, null]);
   });
 
   it('are all run here', () => {

@@ -70,8 +70,21 @@ const duckDbBinary = {
   },
 };
 
+/** Loaded by `sumi serve` and `sumi mcp` only, from where npm has put them: no other command reads past them. */
+const OF_THE_SERVICE = [
+  '@fastify/swagger',
+  '@fastify/websocket',
+  '@modelcontextprotocol/server',
+  '@modelcontextprotocol/server/stdio',
+  'croner',
+  'fastify',
+  'fastify-type-provider-zod',
+  'zod',
+];
+
 const shared = {
   bundle: true,
+  external: OF_THE_SERVICE,
   platform: 'node',
   target: 'node20',
   plugins: [pagesPlugin, repairDriverPlugin, duckDbBinary],
@@ -105,6 +118,10 @@ function buildLibrary() {
       index: 'src/index.ts',
       'read-thread': 'src/store/sqlite/read-thread.ts',
       'duckdb-thread': 'src/sql/thread/duckdb-thread.ts',
+      // A process of its own.
+      'query-process': 'src/sql/queries/query-process.ts',
+      'engine-thread': 'src/running/engine-thread.ts',
+      'project-thread': 'src/answers/project-thread.ts',
     },
     outdir: fresh,
     splitting: true,

@@ -204,6 +204,18 @@ export const ERRORS = {
     exitCode: 2,
     httpStatus: 400,
   },
+  'egress-allow-malformed': {
+    message: '"{value}" cannot be allowed as a target of the service ({place}): {reason}.',
+    hint: 'Write a host name (wiki.example.internal), an address (10.0.0.5) or a network (10.0.0.0/8, fd00::/8), without scheme, port and path.',
+    exitCode: 2,
+    httpStatus: 400,
+  },
+  'egress-refused': {
+    message: 'The service does not connect to {target}: {reason}.',
+    hint: 'The service connects to public addresses only; the operator may allow others with --egress-allow.',
+    exitCode: 2,
+    httpStatus: 422,
+  },
   'urls-unreadable': {
     message: 'The list of URLs {file} cannot be read: {reason}.',
     hint: 'Use a text file with one URL per line, or - for standard input.',
@@ -307,6 +319,13 @@ export const ERRORS = {
     exitCode: 2,
     httpStatus: 400,
   },
+  'record-name': {
+    message:
+      'The {part} {value} of a {kind} cannot be stored; expected text without NUL and without half a surrogate pair.',
+    hint: 'Remove these characters.',
+    exitCode: 2,
+    httpStatus: 400,
+  },
   'list-unknown': {
     message: 'There is no list "{list}"; expected one of {expected}.',
     hint: 'Use one of these names.',
@@ -337,6 +356,12 @@ export const ERRORS = {
     exitCode: 2,
     httpStatus: 409,
   },
+  'sort-projects': {
+    message: 'Pages of more than {most} projects cannot be sorted together.',
+    hint: 'Filter the list by one project.',
+    exitCode: 2,
+    httpStatus: 409,
+  },
   'index-busy': {
     message: 'The indexes of the project "{project}" cannot be built: it has a run that is not finished.',
     hint: 'Wait until the run ends (`sumi runs` lists it). If it was killed, finish it with `sumi resume`.',
@@ -350,7 +375,7 @@ export const ERRORS = {
     httpStatus: 409,
   },
   'cursor-unreadable': {
-    message: 'The cursor "{cursor}" cannot be read; expected `next` or `previous` of an answer, unchanged.',
+    message: 'The cursor "{cursor}" cannot be read; expected a cursor of an answer, unchanged.',
     hint: 'Request the first rows without a cursor, and use the cursors of the answers unchanged.',
     exitCode: 2,
     httpStatus: 400,
@@ -384,6 +409,12 @@ export const ERRORS = {
     message:
       'The database {file} is in use by another crawler (process {pid}); only one process can write to a file.',
     hint: 'Wait until that crawler ends, stop it, or use another file with --db. Commands that only read work meanwhile.',
+    exitCode: 2,
+    httpStatus: 409,
+  },
+  'mcp-store-held': {
+    message: 'The tools cannot open {file}: {reason}.',
+    hint: 'If `sumi serve` runs on it, connect the agent to its address with /mcp at the end (MCP over HTTP, with a token if it needs one). Or use another file with --db.',
     exitCode: 2,
     httpStatus: 409,
   },
@@ -575,6 +606,19 @@ export const ERRORS = {
     exitCode: 2,
     httpStatus: 409,
   },
+  'live-message': {
+    message: 'The message cannot be understood: {reason}.',
+    hint: 'Send a JSON object with the type subscribe or unsubscribe and a project_id, or with the type ping.',
+    exitCode: 2,
+    httpStatus: 400,
+  },
+  'live-subscriptions': {
+    message:
+      'This connection is subscribed to {most} projects, which is the most that one connection may have.',
+    hint: 'Unsubscribe from a project first, or open another connection.',
+    exitCode: 2,
+    httpStatus: 429,
+  },
   'unknown-run': {
     message: 'There is no run {run} in {file}.',
     hint: '`sumi runs` lists all runs.',
@@ -587,6 +631,25 @@ export const ERRORS = {
     exitCode: 2,
     httpStatus: 400,
   },
+  'project-deleted': {
+    message: 'The project "{project}" (id {id}) is deleted.',
+    hint: 'Restore it with POST /api/v1/projects/{id}/restore of the service, or give another name with --project.',
+    exitCode: 2,
+    httpStatus: 409,
+  },
+  'project-exists': {
+    message:
+      'There is a project "{project}" already, perhaps a deleted one; expected a name that no project has.',
+    hint: 'Give another name, or restore or purge the project that has this one.',
+    exitCode: 2,
+    httpStatus: 409,
+  },
+  'project-changed': {
+    message: 'The project "{project}" was changed by another program since it was read.',
+    hint: 'Read the project again, then repeat the change.',
+    exitCode: 2,
+    httpStatus: 412,
+  },
   'project-in-use': {
     message:
       'The project "{project}" is being crawled by worker {worker}; its pages cannot be changed or deleted now.',
@@ -596,9 +659,46 @@ export const ERRORS = {
   },
   'run-under-way': {
     message: 'The project "{project}" is already being crawled in this process (run {run}).',
-    hint: 'Wait until that run ends, or stop it, then try again. Or choose another --project.',
+    hint: 'Wait until that run ends, or stop it, then try again. Or use another project.',
     exitCode: 2,
     httpStatus: 409,
+  },
+  'run-not-under-way': {
+    message: 'The project "{project}" has no run that can take the order "{order}": it is {state}.',
+    hint: 'The order needs a run that is {allowed}. The status of the crawl says how it stands.',
+    exitCode: 2,
+    httpStatus: 409,
+  },
+  'run-elsewhere': {
+    message: 'Run {run} was started by another program, and its settings can only be changed there.',
+    hint: 'Stop the run, then start it here with the new settings.',
+    exitCode: 2,
+    httpStatus: 409,
+  },
+  'project-crawled': {
+    message: 'The project "{project}" cannot get another name or address while run {run} is under way.',
+    hint: 'Wait until the run ends, or stop it, then try again.',
+    exitCode: 2,
+    httpStatus: 409,
+  },
+  'project-without-start': {
+    message:
+      'The project "{project}" has no website_url and was never crawled, so there is no URL to start from.',
+    hint: 'Give the project a website_url.',
+    exitCode: 2,
+    httpStatus: 409,
+  },
+  'engine-ended': {
+    message: 'The engine of the service has ended: {reason}.',
+    hint: 'Start the service again. Runs that were under way continue; every page that was stored is kept.',
+    exitCode: 4,
+    httpStatus: 503,
+  },
+  'engine-closing': {
+    message: 'The service is being stopped and starts no more runs.',
+    hint: 'Try again when it has been started again.',
+    exitCode: 2,
+    httpStatus: 503,
   },
   'sql-syntax': {
     message: 'The SQL statement cannot be read: {problem}.',
@@ -709,6 +809,42 @@ export const ERRORS = {
     exitCode: 4,
     httpStatus: 500,
   },
+  'query-refused': {
+    message: 'The query is not answered: {problem}.',
+    hint: 'Send one statement that only reads: SELECT, FROM, WITH, VALUES, DESCRIBE, SHOW TABLES, SUMMARIZE or EXPLAIN.',
+    exitCode: 2,
+    httpStatus: 400,
+  },
+  'query-no-table': {
+    message: 'There is no table "{table}" (line {line}, column {column}); expected one of {expected}.',
+    hint: 'SHOW TABLES lists the tables of the project, DESCRIBE and the name of one lists its columns.',
+    exitCode: 2,
+    httpStatus: 400,
+  },
+  'query-timeout': {
+    message: 'The query was stopped: it had no answer after {seconds} seconds.',
+    hint: 'Select less: fewer columns, a condition, or a LIMIT inside of the query.',
+    exitCode: 1,
+    httpStatus: 408,
+  },
+  'query-memory': {
+    message: 'The query was stopped: it needs more memory than {limit}.',
+    hint: 'Select less: fewer columns, a condition, or an aggregate in place of rows.',
+    exitCode: 1,
+    httpStatus: 408,
+  },
+  'query-stopped': {
+    message: 'The query was stopped before it had an answer.',
+    hint: 'Send the query again.',
+    exitCode: 1,
+    httpStatus: 503,
+  },
+  'query-failed': {
+    message: 'The query ended the process that was to answer it.',
+    hint: 'Write it in another way. The log of the service says more.',
+    exitCode: 1,
+    httpStatus: 400,
+  },
   'sql-no-crawl': {
     message: 'No CRAWL INTO {target} is under way in this session.',
     hint: 'SHOW CRAWLS lists the crawls of this session and how they ended.',
@@ -763,6 +899,259 @@ export const ERRORS = {
     hint: 'A standby took over without the last commits, or a backup was restored. Run the same command again: it continues with what the store has.',
     exitCode: 4,
     httpStatus: 503,
+  },
+  'project-unknown': {
+    message: 'There is no project {id}.',
+    hint: 'Use the id that GET /api/v1/projects lists. Deleted projects are listed with state=deleted.',
+    exitCode: 2,
+    httpStatus: 404,
+  },
+  'page-unknown': {
+    message: 'There is no page {id} in this project.',
+    hint: 'Use the id that GET pages of the same project lists.',
+    exitCode: 2,
+    httpStatus: 404,
+  },
+  'body-missing': {
+    message: 'Nothing is stored of the {what} of {url}: {reason}.',
+    hint: 'Bodies are stored where the service was started with --bodies files:DIR or s3://BUCKET/PREFIX, main texts unless the project sets store_text to false. The next crawl stores them.',
+    exitCode: 1,
+    httpStatus: 404,
+  },
+  'export-format': {
+    message: 'The export of {what} cannot have the format {format}; expected one of {expected}.',
+    hint: 'Use one of these formats, or export something else.',
+    exitCode: 2,
+    httpStatus: 400,
+  },
+  'view-unknown': {
+    message: 'There is no view {id} in this project.',
+    hint: 'Use the id that GET views of the same project lists.',
+    exitCode: 2,
+    httpStatus: 404,
+  },
+  'view-exists': {
+    message: 'The project already has a view with the name "{name}".',
+    hint: 'Use another name, or change the view that has it.',
+    exitCode: 2,
+    httpStatus: 409,
+  },
+  'views-full': {
+    message: 'The project has {most} views, which is the most that one project may have.',
+    hint: 'Delete a view that is not needed any more.',
+    exitCode: 2,
+    httpStatus: 409,
+  },
+  'preview-busy': {
+    message:
+      'No preview of {host} can be made now: one of the same host, or too many others, are being made.',
+    hint: 'Try again in a few seconds: a preview takes 20 seconds at most.',
+    exitCode: 2,
+    httpStatus: 409,
+  },
+  'answer-unwanted': {
+    message: 'The connection was closed before the answer was ready.',
+    hint: 'Keep the connection open until the answer has arrived.',
+    exitCode: 1,
+    httpStatus: 499,
+  },
+  'request-invalid': {
+    message: 'The request cannot be accepted: {reason}.',
+    hint: 'Correct the fields that `errors` lists; /api/openapi.json describes every request.',
+    exitCode: 2,
+    httpStatus: 400,
+  },
+  'body-not-json': {
+    message: 'The body of the request is not JSON: {reason}.',
+    hint: 'Send one JSON object in UTF-8.',
+    exitCode: 2,
+    httpStatus: 400,
+  },
+  'body-type': {
+    message: 'The body of the request has the type "{type}"; expected application/json.',
+    hint: 'Send JSON with the header `Content-Type: application/json`.',
+    exitCode: 2,
+    httpStatus: 415,
+  },
+  'body-too-large': {
+    message: 'The body of the request is larger than {most} bytes.',
+    hint: 'Send less at once.',
+    exitCode: 2,
+    httpStatus: 413,
+  },
+  'request-malformed': {
+    message: 'The request is not valid HTTP: {reason}.',
+    hint: 'Check the address and the headers of the request.',
+    exitCode: 2,
+    httpStatus: 400,
+  },
+  'request-too-long': {
+    message: 'The address and the headers of the request are longer than {most} bytes.',
+    hint: 'Send shorter headers, or put long values into the body.',
+    exitCode: 2,
+    httpStatus: 431,
+  },
+  'request-too-slow': {
+    message: 'The request did not arrive within {seconds} seconds.',
+    hint: 'Send the whole request at once.',
+    exitCode: 2,
+    httpStatus: 408,
+  },
+  'route-unknown': {
+    message: 'There is nothing at {path}.',
+    hint: 'See /api/openapi.json for everything that the service answers.',
+    exitCode: 2,
+    httpStatus: 404,
+  },
+  'method-refused': {
+    message: '{path} does not accept {method}; expected {allowed}.',
+    hint: 'Use one of the methods in the header Allow.',
+    exitCode: 2,
+    httpStatus: 405,
+  },
+  'host-refused': {
+    message: 'The service is not called "{host}".',
+    hint: 'Use the address that `sumi serve` printed. To serve under another name, start it with --allowed-host NAME.',
+    exitCode: 2,
+    httpStatus: 403,
+  },
+  'origin-refused': {
+    message: 'Requests from the site "{origin}" are refused.',
+    hint: 'Only pages of the service itself may use it from a browser. Programs need no Origin header.',
+    exitCode: 2,
+    httpStatus: 403,
+  },
+  'token-missing': {
+    message: 'The request needs a token.',
+    hint: 'Send `Authorization: Bearer TOKEN`. `sumi token create` makes a token.',
+    exitCode: 2,
+    httpStatus: 401,
+  },
+  'token-refused': {
+    message: 'The token or session is unknown, revoked or expired.',
+    hint: 'Make another token with `sumi token create`, or sign in again.',
+    exitCode: 2,
+    httpStatus: 401,
+  },
+  'token-in-url': {
+    message: 'The address has the parameter "{name}": secrets in addresses end up in logs and histories.',
+    hint: 'Send the token as `Authorization: Bearer TOKEN`, and replace it if it was a real one.',
+    exitCode: 2,
+    httpStatus: 400,
+  },
+  'token-unknown': {
+    message: 'There is no token {id}.',
+    hint: 'Use the id that `sumi token list` or GET /api/v1/tokens shows.',
+    exitCode: 2,
+    httpStatus: 404,
+  },
+  'scope-missing': {
+    message: 'The token may not do this; expected the scope {scope}.',
+    hint: 'Use a token that has the scope: `sumi token create --scope {scope}`.',
+    exitCode: 2,
+    httpStatus: 403,
+  },
+  'projects-only': {
+    message: 'The token is limited to certain projects; expected one for all projects.',
+    hint: 'Use a token that was made without --project.',
+    exitCode: 2,
+    httpStatus: 403,
+  },
+  'too-many-requests': {
+    message: 'There were too many requests; the next one is accepted in {seconds} seconds.',
+    hint: 'Wait as long as the header Retry-After says.',
+    exitCode: 2,
+    httpStatus: 429,
+  },
+  'precondition-failed': {
+    message: '{path} has changed: its ETag is {tag}.',
+    hint: 'Get it again, apply the change to what it is now, and send the new ETag in If-Match.',
+    exitCode: 2,
+    httpStatus: 412,
+  },
+  'record-changed': {
+    message: 'The {what} has changed meanwhile: it has version {version} now.',
+    hint: 'Get it again, apply the change to what it is now, and send it again.',
+    exitCode: 2,
+    httpStatus: 412,
+  },
+  'webhook-unknown': {
+    message: 'The project has no webhook {id}.',
+    hint: 'Use an id that GET /api/v1/projects/ID/webhooks lists.',
+    exitCode: 2,
+    httpStatus: 404,
+  },
+  'webhooks-most': {
+    message: 'The project has {count} webhooks already, which is the most that it may have.',
+    hint: 'Delete one that is not needed any more, or let one receiver pass events on.',
+    exitCode: 2,
+    httpStatus: 409,
+  },
+  'delivery-unknown': {
+    message: 'The webhook has no delivery {id}.',
+    hint: 'Use an id that GET …/deliveries lists. The last 500 deliveries are kept, for 30 days.',
+    exitCode: 2,
+    httpStatus: 404,
+  },
+  'delivery-gone': {
+    message: 'The delivery {id} cannot be sent again: its event is not stored any more.',
+    hint: 'The history of the page was cleared since. GET …/changes lists the changes that are kept.',
+    exitCode: 2,
+    httpStatus: 409,
+  },
+  'key-file-open': {
+    message: 'The key file {file} can be read by others (mode {mode}); expected a file for its owner alone.',
+    hint: 'Run `chmod 600 {file}`. If another user could read it, change the secrets of the webhooks.',
+    exitCode: 2,
+    httpStatus: 500,
+  },
+  'key-file-broken': {
+    message: 'The key file {file} cannot be used: {reason}.',
+    hint: 'Put the file back from a backup. Without it, webhooks need their URL and secret again.',
+    exitCode: 2,
+    httpStatus: 500,
+  },
+  'idempotency-key-invalid': {
+    message: 'The Idempotency-Key cannot be used; expected 1 to 255 visible ASCII characters.',
+    hint: 'Use a new UUID for each request that is not a repetition.',
+    exitCode: 2,
+    httpStatus: 400,
+  },
+  'idempotency-other-request': {
+    message: 'The Idempotency-Key was used for another request.',
+    hint: 'Use a new key for a new request; a repetition has the same method, address and body.',
+    exitCode: 2,
+    httpStatus: 422,
+  },
+  'idempotency-under-way': {
+    message: 'The request with this Idempotency-Key is still being answered.',
+    hint: 'Repeat it in a few seconds.',
+    exitCode: 2,
+    httpStatus: 409,
+  },
+  'robots-fixed': {
+    message: 'respect_robots_txt cannot be false: the operator of this service has not allowed that.',
+    hint: 'The operator can start the service with `sumi serve --no-robots`.',
+    exitCode: 2,
+    httpStatus: 400,
+  },
+  'serve-needs-token': {
+    message: 'Other machines can reach {host}, and there is no token yet.',
+    hint: 'Make one first: `sumi token create --name NAME {store}`. Or serve this machine only: --host 127.0.0.1.',
+    exitCode: 2,
+    httpStatus: 400,
+  },
+  'serve-address': {
+    message: 'The service cannot listen on {address}: {reason}.',
+    hint: 'Choose another --port (0 takes a free one) or another --host.',
+    exitCode: 2,
+    httpStatus: 500,
+  },
+  'service-defect': {
+    message: 'The service failed to answer.',
+    hint: 'Try again. If it happens again, report it with the lines that `sumi serve` printed.',
+    exitCode: 1,
+    httpStatus: 500,
   },
   'unknown-project': {
     message: 'There is no project "{project}" in {file}; it has {known}.',
@@ -845,7 +1234,15 @@ type DetailName<Code extends ErrorCode> =
 
 type Detail = string | number;
 
-type ErrorDetails<Code extends ErrorCode> = { [Name in DetailName<Code>]: Detail } & Record<string, Detail>;
+/** What is wrong with one field of what a program sent: where (a JSON pointer), and what was expected there. */
+export interface FieldProblem {
+  pointer: string;
+  detail: string;
+}
+
+/** `errors` is for programs: it is never filled into a sentence. */
+type ErrorDetails<Code extends ErrorCode> = { [Name in DetailName<Code>]: Detail } & Given;
+type Given = Record<string, Detail | readonly FieldProblem[]>;
 
 export class SumiError extends Error {
   override readonly name = 'SumiError';
@@ -854,11 +1251,16 @@ export class SumiError extends Error {
   readonly exitCode: number;
   readonly httpStatus: number;
   readonly details: Readonly<Record<string, Detail>>;
+  /** The fields that are wrong, where a program sent several. */
+  readonly errors: readonly FieldProblem[];
 
-  constructor(code: ErrorCode, given: Record<string, Detail>, cause?: unknown) {
+  constructor(code: ErrorCode, given: Given, cause?: unknown) {
     const spec: ErrorSpec = ERRORS[code];
+    const isDetail = (entry: [string, Given[string]]): entry is [string, Detail] => !Array.isArray(entry[1]);
     const details = Object.fromEntries(
-      Object.entries(given).map(([name, value]) => [name, withoutPassword(value)]),
+      Object.entries(given)
+        .filter(isDetail)
+        .map(([name, value]) => [name, withoutPassword(value)]),
     );
     super(fill(spec.message, details), cause === undefined ? undefined : { cause });
     this.code = code;
@@ -866,13 +1268,14 @@ export class SumiError extends Error {
     this.exitCode = spec.exitCode;
     this.httpStatus = spec.httpStatus;
     this.details = details;
+    this.errors = Array.isArray(given.errors) ? given.errors : [];
   }
 }
 
 export function sumiError<Code extends ErrorCode>(
   code: Code,
   ...rest: [DetailName<Code>] extends [never]
-    ? [details?: Record<string, Detail>, cause?: unknown]
+    ? [details?: Given, cause?: unknown]
     : [details: ErrorDetails<Code>, cause?: unknown]
 ): SumiError {
   return new SumiError(code, rest[0] ?? {}, rest[1]);

@@ -1,17 +1,23 @@
 // The files of examples/ that put workers on machines, held against the command's real options and against each other:
 // a flag, variable, port, bucket or grace time that does not fit would only be noticed on somebody's servers.
 import { execFileSync, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 import { copyFileSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { parse, parseAllDocuments } from 'yaml';
 import { type Config, loadConfig } from '../src/config/load-config.ts';
-import { sumi } from './cli/run-sumi.ts';
+import { startSumi, sumi } from './cli/run-sumi.ts';
+import { sharedPostgres } from './servers/shared-postgres.ts';
 
 const ROOT = resolve(import.meta.dirname, '..');
-const FILES = ['compose.yaml', 'kubernetes.yaml', 'sumi-worker.service', 'Dockerfile', '10-many-workers.sh'];
+const FILES = [
+  ...['compose.yaml', 'kubernetes.yaml', 'sumi-worker.service', 'Dockerfile', '10-many-workers.sh'],
+  ...['compose-service.yaml', 'sumi-serve.service'],
+];
 const METRICS_PORT = 9464;
+const SERVICE_PORT = 7864;
 const read = (name: string) => readFileSync(join(ROOT, 'examples', name), 'utf8');
 const folder = mkdtempSync(join(tmpdir(), 'sumi-deploy-'));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -35,15 +41,20 @@ const withValues = (text: string, values: Values) =>
   });
 
 const COMPOSE_VALUES = readEnvironment('compose.env');
-const compose = parse(withValues(read('compose.yaml'), COMPOSE_VALUES), { merge: true }) as {
+interface Compose {
   services: Record<string, Service>;
   volumes: Record<string, unknown>;
-};
+}
+const readCompose = (name: string) =>
+  parse(withValues(read(name), COMPOSE_VALUES), { merge: true }) as Compose;
+const compose = readCompose('compose.yaml');
 interface Service {
   image: string;
   command: string[];
   environment: Values;
   volumes?: string[];
+  ports?: string[];
+  profiles?: string[];
   deploy?: { replicas: number };
   depends_on?: Record<string, { condition: string }>;
   healthcheck?: { test: string[] };
@@ -75,7 +86,9 @@ describe('every sumi command in the examples', () => {
   /** Comments tell commands too: `sumi WORD …` up to the end of the line. Flags given by an array stand alone. */
   const commands = FILES.flatMap((name) =>
     [
-      ...read(name).matchAll(/(?:\bsumi|"\$\{sumi\[@\]\}") (worker|crawl|workers|report|audit)\b([^\n]*)/g),
+      ...read(name).matchAll(
+        /(?:\bsumi|"\$\{sumi\[@\]\}") (worker|crawl|workers|report|audit|serve|token)\b([^\n]*)/g,
+      ),
     ].map(([line, command, rest]) => ({ name, line, command, flags: rest.match(/(?<=\s)--[a-z-]+/g) ?? [] })),
   );
 
@@ -143,34 +156,129 @@ describe('compose.yaml', () => {
   });
 
   it('declares the volumes it uses and builds from files that are there', () => {
-    const used = Object.values(compose.services).flatMap(({ volumes = [] }) =>
-      volumes.map((v) => v.split(':')[0]),
-    );
-    expect(used.sort()).toEqual(Object.keys(compose.volumes).sort());
+    expectVolumes(compose);
     const context = join(ROOT, 'examples', worker.build!.context);
     expect(existsSync(join(context, worker.build!.dockerfile))).toBe(true);
   });
 
   it('is accepted by Compose itself', (context) => {
-    const tools = [['docker', 'compose'], ['docker-compose']];
-    const tool = tools.find(([program, ...args]) => spawnSync(program, [...args, 'version']).status === 0);
-    if (tool === undefined) return context.skip('neither `docker compose` nor docker-compose is installed');
-    copyFileSync(join(ROOT, 'examples/compose.yaml'), join(folder, 'compose.yaml'));
-    copyFileSync(join(ROOT, 'examples/compose.env'), join(folder, '.env'));
-    const [program, ...args] = tool;
-    const printed = execFileSync(program, [...args, 'config'], { cwd: folder, encoding: 'utf8' });
-    const read = parse(printed) as { services: Record<string, unknown> };
-    expect(Object.keys(read.services)).toContain('worker');
+    const accepted = acceptedByCompose('compose.yaml');
+    if (accepted === null) return context.skip(NO_COMPOSE);
+    expect(accepted).toContain('worker');
   });
 });
 
-describe('sumi-worker.service', () => {
-  const unit = new Map(
-    read('sumi-worker.service')
+describe('compose-service.yaml', () => {
+  const { services } = readCompose('compose-service.yaml');
+  const { postgres, serve, worker, sumi: single } = services;
+
+  it('has PostgreSQL, one service that waits for it, and workers for who wants them', () => {
+    for (const one of [serve, worker, single])
+      expect(one.depends_on).toEqual({ postgres: { condition: 'service_healthy' } });
+    expect(postgres.image).toBe(compose.services.postgres.image);
+    expect([worker.profiles, single.profiles, serve.profiles]).toEqual([['workers'], ['command'], undefined]);
+    expectVolumes(readCompose('compose-service.yaml'));
+  });
+
+  it('gives the service options that the command takes, and the store and key file that are there', async () => {
+    const [command, ...flags] = serve.command;
+    expect(command).toBe('serve');
+    const text = await help('serve');
+    for (const flag of flags.filter((word) => word.startsWith('--'))) expect(text, flag).toContain(flag);
+    const config = await configOf(serve.environment, flags.slice(4));
+    const store = new URL(config.storeAddress);
+    expect([store.hostname, store.username]).toEqual(['postgres', postgres.environment.POSTGRES_USER]);
+    expect(store.password).toBe(postgres.environment.POSTGRES_PASSWORD);
+    for (const one of [worker, single])
+      expect((await configOf(one.environment, [])).storeAddress).toBe(config.storeAddress);
+    const [, folderOfKey] = serve.volumes![0].split(':');
+    expect(config.keyFile).toBe(`${folderOfKey}/sumi.key`);
+    // A volume of root could not be written by the user of the image.
+    expect(read('Dockerfile')).toContain(`install -d -o node -g node ${folderOfKey}`);
+    expect(serve.ports).toEqual([`127.0.0.1:${SERVICE_PORT}:${SERVICE_PORT}`]);
+    expect(flags.slice(0, 4)).toEqual(['--host', '0.0.0.0', '--port', String(SERVICE_PORT)]);
+  });
+
+  it('starts once there is a token, and its check asks for health as it is told', {
+    timeout: 60_000,
+  }, async () => {
+    const flags = serve.command.slice(1).map((word) => (word === String(SERVICE_PORT) ? '0' : word));
+    const databases = await sharedPostgres();
+    const store = await databases.newDatabase();
+    const env = { SUMI_STORE: store, SUMI_KEY_FILE: join(folder, 'sumi.key') };
+    try {
+      const refused = await sumi(['serve', ...flags], { env });
+      expect([refused.code, refused.stderr]).toEqual([2, expect.stringContaining('sumi token create')]);
+      const tokenLine = /run --rm sumi (token create .*)$/m.exec(read('compose-service.yaml'))![1];
+      expect(await sumi(tokenLine.split(' '), { env })).toMatchObject({
+        code: 0,
+        stdout: expect.stringMatching(/^sumi_\S+\n$/),
+        stderr: expect.stringContaining('for web: keep it'),
+      });
+      const { child, finished } = startSumi(['serve', ...flags, '--json'], { env });
+      const [line] = await once(child.stdout!, 'data');
+      const { url } = JSON.parse(String(line)) as { url: string };
+      const [kind, , ...args] = serve.healthcheck!.test;
+      expect(kind).toBe('CMD');
+      const check = (port: string) => args.map((arg) => arg.replace(`:${SERVICE_PORT}/`, `:${port}/`));
+      expect(spawnSync(process.execPath, check(new URL(url).port)).status).toBe(0);
+      child.kill('SIGTERM');
+      expect((await finished).code).toBe(0);
+      expect(spawnSync(process.execPath, check('1'), { stdio: 'ignore' }).status).toBe(1);
+    } finally {
+      await databases.dropDatabase(store);
+    }
+  });
+
+  it('is accepted by Compose itself', (context) => {
+    const accepted = acceptedByCompose('compose-service.yaml');
+    if (accepted === null) return context.skip(NO_COMPOSE);
+    expect(accepted.sort()).toEqual(['postgres', 'serve']);
+  });
+});
+
+function expectVolumes({ services, volumes }: Compose): void {
+  const used = Object.values(services).flatMap((one) => (one.volumes ?? []).map((v) => v.split(':')[0]));
+  expect(used.sort()).toEqual(Object.keys(volumes).sort());
+}
+
+const NO_COMPOSE = 'neither `docker compose` nor docker-compose is installed';
+
+/** The services that Compose would start; null where it is not installed. */
+function acceptedByCompose(name: string): string[] | null {
+  const tools = [['docker', 'compose'], ['docker-compose']];
+  const tool = tools.find(([program, ...args]) => spawnSync(program, [...args, 'version']).status === 0);
+  if (tool === undefined) return null;
+  copyFileSync(join(ROOT, 'examples', name), join(folder, name));
+  copyFileSync(join(ROOT, 'examples/compose.env'), join(folder, '.env'));
+  const [program, ...args] = tool;
+  const printed = execFileSync(program, [...args, '-f', name, 'config'], { cwd: folder, encoding: 'utf8' });
+  return Object.keys((parse(printed) as Compose).services);
+}
+
+const unitOf = (name: string) =>
+  new Map(
+    read(name)
       .split('\n')
       .filter((line) => /^\w+=/.test(line))
       .map((line): [string, string] => [line.split('=', 1)[0], line.replace(/^\w+=/, '')]),
   );
+
+/** Null where systemd is not installed. What is wrong otherwise; the program and its file are not installed here. */
+function refusedBySystemd(name: string, environmentFile: string): string[] | null {
+  if (spawnSync('systemd-analyze', ['--version']).error !== undefined) return null;
+  const text = read(name)
+    .replaceAll('/usr/local/bin/sumi', process.execPath)
+    .replaceAll(environmentFile, join(ROOT, 'examples/sumi-worker.env'));
+  const file = join(folder, name);
+  writeFileSync(file, text);
+  const { status, stderr } = spawnSync('systemd-analyze', ['verify', file], { encoding: 'utf8' });
+  const told = stderr.split('\n').filter((line) => line.includes(name.split('.')[0]));
+  return status === 0 ? told : [...told, `it ended with ${status}`];
+}
+
+describe('sumi-worker.service', () => {
+  const unit = unitOf('sumi-worker.service');
 
   it('starts a worker and gives it more time than its drain', async () => {
     expect(unit.get('ExecStart')).toMatch(/\/sumi worker$/);
@@ -183,17 +291,56 @@ describe('sumi-worker.service', () => {
   });
 
   it('is accepted by systemd', (context) => {
-    if (spawnSync('systemd-analyze', ['--version']).error !== undefined)
-      return context.skip('systemd-analyze is not installed');
-    // The program and its file are not installed here; everything else is as it stands.
-    const text = read('sumi-worker.service')
-      .replaceAll('/usr/local/bin/sumi', process.execPath)
-      .replaceAll('/etc/sumi/worker.env', join(ROOT, 'examples/sumi-worker.env'));
-    const file = join(folder, 'sumi-worker.service');
-    writeFileSync(file, text);
-    const { status, stderr } = spawnSync('systemd-analyze', ['verify', file], { encoding: 'utf8' });
-    expect(stderr.split('\n').filter((line) => line.includes('sumi-worker'))).toEqual([]);
-    expect(status).toBe(0);
+    const refused = refusedBySystemd('sumi-worker.service', '/etc/sumi/worker.env');
+    if (refused === null) return context.skip('systemd-analyze is not installed');
+    expect(refused).toEqual([]);
+  });
+});
+
+describe('sumi-serve.service', () => {
+  const unit = unitOf('sumi-serve.service');
+  const environment = readEnvironment('sumi-serve.env');
+  const state = `/var/lib/${unit.get('StateDirectory')}`;
+
+  it('starts the service for this machine, with database and key file in its own folder', async () => {
+    const [program, command, ...flags] = unit.get('ExecStart')!.split(' ');
+    expect([program, command]).toEqual(['/usr/local/bin/sumi', 'serve']);
+    expect(flags).toEqual(['--host', '127.0.0.1', '--port', String(SERVICE_PORT)]);
+    const config = await configOf(environment, []);
+    expect(config.storeAddress).toBe(`${state}/sumi.db`);
+    expect(config.keyFile).toBe(`${state}/sumi.key`);
+    expect(unit.get('EnvironmentFile')).toBe('/etc/sumi/serve.env');
+    expect([unit.get('KillSignal'), unit.get('RestartPreventExitStatus')]).toEqual(['SIGTERM', '2']);
+    expect(read('sumi-serve.service')).toContain(`--db ${config.storeAddress}`);
+  });
+
+  it('takes variables that the command knows, those that are off included', async () => {
+    const off = [...read('sumi-serve.env').matchAll(/^# (SUMI_\w+)=(.*)$/gm)].map(([, name, value]) => [
+      name,
+      value,
+    ]);
+    expect(off).toHaveLength(2);
+    const { SUMI_DB: _, ...others } = environment;
+    const config = await configOf({ ...others, ...Object.fromEntries(off) }, []);
+    expect(new URL(config.storeAddress).protocol).toBe('postgres:');
+    const text = await help('serve');
+    for (const name of [...Object.keys(environment), ...off.map(([name]) => name)])
+      expect(text, name).toContain(`--${name.replace('SUMI_', '').toLowerCase().replaceAll('_', '-')}`);
+  });
+
+  it('is as closed to the machine as that of the workers', () => {
+    const worker = unitOf('sumi-worker.service');
+    const closes = [...worker].filter(([name]) =>
+      /^(?:Protect|Restrict|Private|Lock|NoNew|Capab|UMask)/.test(name),
+    );
+    expect(closes.length).toBeGreaterThan(15);
+    expect([...unit]).toEqual(expect.arrayContaining(closes));
+  });
+
+  it('is accepted by systemd', (context) => {
+    const refused = refusedBySystemd('sumi-serve.service', '/etc/sumi/serve.env');
+    if (refused === null) return context.skip('systemd-analyze is not installed');
+    expect(refused).toEqual([]);
   });
 });
 
@@ -313,7 +460,7 @@ describe('Dockerfile', () => {
     );
     // A Node for which the SQLite driver comes ready-made.
     expect(lines).toContain('ARG NODE=24');
-    expect(lines).toContain(`EXPOSE ${METRICS_PORT}`);
+    expect(lines).toContain(`EXPOSE ${METRICS_PORT} ${SERVICE_PORT}`);
     expect(lines.filter((line) => line.startsWith('FROM '))).toHaveLength(2);
     expect(lines).toContain('USER node');
   });

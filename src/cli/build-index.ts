@@ -13,9 +13,12 @@ Examples:
 Indexes:
   reverse-links   who links to a page, without reading every link
   full-text       which pages have a word in title or main text
-  sorts           lists of pages by time of the visit, status, size, words,
-                  response time, changes; crawls keep them up to date
-With --reverse-links and --full-text a crawl builds the first two at its end.`;
+  sections        how many pages have a status, a depth, a host …, or stand
+                  in a folder
+  sorts           lists of pages by time of the visit, status, depth, size,
+                  words, response time, changes; crawls keep them up to date
+With --reverse-links, --full-text and --sections a crawl builds the first three
+at its end.`;
 
 export function indexCommand(): Command {
   const command = new Command('index')

@@ -103,6 +103,20 @@ const GROUPS: Record<string, Record<string, CommandEntry>> = {
       load: async () => (await import('./watch.ts')).watchCommand(),
     },
   },
+  Serve: {
+    serve: {
+      about: 'serve projects and crawls to programs: REST, live events, MCP',
+      load: async () => (await import('./serve.ts')).serveCommand(),
+    },
+    mcp: {
+      about: 'serve tools to an agent over standard input and output',
+      load: async () => (await import('./mcp.ts')).mcpCommand(),
+    },
+    token: {
+      about: 'make, list or revoke tokens of the service',
+      load: async () => (await import('./token.ts')).tokenCommand(),
+    },
+  },
   Operate: {
     project: {
       about: 'show or set the options that a project keeps',

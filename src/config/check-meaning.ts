@@ -1,6 +1,7 @@
 /** What a schema cannot say of a value: patterns that compile, URLs that can be crawled, rules that can be read. */
 
 import { sumiError } from '../errors.ts';
+import { readAllowedTarget } from '../primitives/allowed-target.ts';
 import { PATTERN_PRESETS } from '../scope/pattern-presets.ts';
 import { compileUrlPattern, InvalidPatternError } from '../scope/url-pattern.ts';
 import { nearestName } from './nearest-name.ts';
@@ -14,6 +15,7 @@ type Check = (text: string, place: string) => void;
 
 const CHECKS: Partial<Record<OptionName, Check>> = {
   include: (pattern, place) => checkPattern('include', pattern, place),
+  'egress-allow': (text, place) => void readAllowedTarget(text, place),
   exclude: (pattern, place) => checkPattern('exclude', pattern, place),
   preset: checkPreset,
   proxy: (text, place) => void chooseProxies(text, place, {}),

@@ -100,6 +100,11 @@ describe('checkSettings', () => {
     expect(JSON.stringify(problems)).not.toContain('hush');
   });
 
+  it('says why a pattern cannot be used, once', () => {
+    const [{ expected }] = checkSettings({ exclude: '(' }, 'project').problems;
+    expect(expected).toMatch(/^regular expressions separated by commas \(not a regular expression: [^.]+\)$/);
+  });
+
   it('lets a project set what the table lets it, and the operator everything', () => {
     for (const name of OPTION_NAMES) {
       const value = OPTIONS[name].default ?? null;

@@ -98,7 +98,8 @@ function problemOf(
     checkMeaning(option, parsed.value, 'settings');
   } catch (error) {
     if (!(error instanceof SumiError)) throw error;
-    return `${describeExpected(spec)} (${error.message})`;
+    const { reason = error.message } = error.details as { reason?: string };
+    return `${describeExpected(spec)} (${reason.replace(/\.$/, '')})`;
   }
   return parsed;
 }

@@ -125,6 +125,11 @@ export function optionsSchema(): object {
   };
 }
 
+/** What one option takes, for schemas of others. */
+export function optionSchemaOf(name: OptionName): ValueSchema & { description: string } {
+  return { ...valueSchema(OPTIONS[name]), description: OPTIONS[name].doc };
+}
+
 function optionSchema(name: OptionName): OptionSchema {
   const spec = OPTIONS[name];
   const narrowed = PROFILE_NAMES.filter((profile) => PROFILES[profile].limits[name] !== undefined);

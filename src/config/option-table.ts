@@ -11,6 +11,7 @@ import { pageOptions } from './options/page-options.ts';
 import { politenessOptions } from './options/politeness-options.ts';
 import { runOptions } from './options/run-options.ts';
 import { scopeOptions } from './options/scope-options.ts';
+import { serviceOptions } from './options/serve-options.ts';
 import { sitemapOptions } from './options/sitemap-options.ts';
 import { watchOptions } from './options/watch-options.ts';
 import { workerOptions } from './options/worker-options.ts';
@@ -25,6 +26,7 @@ export const OPTION_GROUPS = {
   watch: { title: 'Watching', options: watchOptions },
   run: { title: 'Run and output', options: runOptions },
   workers: { title: 'Many workers', options: workerOptions },
+  service: { title: 'Service', options: serviceOptions },
 } as const;
 
 export type GroupName = keyof typeof OPTION_GROUPS;
@@ -39,6 +41,7 @@ const table = {
   ...watchOptions,
   ...runOptions,
   ...workerOptions,
+  ...serviceOptions,
 };
 
 type Table = typeof table;

@@ -9,6 +9,13 @@ export interface ResolveRule {
   port: number | null;
 }
 
+/** Names that are connected to without a lookup. */
+export function resolvedNames({ resolveRules }: { resolveRules: readonly ResolveRule[] }) {
+  return new Map<string, { address: string; port?: number }>(
+    resolveRules.map(({ name, address, port }) => [name, { address, port: port ?? undefined }]),
+  );
+}
+
 /** Null when the text is not such a rule. */
 export function parseResolveRule(text: string): ResolveRule | null {
   const equals = text.indexOf('=');

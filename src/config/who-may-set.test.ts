@@ -14,6 +14,7 @@ const NEVER_OF_A_STRANGER: readonly OptionName[] = [
     'webhook',
     'webhook-secret',
     'webhook-allow',
+    'egress-allow',
   ] as const),
   ...(['metrics-port', 'metrics-host', 'robots', 'robots-unreachable'] as const),
 ];

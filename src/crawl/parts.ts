@@ -2,6 +2,7 @@
 
 import type { KnownBy, VisitOutcome } from '../change/visit-record.ts';
 import type { EventHub } from '../events/event-hub.ts';
+import type { EgressGuard } from '../fetch/egress.ts';
 import type { Fetcher, FetchFailure, HeaderField } from '../fetch/fetcher.ts';
 import type { PageState } from '../frontier/page-state.ts';
 import type { PageParser } from '../parse/parsed-page.ts';
@@ -207,6 +208,8 @@ export interface CrawlParts {
   store: RunStore;
   bodies: BodyStore | null;
   fetcher: Fetcher;
+  /** Null: everything may be connected to. The fetcher obeys it, too. */
+  egress: EgressGuard | null;
   parsePage: PageParser;
   contentParsers: ReadonlyMap<string, ContentParser>;
   /** Null: nothing is awaited between parsing and comparing. */

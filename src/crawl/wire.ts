@@ -2,9 +2,11 @@
 
 import { guessedPaths } from '../config/guessed-paths.ts';
 import type { Config } from '../config/load-config.ts';
+import { resolvedNames } from '../config/resolve-rules.ts';
 import { productToken } from '../config/user-agent.ts';
 import type { EventHub } from '../events/event-hub.ts';
 import type { OutputSink } from '../events/output-sink.ts';
+import type { EgressGuard } from '../fetch/egress.ts';
 import type { Fetcher } from '../fetch/fetcher.ts';
 import type { FetcherOptions } from '../fetch/fetcher-options.ts';
 import { createHttpFetcher } from '../fetch/http-fetcher.ts';
@@ -74,6 +76,8 @@ export interface Extensions {
   /** In place of `bodies`. The crawl closes it at the end. */
   bodies?: BodyStore;
   fetcher?: Fetcher;
+  /** Judges what the built-in fetcher connects to; absent: it may connect to anything. */
+  egress?: EgressGuard;
   clock?: Clock;
 }
 
@@ -93,7 +97,7 @@ export interface Wiring {
 
 export function wireParts(wiring: Wiring): CrawlParts {
   const { config, extensions, clock, store, bodies, events, normalizer, startUrls } = wiring;
-  const { tap, wantsHeaders } = extensions;
+  const { tap, wantsHeaders, egress } = extensions;
   const scope = wireScope(config, startUrls, extensions);
   const contentParsers = new Map(Object.entries(extensions.parsers ?? {}));
   const token = productToken(config.userAgent);
@@ -119,6 +123,7 @@ export function wireParts(wiring: Wiring): CrawlParts {
       indexes: [
         ...(config.reverseLinks ? ['reverse-links' as const] : []),
         ...(config.fullText ? ['full-text' as const] : []),
+        ...(config.sections ? ['sections' as const] : []),
       ],
       keepHistoryMs: config.keepHistory === null ? null : config.keepHistory * 86_400_000,
     },
@@ -143,7 +148,9 @@ export function wireParts(wiring: Wiring): CrawlParts {
     store,
     bodies: bodies && closedOnce(bodies),
     fetcher:
-      extensions.fetcher ?? wireFetcher(config, { originHeaders, clock, tap, keepsFields: wantsHeaders }),
+      extensions.fetcher ??
+      wireFetcher(config, { originHeaders, clock, tap, keepsFields: wantsHeaders, egress }),
+    egress: egress ?? null,
     parsePage: createPageParser(),
     contentParsers,
     afterParse: extensions.afterParse ?? null,
@@ -319,7 +326,7 @@ function wirePace(config: Config, strategy: PacingStrategy | undefined, lagMs: (
 
 function wireFetcher(
   config: Config,
-  given: Pick<FetcherOptions, 'originHeaders' | 'clock' | 'tap' | 'keepsFields'>,
+  given: Pick<FetcherOptions, 'originHeaders' | 'clock' | 'tap' | 'keepsFields' | 'egress'>,
 ): Fetcher {
   return createHttpFetcher({
     ...given,
@@ -333,9 +340,7 @@ function wireFetcher(
     headersTimeoutMs: config.headersTimeout * 1000,
     bodyTimeoutMs: config.bodyTimeout * 1000,
     totalTimeoutMs: config.timeout * 1000,
-    resolve: new Map(
-      config.resolveRules.map(({ name, address, port }) => [name, { address, port: port ?? undefined }]),
-    ),
+    resolve: resolvedNames(config),
     proxy: config.proxies,
   });
 }

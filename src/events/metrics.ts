@@ -29,6 +29,8 @@ export interface ProcessReading {
   upSeconds: number;
   /** Hosts of running runs that wait and that no worker holds; null if it is not known. */
   hostsWaiting: number | null;
+  /** Of a service: runs that wait for their turn. */
+  runsQueued?: number;
   version: string;
 }
 
@@ -111,6 +113,7 @@ function processMetrics(loops: readonly LoopReading[], process: ProcessReading):
   const one = (value: number | null): [Labels, number][] => (value === null ? [] : [[{}, value]]);
   return [
     gauge('sumi_runs', 'Runs that this worker works on.', one(loops.length)),
+    gauge('sumi_runs_queued', 'Runs that wait for their turn.', one(process.runsQueued ?? null)),
     gauge(
       'sumi_hosts_waiting',
       'Hosts of running runs that could be asked now and nobody holds: more workers would help.',

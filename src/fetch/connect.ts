@@ -3,9 +3,11 @@
  * tunnel and TLS together. The TLS server name is always that of the URL, whatever address is used. Keeps no connection
  * (the clients do), only TLS sessions, so that a second handshake costs both sides less.
  */
-import { type LookupAddress, type LookupAllOptions, lookup as systemLookup } from 'node:dns';
+import { type LookupAddress, lookup as systemLookup } from 'node:dns';
 import { connect, isIP, type LookupFunction, type OnReadOpts, type Socket } from 'node:net';
 import type { Clock } from '../primitives/clock.ts';
+import { AddressRefused } from '../primitives/public-address.ts';
+import type { EgressGuard, EgressTarget, SystemLookup } from './egress.ts';
 import { CONNECT_TIMEOUT_CODE } from './failure.ts';
 
 /** The target as the URL has it; `hostname` without brackets, `port` empty for the default port. */
@@ -40,16 +42,18 @@ export interface DialSettings {
   /** PEM certificates to trust instead of the built-in ones. */
   ca?: string | string[];
   lookup: LookupFunction;
+  /** Judges what is connected to; absent: all may be. A connection over `httpSocket` was judged by whoever opened it. */
+  egress?: EgressGuard;
 }
 
 const HTTP1_ONLY = ['http/1.1'];
 const MOST_SESSIONS = 1000;
 
 export function createDial(settings: DialSettings): Dial {
-  const { resolve, ca, lookup } = settings;
+  const { resolve, ca, egress } = settings;
   const sessions = new Map<string, Buffer>();
 
-  function openTls(target: DialTarget, host: string, port: number): Socket {
+  function openTls(target: DialTarget, host: string, port: number, lookup: LookupFunction): Socket {
     // Loaded with the first https host: a crawl of http hosts starts without it.
     const tls = process.getBuiltinModule('node:tls');
     const { hostname, httpSocket, onread } = target;
@@ -79,9 +83,13 @@ export function createDial(settings: DialSettings): Dial {
     const isTls = target.protocol === 'https:';
     const mapped = resolve.get(target.hostname);
     const host = mapped?.address ?? target.hostname;
-    const port = mapped?.port ?? Number(target.port || (isTls ? 443 : 80));
+    const port = mapped?.port ?? portOf(target);
+    const isJudged = egress !== undefined && target.httpSocket === undefined;
+    const refused = isJudged ? refusalOf({ hostname: target.hostname, port }, mapped, egress) : null;
+    if (refused !== null) return refuseDial(refused, callback);
+    const lookup = isJudged ? egress.lookupFor(port, settings.lookup) : settings.lookup;
     const socket = isTls
-      ? openTls(target, host, port)
+      ? openTls(target, host, port, lookup)
       : connect({ host, port, lookup, noDelay: true, onread: target.onread });
     const readyEvent = isTls ? 'secureConnect' : 'connect';
     const onError = (error: Error) => {
@@ -101,6 +109,62 @@ export function createDial(settings: DialSettings): Dial {
         socket.destroy(error);
       },
     };
+  };
+}
+
+function portOf({ protocol, port }: DialTarget): number {
+  return Number(port || (protocol === 'https:' ? 443 : 80));
+}
+
+/** What is known before a lookup: the name or address of the URL, and the address that was given for it. */
+function refusalOf(
+  target: EgressTarget,
+  mapped: ResolvedAddress | undefined,
+  egress: EgressGuard,
+): AddressRefused | null {
+  const refused =
+    egress.refuseTarget(target) ?? (mapped ? egress.refuseAddress(target, mapped.address) : null);
+  return refused === null ? null : new AddressRefused(refused);
+}
+
+function refuseDial(refused: AddressRefused, callback: DialCallback): ReturnType<Dial> {
+  process.nextTick(callback, refused, null);
+  return { abort() {} };
+}
+
+/** Address and port that a proxy is told to connect to. */
+export type FindAuthority = (
+  target: DialTarget,
+  callback: (error: Error | null, authority: string) => void,
+) => void;
+
+/** As the URL has them: the proxy finds the address. */
+export const namedAuthority: FindAuthority = (target, callback) => {
+  callback(null, target.port ? target.host! : `${target.host}:${portOf(target)}`);
+};
+
+/** The address is found and judged here, so that the proxy has no name to look up, which it may find elsewhere. */
+export function createJudgedAuthority({
+  resolve,
+  lookup,
+  egress,
+}: Pick<DialSettings, 'resolve' | 'lookup'> & { egress: EgressGuard }): FindAuthority {
+  return (target, callback) => {
+    const mapped = resolve.get(target.hostname);
+    const port = mapped?.port ?? portOf(target);
+    const hostname = target.hostname.replace(/^\[|\]$/g, '');
+    const found = (address: string) =>
+      callback(null, isIP(address) === 6 ? `[${address}]:${port}` : `${address}:${port}`);
+    const refused = refusalOf({ hostname, port }, mapped, egress);
+    if (refused !== null) process.nextTick(callback, refused, '');
+    else if (mapped !== undefined || isIP(hostname) !== 0) found(mapped?.address ?? hostname);
+    else
+      egress.lookupFor(port, lookup)(hostname, { all: true }, (error, addresses) => {
+        if (error) return callback(error, '');
+        const all = addresses as LookupAddress[];
+        // More proxies have IPv4 than IPv6.
+        found((all.find(({ family }) => family === 4) ?? all[0]).address);
+      });
   };
 }
 
@@ -139,12 +203,6 @@ export function withConnectTimeout(
     }
   };
 }
-
-type SystemLookup = (
-  hostname: string,
-  options: LookupAllOptions,
-  callback: (error: NodeJS.ErrnoException | null, addresses: LookupAddress[]) => void,
-) => void;
 
 interface DnsEntry {
   error: NodeJS.ErrnoException | null;

@@ -2,6 +2,7 @@
  * The table from error codes of the runtime to failures of the crawler. A code that is not listed is `other`: stored
  * with its message, never guessed and never thrown.
  */
+import { ADDRESS_REFUSED_CODE } from '../primitives/public-address.ts';
 import type { FetchFailure } from './fetcher.ts';
 
 /** The code of errors of the proxy itself, so that they do not count as errors of the site. */
@@ -50,6 +51,7 @@ const byCode: Record<string, FetchFailure> = {
   [PROTOCOL_ERROR_CODE]: 'protocol',
   [ABORTED_CODE]: 'aborted',
   [UNSAFE_REQUEST_CODE]: 'other',
+  [ADDRESS_REFUSED_CODE]: 'egress',
 };
 
 const byPrefix: [prefix: string, failure: FetchFailure][] = [

@@ -1,6 +1,7 @@
 /** The options of a fetcher; the same for all its requests. */
 import type { Clock } from '../primitives/clock.ts';
 import type { ResolvedAddress } from './connect.ts';
+import type { EgressGuard } from './egress.ts';
 import type { ProxyOptions } from './proxy.ts';
 import type { Tap } from './tap.ts';
 
@@ -23,6 +24,8 @@ export interface FetcherOptions {
   totalTimeoutMs: number;
   resolve: Map<string, ResolvedAddress>;
   proxy: ProxyOptions;
+  /** Judges each address before it is connected to; absent: all may be. */
+  egress?: EgressGuard;
   /** PEM certificates to trust instead of the built-in ones. */
   ca?: string | string[];
   /** Hears the raw bytes of every exchange. */

@@ -77,6 +77,8 @@ export type FetchFailure =
   | 'decode'
   | 'too-large'
   | 'proxy'
+  /** The egress guard refused the address; nothing was connected to, and the message names the rule. */
+  | 'egress'
   | 'not-sent'
   /**
    * Sent, but the server did not take it: a reused connection ended before the first byte of an answer, or HTTP/2

@@ -3,11 +3,15 @@
  * proxy in absolute form, through a tunnel), and the fields of every request. An origin that was forgotten is opened
  * again with its next request. Never decides whether or when a request may be sent.
  */
+import { isIP } from 'node:net';
 import {
   type Attempts,
   type Connector,
   createCachedLookup,
   createDial,
+  createJudgedAuthority,
+  type Dial,
+  namedAuthority,
   withConnectTimeout,
 } from './connect.ts';
 import { ConnectionReuse } from './connection-reuse.ts';
@@ -25,6 +29,9 @@ export interface Origin {
   pathPrefix: string;
   hostname: string;
 }
+
+/** Without the brackets of an IPv6 address. */
+const hostOf = ({ hostname }: URL) => hostname.replace(/^\[|\]$/g, '');
 
 const DEFAULT_ACCEPT = 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8';
 const READ_BUFFER_BYTES = 64 * 1024;
@@ -75,24 +82,27 @@ export function createOriginTable(open: (url: URL) => Origin) {
 export function createOriginOpener(options: FetcherOptions, attempts: Attempts): (url: URL) => Origin {
   const { clock, connectTimeoutMs } = options;
   const proxyFor = createProxyChoice(options.proxy);
-  const dial = createDial({
-    resolve: options.resolve,
-    ca: options.ca,
-    lookup: createCachedLookup(clock),
-  });
+  const { egress, resolve, ca } = options;
+  const lookup = createCachedLookup(clock, egress?.lookup);
+  // Proxies are the operator's: they are connected to without the guard.
+  const dial = createDial({ resolve, ca, lookup });
+  const judged = egress === undefined ? dial : createDial({ resolve, ca, lookup, egress });
+  const findAuthority =
+    egress === undefined ? namedAuthority : createJudgedAuthority({ resolve, lookup, egress });
   const headers = ['user-agent', options.userAgent, 'accept', options.accept ?? DEFAULT_ACCEPT];
   if (options.acceptLanguage) headers.push('accept-language', options.acceptLanguage);
   headers.push('accept-encoding', options.compress ? acceptEncoding : 'identity');
 
   // Shared by all clients of one route, with TLS sessions and DNS answers.
-  const direct = withConnectTimeout(dial, connectTimeoutMs, clock, attempts);
+  const limited = (road: Dial) => withConnectTimeout(road, connectTimeoutMs, clock, attempts);
+  const direct = limited(judged);
   const roads = new Map<HttpProxy, { absolute: Connector; tunnel: Connector }>();
   function roadsOf(proxy: HttpProxy) {
     let road = roads.get(proxy);
     if (road === undefined) {
       road = {
-        absolute: withConnectTimeout(dialProxy(dial, proxy), connectTimeoutMs, clock, attempts),
-        tunnel: withConnectTimeout(dialTunnel(dial, proxy), connectTimeoutMs, clock, attempts),
+        absolute: limited(dialProxy(dial, proxy, findAuthority)),
+        tunnel: limited(dialTunnel(dial, proxy, findAuthority)),
       };
       roads.set(proxy, road);
     }
@@ -112,7 +122,7 @@ export function createOriginOpener(options: FetcherOptions, attempts: Attempts):
     const { protocol, host, port } = url;
     const settings: Http1Settings = {
       connect,
-      target: { protocol, host, port, hostname: url.hostname.replace(/^\[|\]$/g, '') },
+      target: { protocol, host, port, hostname: hostOf(url) },
       headerLines: headerLines(['host', host, 'connection', keepAlive ? 'keep-alive' : 'close', ...own]),
       keepAlive,
       clock,
@@ -125,7 +135,10 @@ export function createOriginOpener(options: FetcherOptions, attempts: Attempts):
 
   return (url) => {
     const proxy = proxyFor(url);
-    const isAbsolute = proxy !== null && url.protocol === 'http:';
+    // A proxy makes the Host field of what it is asked for: with the judged address in the place of a name, the site
+    // would not know which host is meant. A tunnel leaves the field alone.
+    const mayNameHost = egress === undefined || (isIP(hostOf(url)) !== 0 && !resolve.has(hostOf(url)));
+    const isAbsolute = proxy !== null && url.protocol === 'http:' && mayNameHost;
     const connect = proxy === null ? direct : isAbsolute ? roadsOf(proxy).absolute : roadsOf(proxy).tunnel;
     const authorization = isAbsolute ? proxy.authorization : null;
     const own = [...headers, ...(options.originHeaders?.get(url.origin) ?? [])];

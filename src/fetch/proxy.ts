@@ -1,11 +1,18 @@
 /**
  * HTTP proxies: which request uses which proxy (HTTP_PROXY, HTTPS_PROXY, NO_PROXY), and the CONNECT tunnel for https.
- * http requests go to the proxy in absolute form, over the fetcher's own clients. An error of the proxy has
+ * http requests go to the proxy in absolute form, over the fetcher's own clients; a proxy that is told the address (egress
+ * guard) gets CONNECT for them, too. An error of the proxy has
  * PROXY_ERROR_CODE, so that it does not count against a site. Passwords never appear in messages.
  */
 import { BlockList, isIPv4, isIPv6, type Socket } from 'node:net';
 import { sumiError } from '../errors.ts';
-import type { Dial, DialCallback } from './connect.ts';
+import {
+  type Dial,
+  type DialCallback,
+  type DialTarget,
+  type FindAuthority,
+  namedAuthority,
+} from './connect.ts';
 import { messageOf, PROXY_ERROR_CODE } from './failure.ts';
 
 export interface ProxyOptions {
@@ -89,42 +96,65 @@ function proxyError(message: string, cause?: unknown): Error {
   return Object.assign(new Error(message, { cause }), { code: PROXY_ERROR_CODE });
 }
 
-/** Connects to the proxy instead of the host, for requests in absolute form. */
-export function dialProxy(dial: Dial, { url }: HttpProxy): Dial {
-  return ({ onread }, callback) =>
-    dial(
-      {
-        hostname: url.hostname.replace(/^\[|\]$/g, ''),
-        protocol: url.protocol,
-        port: url.port,
-        onread,
-      },
-      (...result) => {
-        const [error, socket] = result;
-        if (error) callback(proxyError(`proxy ${url.host}: ${messageOf(error)}`, error), null);
-        else callback(null, socket);
-      },
-    );
+/** Connects to the proxy instead of the host, for requests in absolute form; only where an address for the host is found. */
+export function dialProxy(dial: Dial, proxy: HttpProxy, findAuthority = namedAuthority): Dial {
+  return whereFound(findAuthority, (target, _, callback) => connectToProxy(dial, proxy, target, callback));
 }
 
-/** Opens a tunnel through the proxy by CONNECT, then uses TLS with the host itself. */
-export function dialTunnel(dial: Dial, proxy: HttpProxy): Dial {
-  const toProxy = dialProxy(dial, proxy);
-  return (options, callback) => {
-    const authority = options.port ? options.host! : `${options.host}:443`;
-    // node:http reads the answer of the tunnel and TLS continues from there, so our buffer is not used.
+/** Finds the authority before anything is connected to. */
+function whereFound(
+  findAuthority: FindAuthority,
+  open: (target: DialTarget, authority: string, callback: DialCallback) => ReturnType<Dial>,
+): Dial {
+  return (target, callback) => {
+    let attempt: ReturnType<Dial> | null = null;
+    let isAborted = false;
+    findAuthority(target, (error, authority) => {
+      if (isAborted) return;
+      if (error) callback(error, null);
+      else attempt = open(target, authority, callback);
+    });
+    return {
+      abort(error) {
+        isAborted = true;
+        attempt?.abort(error);
+      },
+    };
+  };
+}
+
+function connectToProxy(
+  dial: Dial,
+  { url }: HttpProxy,
+  { onread }: Pick<DialTarget, 'onread'>,
+  callback: DialCallback,
+): ReturnType<Dial> {
+  const { protocol, port } = url;
+  const hostname = url.hostname.replace(/^\[|\]$/g, '');
+  return dial({ hostname, protocol, port, onread }, (...result) => {
+    const [error, socket] = result;
+    if (error) callback(proxyError(`proxy ${url.host}: ${messageOf(error)}`, error), null);
+    else callback(null, socket);
+  });
+}
+
+/** Opens a tunnel through the proxy by CONNECT, then speaks with the host itself, with TLS for https. */
+export function dialTunnel(dial: Dial, proxy: HttpProxy, findAuthority = namedAuthority): Dial {
+  return whereFound(findAuthority, (options, authority, callback) => {
+    // node:http reads the answer of the tunnel and the client continues from there, so our buffer is not used.
     const target = { ...options, onread: undefined };
-    let attempt = toProxy(target, (...result) => {
+    let attempt = connectToProxy(dial, proxy, target, (...result) => {
       const [error, socket] = result;
       if (error) return callback(error, null);
       openTunnel(socket, authority, proxy, (...opened) => {
         const [refused, tunnel] = opened;
         if (refused) callback(refused, null);
+        else if (target.protocol === 'http:') callback(null, tunnel);
         else attempt = dial({ ...target, httpSocket: tunnel }, callback);
       });
     });
     return { abort: (error) => attempt.abort(error) };
-  };
+  });
 }
 
 function openTunnel(

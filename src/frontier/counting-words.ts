@@ -58,8 +58,10 @@ export const ERROR_WORDS = ['broken', 'rate_limited'] as const satisfies readonl
 export const BROKEN_STATES: readonly PageState[] = COUNTING_WORDS.broken.states;
 export const ERROR_STATES: readonly PageState[] = ERROR_WORDS.flatMap((word) => COUNTING_WORDS[word].states);
 
+export type CrawledPagesStatus = 'success' | 'failed' | 'skipped';
+
 /** The status of each state in the view `crawled_pages`, which has three words; null: the state has no row there. */
-export const CRAWLED_PAGES_STATUS: Readonly<Record<PageState, 'success' | 'failed' | 'skipped' | null>> = {
+export const CRAWLED_PAGES_STATUS: Readonly<Record<PageState, CrawledPagesStatus | null>> = {
   Discovered: null,
   Queued: null,
   Fetching: null,

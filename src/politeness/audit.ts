@@ -51,6 +51,8 @@ export interface AuditResult {
 export interface AuditOptions {
   /** Count only this run's requests. Requests of other runs still count as the requests before them. */
   run?: number;
+  /** The same for several runs, such as those of a project. */
+  runs?: { has(run: number): boolean };
   /** The configured delay of a run, and the wall time from which it applied. */
   floorOf: (run: number) => { delayMs: number; sinceMs: number };
   maxDetails?: number;
@@ -96,7 +98,10 @@ export async function auditRequests(
       continue;
     }
     const isKnown = row.sentAt >= scene.clearedUntil;
-    const isJudged = isKnown && (options.run === undefined || row.run === options.run);
+    const isJudged =
+      isKnown &&
+      (options.run === undefined || row.run === options.run) &&
+      (options.runs?.has(row.run) ?? true);
     if (row.kind === 'gap') {
       if (isKnown) scene.gapAtMs = row.sentAt;
       if (isJudged) result.gaps++;

@@ -67,6 +67,7 @@ const ADAPT_FROM_MS = 250;
 const LIMIT_FROM_MS = 25;
 const YIELD_TURNS = 8;
 const LONGEST_YIELD_MS = 60_000;
+const UNTOLD: ReadonlySet<FetchFailure> = new Set(['not-sent', 'not-taken', 'aborted', 'egress']);
 /** After so many answers without a refusal, half of the delay that an earlier lease left is given back. */
 const CALM_ANSWERS = 50;
 
@@ -234,7 +235,8 @@ export class HostPace {
     const isStray = this.#strays > 0;
     if (isStray) this.#strays--;
     const { failure } = answer;
-    if (failure === 'not-sent' || failure === 'not-taken' || failure === 'aborted') {
+    // Nothing was sent, or nothing of it says anything of the host.
+    if (failure !== null && UNTOLD.has(failure)) {
       if (wasSentAt === null) this.#state.requests--;
       return null;
     }

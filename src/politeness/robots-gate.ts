@@ -70,7 +70,7 @@ export async function openRobotsGate(origin: string, options: RobotsGateOptions)
     const read = rulesOrFault((isReachable ? body : null) ?? NO_RULES, until, options);
     if ('unreachable' in read) return read;
     const { delaySeconds } = read.rules;
-    if (answer.failure !== 'not-sent')
+    if (answer.failure !== 'not-sent' && answer.failure !== 'egress')
       await options.save({ origin, status, body, fetchedAt, expiresAt, delaySeconds });
     if (isReachable || options.whenUnreachable === 'allow') return read;
     if (attempt >= triesAfter(answer, options)) {
@@ -83,6 +83,12 @@ export async function openRobotsGate(origin: string, options: RobotsGateOptions)
   }
 }
 
+/** What pages are told that may not be requested because of it. */
+export function robotsReason(answer: { unreachable: string; failure: FetchFailure | null }): string {
+  const { unreachable, failure } = answer;
+  return failure === 'egress' ? `egress: ${unreachable}` : `robots: unreachable ${unreachable}`;
+}
+
 /** A fetch time in the future comes from a wrong clock and says nothing about the age. */
 function isUsable({ fetchedAt, expiresAt }: StoredRobots, now: number): boolean {
   return expiresAt > now && fetchedAt <= now + LEAST_USE_MS;
@@ -91,7 +97,7 @@ function isUsable({ fetchedAt, expiresAt }: StoredRobots, now: number): boolean 
 function triesAfter({ status, failure }: OneAnswer, options: RobotsGateOptions): number {
   const { retries, connectRetries, refusedRetries = connectRetries } = options;
   if (status !== 0) return retries;
-  if (failure === 'unknown-host') return 0;
+  if (failure === 'unknown-host' || failure === 'egress') return 0;
   const isRefused = failure === 'refused' || failure === 'tls';
   return Math.min(isRefused ? refusedRetries : connectRetries, retries);
 }
@@ -111,8 +117,12 @@ async function askOnce(origin: string, options: RobotsGateOptions): Promise<OneA
     if (outcome.failure === 'aborted') return { aborted: true };
     const body = outcome.body === null ? null : outcome.body.bytes.slice(0, outcome.body.length);
     outcome.body?.release();
-    if (outcome.head === null)
-      return { status: 0, body: null, message: outcome.message, failure: outcome.failure };
+    if (outcome.head === null) {
+      const { failure } = outcome;
+      const isElsewhere = failure === 'egress' && hop > 0;
+      const message = isElsewhere ? `${outcome.message} (robots.txt leads there)` : outcome.message;
+      return { status: 0, body: null, message, failure };
+    }
     const { status, location } = outcome.head;
     if (status < 300 || status >= 400) {
       const isCut = status < 300 && outcome.failure !== null;

@@ -8,6 +8,7 @@ import { Worker, type WorkerOptions } from 'node:worker_threads';
 
 const FROM_SOURCES = `
 const { workerData } = require('node:worker_threads');
+require('node:module').register(workerData.repairs);
 import(workerData.loader).then(({ register }) => (register(), import(workerData.file)));`;
 
 export interface ThreadFile {
@@ -31,6 +32,7 @@ export function startThread(
   const api = createRequire(from).resolve('tsx/esm/api');
   const loader = pathToFileURL(api.replace(/cjs$/, 'mjs')).href;
   const file = new URL(source, from).href;
-  const workerData = { ...data, loader, file };
+  const repairs = new URL('../../scripts/repair-driver-hooks.mjs', import.meta.url).href;
+  const workerData = { ...data, loader, repairs, file };
   return new Worker(FROM_SOURCES, { eval: true, workerData, transferList, execArgv: [] });
 }

@@ -1,9 +1,11 @@
 /** An error as it passes from thread to thread: its class does not, so that it is made anew. */
-import { type ErrorCode, SumiError } from '../errors.ts';
+import { type ErrorCode, type FieldProblem, SumiError } from '../errors.ts';
 
 export interface TravellingError {
   code: ErrorCode | null;
   details: Record<string, string | number>;
+  /** The fields that are wrong. */
+  errors?: readonly FieldProblem[];
   name: string;
   message: string;
   stack: string | undefined;
@@ -16,14 +18,16 @@ export function packError(error: unknown): TravellingError {
   return {
     code: ours?.code ?? null,
     details: { ...ours?.details },
+    errors: ours?.errors ?? [],
     ...{ name, message, stack },
     cause: cause === undefined ? null : packError(cause),
   };
 }
 
-export function unpackError({ code, details, name, message, stack, cause }: TravellingError): Error {
+export function unpackError(packed: TravellingError): Error {
+  const { code, details, errors = [], name, message, stack, cause } = packed;
   const inner = cause === null ? undefined : unpackError(cause);
-  if (code !== null) return new SumiError(code, details, inner);
+  if (code !== null) return new SumiError(code, { ...details, errors }, inner);
   const error = new Error(message, inner && { cause: inner });
   return Object.assign(error, { name, stack });
 }

@@ -39,17 +39,21 @@ export interface Audit {
 
 const MAX_DETAILS = 100;
 
-/** `run` undefined for all runs. */
+/** `run` undefined for all runs; `project`: only its requests and its pages are judged. */
 export async function auditRuns(
   { side, storeLabel }: Pick<Reading, 'side' | 'storeLabel'>,
   run: number | undefined,
+  project?: string,
 ): Promise<Audit> {
-  if (run !== undefined && (await side.run(run)) === null)
+  const asked = run === undefined ? null : await side.run(run);
+  if (run !== undefined && (asked === null || (project !== undefined && asked.project !== project)))
     throw sumiError('unknown-run', { run, file: storeLabel });
+  const ofProject = new Set<number>();
   const floors = new Map<number, ReturnType<typeof floorOfRun>>();
   let begunAt = 0;
   for await (const row of side.runs({})) {
     if (row.run === run) begunAt = Date.parse(row.started_at);
+    if (row.project === project) ofProject.add(row.run);
     const stored = await side.run(row.run);
     if (stored !== null) floors.set(row.run, floorOfRun(stored));
   }
@@ -57,12 +61,14 @@ export async function auditRuns(
     side.requestLog(),
     {
       run,
+      runs: project === undefined ? undefined : ofProject,
       maxDetails: MAX_DETAILS,
       floorOf: (id) => floors.get(id) ?? { delayMs: 0, sinceMs: 0 },
     },
   );
   const repeated: RepeatedUrl[] = [];
-  for await (const row of side.repeatedUrls()) repeated.push({ kind: 'repeated-url', ...row });
+  for await (const row of side.repeatedUrls())
+    if (project === undefined || row.project === project) repeated.push({ kind: 'repeated-url', ...row });
   // Of a run that began later nothing is missing.
   const isCleared = clearedUntil !== null && clearedUntil > begunAt;
   return {

@@ -6,7 +6,7 @@
 import type { Config } from '../config/load-config.ts';
 import { productToken } from '../config/user-agent.ts';
 import { readStartUrls } from '../crawl/run/prepare-run.ts';
-import { wireNormalizer, wireParts } from '../crawl/wire.ts';
+import { type Extensions, wireNormalizer, wireParts } from '../crawl/wire.ts';
 import { createEventHub } from '../events/event-hub.ts';
 import { parseRobotsTxt, rulesFor } from '../politeness/robots-txt.ts';
 import { newWorkerName } from '../primitives/worker-name.ts';
@@ -33,6 +33,8 @@ export interface RobotsQuestion {
   /** Null: the agent of the configuration. */
   agent: string | null;
   signal: AbortSignal;
+  /** Judges what is connected to; absent: everything may be. */
+  egress?: Extensions['egress'];
 }
 
 export async function checkRobots(config: Config, question: RobotsQuestion): Promise<RobotsCheck[]> {
@@ -42,7 +44,14 @@ export async function checkRobots(config: Config, question: RobotsQuestion): Pro
   const failures: unknown[] = [];
   const session = await store.withoutRun(newWorkerName());
   const parts = wireParts({
-    ...{ config, slots: undefined, startUrls: starts, extensions: {}, clock: store.clock, store: session },
+    ...{
+      config,
+      slots: undefined,
+      startUrls: starts,
+      extensions: { egress: question.egress },
+      clock: store.clock,
+      store: session,
+    },
     ...{ bodies: null, events: createEventHub(store.clock), normalizer },
   });
   const web = openPoliteWeb(parts, {

@@ -34,10 +34,7 @@ export async function compareTwoRuns(
   limit = Number.POSITIVE_INFINITY,
 ): Promise<Differences> {
   const { side } = reading;
-  const found = [await findRun(reading, runs[0]), await findRun(reading, runs[1])];
-  const [first, second] = found.sort((a, b) => a.run - b.run);
-  refuseOddPair(first, second);
-  const project = await projectOf(side, first.project);
+  const { project, first, second } = await findTwoRuns(reading, runs);
   const comparison = await compareRuns(side.visitsAfter(project.id, 0), first.run, second.run);
   const told = await tellDifferences(side, project, [first, second], comparison);
   const left = { rows: limit };
@@ -47,6 +44,14 @@ export async function compareTwoRuns(
     isCleared: first.pages > 0 && (await side.ledger(first.run)).length === 0,
     rows: (wanted = RUN_DIFFERENCES) => firstOf(told.rows(wanted), left),
   };
+}
+
+/** The two runs in either order, the earlier one first. */
+export async function findTwoRuns(reading: Reading, runs: readonly [number, number]): Promise<ComparedRuns> {
+  const found = [await findRun(reading, runs[0]), await findRun(reading, runs[1])];
+  const [first, second] = found.sort((a, b) => a.run - b.run);
+  refuseOddPair(first, second);
+  return { project: await projectOf(reading.side, first.project), first, second };
 }
 
 function refuseOddPair(first: RunRow, second: RunRow): void {
@@ -70,31 +75,7 @@ async function tellDifferences(
   [first, second]: [RunRow, RunRow],
   { differences, unchanged, unvisited }: RunComparison,
 ): Promise<ToldDifferences> {
-  async function rowsOf(pageId: number, outcomes: readonly VisitOutcome[]): Promise<ChangeRow[]> {
-    const rows: ChangeRow[] = [];
-    const [fromRun, toRun] = [first.run + 1, second.run];
-    for await (const row of side.changes({ fromRun, toRun, projectId: project.id, pageId, outcomes }))
-      rows.push(row);
-    return rows;
-  }
-  /** Null when nothing is left of its changes. */
-  async function tellPage({ pageId, difference, steps }: PageDifference): Promise<ToldChange | null> {
-    const rows = await rowsOf(pageId, TOLD_BY[difference]);
-    const last = rows.at(-1);
-    if (last === undefined) return null;
-    // Of a page that came, went or failed, all that was in between says nothing.
-    if (difference !== 'changed') return toldDifference(last, difference, null, project.project);
-    // What it lost may have been read as something else since: then more than its type differs.
-    if (steps === 1 && last.outcome === 'changed' && last.change?.lost === undefined)
-      return { ...toldChange(last, project.project), text_steps: [] };
-    const history = await side.visits(pageId);
-    // What came later where nothing changed: of a type that was refused at first.
-    const isLost = rows.some(({ change }) => change?.lost !== undefined);
-    const all = isLost ? await rowsOf(pageId, [...TOLD_BY.changed, 'unchanged']) : rows;
-    const changes = all.flatMap(({ run, change }) => (change === null ? [] : [{ run, change }]));
-    const merged = mergeChanges(changes, pageAfter(history, first.run), pageAfter(history, second.run));
-    return merged === null ? null : toldDifference(last, difference, merged, project.project);
-  }
+  const tellPage = (page: PageDifference) => tellDifference(side, { project, first, second }, page);
   async function* rows(wanted: readonly RunDifference[]): AsyncGenerator<ToldChange> {
     for (const page of differences) {
       const told = wanted.includes(page.difference) ? await tellPage(page) : null;
@@ -108,6 +89,42 @@ async function tellDifferences(
     counts[isOpen && (await tellPage(page)) === null ? 'unchanged' : page.difference]++;
   }
   return { rows, counts };
+}
+
+export interface ComparedRuns {
+  project: ProjectRow;
+  first: RunRow;
+  second: RunRow;
+}
+
+/** Null when nothing is left of its changes. */
+export async function tellDifference(
+  side: ReadSide,
+  { project, first, second }: ComparedRuns,
+  { pageId, difference, steps }: PageDifference,
+): Promise<ToldChange | null> {
+  async function rowsOf(outcomes: readonly VisitOutcome[]): Promise<ChangeRow[]> {
+    const rows: ChangeRow[] = [];
+    const [fromRun, toRun] = [first.run + 1, second.run];
+    for await (const row of side.changes({ fromRun, toRun, projectId: project.id, pageId, outcomes }))
+      rows.push(row);
+    return rows;
+  }
+  const rows = await rowsOf(TOLD_BY[difference]);
+  const last = rows.at(-1);
+  if (last === undefined) return null;
+  // Of a page that came, went or failed, all that was in between says nothing.
+  if (difference !== 'changed') return toldDifference(last, difference, null, project.project);
+  // What it lost may have been read as something else since: then more than its type differs.
+  if (steps === 1 && last.outcome === 'changed' && last.change?.lost === undefined)
+    return { ...toldChange(last, project.project), text_steps: [] };
+  const history = await side.visits(pageId);
+  // What came later where nothing changed: of a type that was refused at first.
+  const isLost = rows.some(({ change }) => change?.lost !== undefined);
+  const all = isLost ? await rowsOf([...TOLD_BY.changed, 'unchanged']) : rows;
+  const changes = all.flatMap(({ run, change }) => (change === null ? [] : [{ run, change }]));
+  const merged = mergeChanges(changes, pageAfter(history, first.run), pageAfter(history, second.run));
+  return merged === null ? null : toldDifference(last, difference, merged, project.project);
 }
 
 /** The visits that tell of a page. */

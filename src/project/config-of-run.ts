@@ -50,6 +50,17 @@ export async function configOfRun(
   return await makeConfig(stored, isPassedOn, { env, options: { ...given, ...options } });
 }
 
+/**
+ * For a new run of the same project: the options of the old one that a project may set, with `options` over them. What only
+ * the operator may set is what `options` says.
+ */
+export async function configLikeRun(
+  run: Pick<StoredRun, 'config'>,
+  { env, options = {} }: Omit<OwnSources, 'here'>,
+): Promise<Config> {
+  return await makeConfig(JSON.parse(run.config) as Stored, isPassedOn, { env, options });
+}
+
 /** To tell of the run: its options as they were, whoever set them. Nothing is crawled with it. */
 export async function recordedConfig(run: Pick<StoredRun, 'config'>): Promise<Config> {
   const isRecorded = (name: OptionName) => isProjectOption(name) || OPERATOR_CRAWL_OPTIONS.includes(name);

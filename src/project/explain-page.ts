@@ -52,7 +52,10 @@ const LONGEST_WAY = 100;
 const SHOWN_VISITS = 20;
 
 /** `kind` and `visitsPerDay`: as if the project were watched by that rule, with so many visits. */
-export type WhyQuestion = Pick<RevisitQuestion, 'now' | 'kind' | 'visitsPerDay'>;
+export interface WhyQuestion extends Pick<RevisitQuestion, 'now' | 'kind' | 'visitsPerDay'> {
+  /** Leave the next visit out: for a project without a watch, all its pages would be read. */
+  withoutRevisit?: boolean;
+}
 
 /** One explanation for each project that knows the URL, in any spelling; a URL that none knows is an error. */
 export async function explainUrl(reading: Reading, url: string, asked: WhyQuestion): Promise<Explanation[]> {
@@ -87,7 +90,9 @@ export async function explainPage(side: ReadSide, page: PageRow, asked: WhyQuest
     visits_total: visits.length,
     change_frequency: page.change_frequency,
     changes_detected: page.changes_detected,
-    revisit: await explainRevisit(side, { ...asked, page: { id: page.id, projectId }, visits }),
+    revisit: asked.withoutRevisit
+      ? null
+      : await explainRevisit(side, { ...asked, page: { id: page.id, projectId }, visits }),
     redirects: await follow(side, page, (row) => row.redirect_to),
     final_url: page.final_url,
     robots: await robotsDecision(side, page),

@@ -1,7 +1,7 @@
 /** What the sitemaps of a site name, as rows, some at a time. */
 import type { Config } from '../config/load-config.ts';
 import type { ListedEntry } from '../sitemap/entry-words.ts';
-import { listSitemap, type SitemapListener } from '../sitemap/list/list-sitemap.ts';
+import { type ListRequest, listSitemap, type SitemapListener } from '../sitemap/list/list-sitemap.ts';
 import type { Store } from '../store/store-port.ts';
 
 export type { SitemapListener } from '../sitemap/list/list-sitemap.ts';
@@ -34,18 +34,19 @@ export interface SiteEntryRequest {
   limit: number | undefined;
   /** In place of the store that the configuration names: it stays open, and no entry is kept in it. */
   store?: Store;
+  egress?: ListRequest['egress'];
 }
 
 /** `url`: a host, a page or a sitemap. */
 export function listSiteEntries(
   config: Config,
   url: string,
-  { listener, signal, limit, store }: SiteEntryRequest,
+  { listener, signal, limit, store, egress }: SiteEntryRequest,
 ): SiteEntries {
   let isCut = false;
   async function* rows(): AsyncGenerator<SiteEntryRow[]> {
     let left = limit ?? Number.POSITIVE_INFINITY;
-    for await (const batch of listSitemap(config, url, { listener, signal, store })) {
+    for await (const batch of listSitemap(config, url, { listener, signal, store, egress })) {
       isCut = batch.length > left;
       yield (isCut ? batch.slice(0, left) : batch).map(rowOf);
       if (isCut) return;

@@ -18,7 +18,7 @@ export interface ChangeWindow {
 }
 
 export const CHANGE_OUTCOMES: readonly VisitOutcome[] = ['changed', 'new', 'gone'];
-const isChange = (outcome: VisitOutcome) => CHANGE_OUTCOMES.includes(outcome);
+export const isChange = (outcome: VisitOutcome) => CHANGE_OUTCOMES.includes(outcome);
 
 export interface NetChanges {
   rows(outcomes: readonly VisitOutcome[]): AsyncGenerator<ToldChange>;
@@ -50,7 +50,8 @@ export async function readNetChanges(
   const counts = new Map<VisitOutcome, number>();
   let takenBack = 0;
   for (const [pageId, page] of pages) {
-    if (page.changes > 1) page.net = (await tellPage(side, window, pageId))?.outcome as VisitOutcome | null;
+    if (page.changes > 1)
+      page.net = (await tellNetChange(side, window, pageId))?.outcome as VisitOutcome | null;
     if (page.changes > 1 && page.net == null) takenBack++;
   }
   const netOf = (row: ChangeRow) => {
@@ -85,7 +86,9 @@ export async function readNetChanges(
         const net = netOf(row);
         if (net === null || !outcomes.includes(net)) continue;
         const isMerged = pages.get(row.page_id)!.changes > 1;
-        const told = isMerged ? await tellPage(side, window, row.page_id) : toldChange(row, project.project);
+        const told = isMerged
+          ? await tellNetChange(side, window, row.page_id)
+          : toldChange(row, project.project);
         if (told !== null) yield told;
       }
     },
@@ -122,7 +125,11 @@ async function* rowsOf(
 const [BEFORE, WITHIN] = [1, 2];
 
 /** What all changes of a page in the window come to; null where nothing is left of them. */
-async function tellPage(side: ReadSide, window: ChangeWindow, pageId: number): Promise<ToldChange | null> {
+export async function tellNetChange(
+  side: ReadSide,
+  window: ChangeWindow,
+  pageId: number,
+): Promise<ToldChange | null> {
   const { project } = window.project;
   const rows: ChangeRow[] = [];
   for await (const row of rowsOf(side, window, [...CHANGE_OUTCOMES, 'unchanged'], pageId)) rows.push(row);

@@ -21,7 +21,7 @@ export async function readBody(
   const shown = withoutCredentials(url);
   const page = pages.find(({ body_key }) => body_key !== null);
   if (page === undefined)
-    throw sumiError('no-body', { url: shown, reason: await whyNone(reading.side, pages[0]) });
+    throw sumiError('no-body', { url: shown, reason: await whyNoBody(reading.side, pages[0]) });
   return await readStored(shown, page, bodies ?? (await addressOf(reading.side, page)));
 }
 
@@ -56,7 +56,7 @@ async function addressOf(side: ReadSide, page: PageRow): Promise<string> {
   return run === null ? 'none' : (await recordedConfig(run)).bodies;
 }
 
-async function whyNoText(side: ReadSide, page: PageRow): Promise<string> {
+export async function whyNoText(side: ReadSide, page: PageRow): Promise<string> {
   const reason = whyNotRead(page);
   if (reason !== null) return reason;
   const run = page.visited_run === null ? null : await side.run(page.visited_run);
@@ -72,7 +72,7 @@ function whyNotRead(page: PageRow): string | null {
   return page.state === 'Processed' ? null : `its last visit ended as ${page.state}`;
 }
 
-async function whyNone(side: ReadSide, page: PageRow): Promise<string> {
+export async function whyNoBody(side: ReadSide, page: PageRow): Promise<string> {
   const reason = whyNotRead(page);
   if (reason !== null) return reason;
   return (await addressOf(side, page)) === 'none'

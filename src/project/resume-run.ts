@@ -39,7 +39,8 @@ async function unfinishedRun(asked: Config): Promise<StoredRun> {
 async function lastUnfinished(side: ReadSide, project: string | null): Promise<StoredRun | null> {
   let found: StoredRun | null = null;
   for (const row of await side.projects()) {
-    if (project !== null && row.project !== project) continue;
+    // A deleted one goes on only where it is named: then `begin` says what to do.
+    if (project === null ? row.deleted_at !== null : row.project !== project) continue;
     const run = await side.lastRun(row.id);
     if (run === null || !isUnfinished(run)) continue;
     if (found === null || run.run > found.run) found = run;

@@ -74,7 +74,9 @@ async function runToWatch(config: Config): Promise<StoredRun> {
   const side = await openSideToCrawl(config);
   try {
     if (project !== null) await requireProject(side, project, file);
-    const projects = (await side.projects()).filter((row) => project === null || row.project === project);
+    const projects = (await side.projects()).filter((row) =>
+      project === null ? row.deleted_at === null : row.project === project,
+    );
     if (projects.length > 1) {
       const known = projects.map((row) => `"${row.project}"`).join(', ');
       throw sumiError('several-projects', { file, known });

@@ -72,11 +72,15 @@ describe('an interrupted copy', () => {
     table: 'url',
     after: 5,
   };
+  const PROJECT = {
+    ...{ name: 'p', createdAt: 0, unprepared: null, settings: null },
+    ...{ uid: null, websiteUrl: null, updatedAt: 0, deletedAt: null },
+  };
   const request = (change: Partial<CopyRequest> = {}, mark = 'm'): CopyRequest => ({
     name: 'p',
     source: 's',
     sourceProject: 'p',
-    reader: { project: { name: 'p', createdAt: 0, unprepared: null, settings: null }, pages: 0, mark },
+    reader: { project: PROJECT, pages: 0, mark },
     restart: false,
     ...change,
   });

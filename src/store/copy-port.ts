@@ -8,6 +8,7 @@
  *  - Rows come in bounded batches in a stable order; what is written of a batch and how far the copy has got commit
  *    together, so that a copy killed anywhere goes on without a gap or a repeat.
  *  - A copied project has its own name only when it is whole and compared.
+ *  - A copied project keeps its UUID, unless the target has a project with it: then it gets one of its own.
  *  - Looks of readers stay where they are: in the copy everybody looks for the first time.
  *  - Leases, workers and bodies stay where they are: pages in flight are read as queued, a run under way as interrupted.
  *  - What a plan of revisits knows of pages is copied. What it knows of hosts is kept by the store's own numbers and is
@@ -269,7 +270,19 @@ export interface CopiedProject {
   unprepared: { run: number; isNew: boolean; previousHash: string | null } | null;
   /** `project.settings`. */
   settings: string | null;
+  uid: string | null;
+  websiteUrl: string | null;
+  updatedAt: number;
+  deletedAt: number | null;
 }
+
+/** Of the row of a project. */
+export const COPIED_COLUMNS = `name, settings, uid, website_url AS "websiteUrl", updated_at AS "updatedAt",
+  deleted_at AS "deletedAt"`;
+
+/** Where a program has given it a website, or deleted it: a copy of before is older. To be followed by the project. */
+export const MARKED = `SELECT website_url, deleted_at FROM project
+WHERE (website_url IS NOT NULL OR deleted_at IS NOT NULL) AND id`;
 
 export interface CopyBatch {
   rows: CopyRow[];

@@ -1,14 +1,17 @@
 /**
  * Indexes that only lists need, built on demand or at a run's end: who links to a page (`reverse-links`), which words a page
- * has (`full-text`), and the orders of pages by what their last visit found (`sorts`, which the database keeps by
- * itself once they are made).
+ * has (`full-text`), how many pages have a value or stand in a folder (`sections`), and the orders of pages (`sorts`,
+ * which the database keeps by itself once they are made).
  *
  * What an index was built from is told by a mark of the project's runs: their number, the last one, what they counted and
  * when they ended. Whatever writes links or texts is a run that counts a request and ends anew, so that an index whose
  * mark is that of now, while no run is under way, lacks nothing; nothing has to be written by a crawl to say so.
  */
-export const INDEX_KINDS = ['reverse-links', 'full-text', 'sorts'] as const;
+export const INDEX_KINDS = ['reverse-links', 'full-text', 'sections', 'sorts'] as const;
 export type IndexKind = (typeof INDEX_KINDS)[number];
+
+/** `worth-it`: at the end of a run; an index that is counted anew waits until enough has changed. Unless said: in any case. */
+export type BuildWhen = 'asked' | 'worth-it';
 
 export interface IndexBuilt {
   kind: IndexKind;

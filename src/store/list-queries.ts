@@ -3,7 +3,7 @@
  * sorted by. `read-lists.ts` answers, the same on every store; docs/tables.md explains it to users.
  */
 import type { VisitRecord } from '../change/visit-record.ts';
-import type { UrlCounts } from '../frontier/counting-words.ts';
+import type { CrawledPagesStatus, UrlCounts } from '../frontier/counting-words.ts';
 import type { PageState } from '../frontier/page-state.ts';
 import type { RequestKind } from './host-port.ts';
 import type {
@@ -12,6 +12,7 @@ import type {
   LinkBetween,
   LoggedRequest,
   PageRow,
+  ProjectRow,
   RunRow,
   VisitRow,
 } from './read-rows.ts';
@@ -25,8 +26,12 @@ export interface PageListFilter {
   urlPart?: string;
   /** All of these words stand in the title or the main text; `sumi index full-text` makes it possible. */
   words?: string;
+  /** A part of the URL, or all of these words in the title or the main text where the project's words are indexed. */
+  search?: string;
   statusCodes?: readonly number[];
   statusClasses?: readonly StatusClass[];
+  /** Any of the codes, or of the classes. */
+  statusIn?: { readonly codes: readonly number[]; readonly classes: readonly StatusClass[] };
   /** Media types without their parameters, as text/html. */
   contentTypes?: readonly string[];
   /** Bounds of the depth, both included. A page that no followed link leads to has no depth and never fits. */
@@ -37,6 +42,8 @@ export interface PageListFilter {
   /** NAME is every port of a host, NAME:PORT that one. */
   hosts?: readonly string[];
   states?: readonly PageState[];
+  /** As the view `crawled_pages` has it; pages that wait have none. */
+  statuses?: readonly CrawledPagesStatus[];
   /** How the reason begins: `robots`, or `robots: Disallow /private/`. */
   reason?: string;
   /** Outcomes of the last visit. */
@@ -76,6 +83,15 @@ export interface HostListFilter {
 export interface RunListFilter {
   project?: string;
   statuses?: readonly string[];
+}
+
+export interface ProjectListFilter {
+  /** A part of the name or of the website's URL; small and capital letters of ASCII are equal. */
+  q?: string;
+  /** Unless said: active ones. */
+  state?: 'active' | 'deleted' | 'all';
+  /** Only these projects. */
+  uids?: readonly string[];
 }
 
 export interface RequestListFilter {
@@ -119,6 +135,7 @@ interface ListShapes {
   links: { filter: LinkListFilter; row: ListedLink };
   hosts: { filter: HostListFilter; row: ListedHost };
   runs: { filter: RunListFilter; row: RunRow };
+  projects: { filter: ProjectListFilter; row: ProjectRow };
   requests: { filter: RequestListFilter; row: ListedRequest };
 }
 
@@ -161,12 +178,14 @@ export const LIST_FILTERS: {
     ...{ project: true, urlPart: true, words: true, statusCodes: true, statusClasses: true },
     ...{ contentTypes: true, minDepth: true, maxDepth: true, section: true, hosts: true, states: true },
     ...{ reason: true, changes: true, noindex: true, visitedRun: true, discoveredRun: true },
+    ...{ statuses: true, statusIn: true, search: true },
   },
   visits: { project: true, pageId: true, fromRun: true, toRun: true, outcomes: true },
   changes: { project: true, pageId: true, fromRun: true, toRun: true, outcomes: true },
   links: { project: true, fromId: true, toId: true, toStates: true, toStatusClasses: true },
   hosts: { project: true },
   runs: { project: true, statuses: true },
+  projects: { q: true, state: true, uids: true },
   requests: { project: true, pageId: true, run: true, host: true, kinds: true, hasFailed: true },
 };
 
@@ -179,36 +198,66 @@ interface Sort {
   /** The key of the rows' order: the sort column first, what makes it unique after it. */
   index: string;
   order: SortOrder;
-  /** The index is made by `sumi index`; the primary key or an index that every store has needs nothing. */
-  isOptional?: true;
+  /** The table with the column, whose index is made by `sumi index sorts`; none where the list's own key serves. */
+  table?: 'url' | 'fetched';
 }
 
-const ofFetched = (column: string, order: SortOrder): Sort => ({
-  index: `fetched_by_${column}`,
+const sortOf = (table: 'url' | 'fetched', column: string, order: SortOrder): Sort => ({
+  index: `${table}_of_${column}`,
   order,
-  isOptional: true,
+  table,
 });
 
 /** What each list can be sorted by, the index that serves it, and the order unless another is asked for. */
 export const LIST_SORTS: Record<ListName, Record<string, Sort>> = {
   pages: {
     id: { index: 'the primary key of url', order: 'asc' },
-    visited_at: ofFetched('visited_at', 'desc'),
-    status_code: ofFetched('status_code', 'asc'),
-    content_length: ofFetched('content_length', 'desc'),
-    word_count: ofFetched('word_count', 'asc'),
-    response_ms: ofFetched('response_ms', 'desc'),
-    change_frequency: ofFetched('change_frequency', 'desc'),
+    visited_at: sortOf('fetched', 'visited_at', 'desc'),
+    status_code: sortOf('fetched', 'status_code', 'asc'),
+    depth: sortOf('url', 'depth', 'asc'),
+    content_length: sortOf('fetched', 'content_length', 'desc'),
+    word_count: sortOf('fetched', 'word_count', 'asc'),
+    response_ms: sortOf('fetched', 'response_ms', 'desc'),
+    change_frequency: sortOf('fetched', 'change_frequency', 'desc'),
   },
   visits: { run: { index: 'the primary key of visit', order: 'desc' } },
   changes: { run: { index: 'the primary key of visit', order: 'desc' } },
   links: { from_id: { index: 'the primary key of link_set', order: 'asc' } },
   hosts: { id: { index: 'the primary key of host', order: 'asc' } },
   runs: { run: { index: 'the primary key of run', order: 'desc' } },
+  projects: {
+    name: { index: 'an index of project', order: 'asc' },
+    created_at: { index: 'project_created', order: 'desc' },
+    updated_at: { index: 'project_updated', order: 'desc' },
+  },
   requests: { id: { index: 'the primary key of request', order: 'desc' } },
 };
 
-/** The columns of `fetched` that pages can be sorted by once `sumi index sorts` has made their indexes. */
-export const SORTS_OF_FETCHED = Object.entries(LIST_SORTS.pages)
-  .filter(([, sort]) => sort.isOptional)
-  .map(([column, { index }]) => ({ column, index }));
+interface PageIndex {
+  name: string;
+  table: 'url' | 'fetched';
+  /** Between the project and the page's id; null: the pages of a project in the order of their ids. */
+  column: string | null;
+  /** Only rows for which this holds. */
+  where?: string;
+}
+
+const pageIndex = (table: 'url' | 'fetched', column: string): PageIndex => ({
+  name: `${table}_of_${column}`,
+  table,
+  column,
+});
+
+/**
+ * Indexes by project for the list of pages: they serve its sorts, and find the pages that few others are like. `sumi index
+ * sorts` makes them, and the database keeps them up to date; without them nothing is written for them.
+ */
+export const PAGE_INDEXES: readonly PageIndex[] = [
+  { name: 'url_of_project', table: 'url', column: null },
+  ...['state', 'depth', 'host_id'].map((column) => pageIndex('url', column)),
+  ...Object.values(LIST_SORTS.pages).flatMap(({ index, table }) =>
+    table === 'fetched' ? [pageIndex(table, index.slice('fetched_of_'.length))] : [],
+  ),
+  pageIndex('fetched', 'change'),
+  { ...pageIndex('fetched', 'noindex'), where: 'noindex = 1' },
+];

@@ -1,10 +1,11 @@
 /** The only place that knows which adapter serves which address. */
-import type { Clock } from '../primitives/clock.ts';
+import { type Clock, systemClock } from '../primitives/clock.ts';
 import { isSharedStore } from '../primitives/store-address.ts';
 import type { BodyStore } from './bodies.ts';
 import type { ColumnFile } from './column-port.ts';
 import type { CopyRole, CopySide } from './copy-port.ts';
 import type { ReadSide } from './read-side.ts';
+import type { RecordPort } from './record-port.ts';
 import type { RunList } from './run-list.ts';
 import type { Store } from './store-port.ts';
 
@@ -100,4 +101,14 @@ export async function openCopySide(address: string, role: CopyRole, mostRows?: n
   }
   const { openSqliteCopySide } = await import('./sqlite/copy-side.ts');
   return openSqliteCopySide(address, role, mostRows);
+}
+
+/** What a service keeps beside crawl data; open to several processes, also while a crawler has the store. */
+export async function openRecords(address: string, clock: Clock = systemClock): Promise<RecordPort> {
+  if (isSharedStore(address)) {
+    const { openPostgresRecords } = await import('./postgres/records.ts');
+    return openPostgresRecords(address, clock);
+  }
+  const { openSqliteRecords } = await import('./sqlite/records.ts');
+  return openSqliteRecords(address, clock);
 }

@@ -32,6 +32,7 @@ const STREAMS: Record<StreamName, true> = {
 
 const ANSWERS: Record<Exclude<QuestionName, StreamName>, true> = {
   projects: true,
+  projectByUid: true,
   run: true,
   lastRun: true,
   page: true,
@@ -54,6 +55,8 @@ const ANSWERS: Record<Exclude<QuestionName, StreamName>, true> = {
   mapErrors: true,
   list: true,
   count: true,
+  facets: true,
+  tree: true,
 };
 
 export const STREAM_NAMES = Object.keys(STREAMS) as StreamName[];

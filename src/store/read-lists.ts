@@ -18,23 +18,25 @@ import {
   type ListQuery,
   type ListRow,
   MOST_ROWS,
-  type PageListFilter,
   type RequestListFilter,
   type Results,
   type RunListFilter,
   type SortOrder,
 } from './list-queries.ts';
 import { readChanges, readListedHosts, readRequests, readVisits } from './listed-rows.ts';
-import { oneOf, pageConditions } from './page-conditions.ts';
+import { oneOf } from './page-conditions.ts';
+import { trackPages } from './page-track.ts';
+import { trackProjects } from './project-track.ts';
+import { createFacetReader, type FacetReader } from './read-facets.ts';
 import { type Condition, condition, createTableTrack, emptyTrack, inOrderOf } from './table-track.ts';
-import { wordsOf } from './text-words.ts';
 import { TOLD_OUTCOMES } from './visit-rows.ts';
 import { createVisitTrack } from './visit-track.ts';
 import { countList, type Track, walkList } from './walk-list.ts';
 
 export interface ListReader {
   list<Name extends ListName>(name: Name, query: ListQuery<Name>): Promise<Results<ListRow<Name>>>;
-  count<Name extends ListName>(name: Name, filter: ListFilter<Name>): Promise<Count>;
+  /** `sort`: of the list in that order, which may leave rows out. */
+  count<Name extends ListName>(name: Name, filter: ListFilter<Name>, sort?: string): Promise<Count>;
 }
 
 interface Sorted {
@@ -102,59 +104,17 @@ const LISTS: { [Name in ListName]: List<Name> } = {
     track: trackRuns,
     rows: async (db, keys) => inOrderOf(keys, await db.runs(numbers(keys)), ({ run }) => [run]),
   },
+  projects: {
+    track: trackProjects,
+    rows: async (db, keys) =>
+      inOrderOf(
+        numbers(keys).map((id) => [id]),
+        await db.projects(numbers(keys)),
+        ({ id }) => [id],
+      ),
+  },
   requests: { track: trackRequests, rows: readRequests },
 };
-
-async function trackPages(
-  db: ListDatabase,
-  filter: PageListFilter,
-  { sort, order, projectId }: Sorted,
-): Promise<Track> {
-  const { dialect } = db;
-  const { fits, needsFetched, needsHost } = pageConditions(filter, dialect, projectId);
-  const host = needsHost ? 'JOIN host h ON h.id = u.host_id' : '';
-  if (filter.words !== undefined) return trackWords(db, filter.words, { sort, order, projectId }, fits);
-  if (sort === 'id') {
-    const fetched = needsFetched
-      ? `LEFT JOIN fetched f ON f.page_id = u.id ${dialect.sameHost('f', 'u')}`
-      : '';
-    const joins = `${host} ${fetched}`;
-    return createTableTrack(db, { table: 'url', alias: 'u', key: ['id'], order, within: [], joins, fits });
-  }
-  const { index } = LIST_SORTS.pages[sort];
-  if ((await db.ask(dialect.hasIndex, [index])).length === 0) throw sumiError('sort-unserved', { sort });
-  const needsUrl = fits.length > 0;
-  return createTableTrack(db, {
-    ...{ table: 'fetched', alias: 'f', key: [sort, 'page_id'], order },
-    within: [condition(`${sort} IS NOT NULL`)],
-    joins: needsUrl ? `JOIN url u ON u.id = f.page_id ${dialect.sameHost('u', 'f')} ${host}` : '',
-    fits,
-  });
-}
-
-/** Of the pages that have the words, those that fit otherwise. */
-async function trackWords(
-  db: ListDatabase,
-  text: string,
-  { sort, order, projectId }: Sorted,
-  fits: readonly Condition[],
-): Promise<Track> {
-  if (sort !== 'id') throw sumiError('list-sort', { list: 'pages with words', sort, expected: 'id' });
-  const built = await db.ask(
-    `SELECT 1 FROM index_state WHERE kind = 'full-text'${projectId === null ? '' : ' AND project_id = ?'}`,
-    projectId === null ? [] : [projectId],
-  );
-  if (built.length === 0) throw sumiError('full-text-missing', {});
-  const words = wordsOf(text);
-  if (words.length === 0) return emptyTrack(1);
-  const { dialect } = db;
-  const { sql, values } = dialect.pagesWith(words);
-  return createTableTrack(db, {
-    ...{ table: sql, tableValues: values, alias: 'w', key: ['page_id'], order, within: [], fits },
-    joins: `JOIN url u ON u.id = w.page_id JOIN host h ON h.id = u.host_id
-      LEFT JOIN fetched f ON f.page_id = u.id ${dialect.sameHost('f', 'u')}`,
-  });
-}
 
 function trackRuns(db: ListDatabase, { statuses }: RunListFilter, { order, projectId }: Sorted): Track {
   const fits = ofProject('r.project_id', projectId);
@@ -185,9 +145,10 @@ function trackRequests(db: ListDatabase, filter: RequestListFilter, { order, pro
   return createTableTrack(db, { table: 'request', alias: 'q', key: ['id'], order, within, joins: '', fits });
 }
 
-export function createListReader(db: ListDatabase): ListReader {
+export function createListReader(db: ListDatabase): ListReader & FacetReader {
   /** Undefined for a project that there is none of. */
-  async function findProject(name: string | undefined): Promise<number | null | undefined> {
+  async function findProject(filter: object): Promise<number | null | undefined> {
+    const { project: name } = filter as { project?: string };
     if (name === undefined) return null;
     return (await db.ask<{ id: number }>('SELECT id FROM project WHERE name = ?', [name]))[0]?.id;
   }
@@ -199,7 +160,7 @@ export function createListReader(db: ListDatabase): ListReader {
         throw sumiError('list-limit', { limit, most: MOST_ROWS });
       const asked: AskedList = { name, filter, ...sortOf(name, sort, order) };
       const at = cursor === undefined ? null : readCursor(cursor, asked, keyLengthOf(name, asked.sort));
-      const projectId = await findProject(filter.project);
+      const projectId = await findProject(filter);
       if (projectId === undefined) return { rows: [], next: null, previous: null };
       const sorted = { ...asked, projectId };
       const { keys, next, previous } = await walkList(await LISTS[name].track(db, filter, sorted), at, limit);
@@ -210,19 +171,21 @@ export function createListReader(db: ListDatabase): ListReader {
       };
     },
 
-    async count(name, filter) {
+    async count(name, filter, sort) {
       checkFilter(name, filter);
-      const projectId = await findProject(filter.project);
-      const sorted = { ...sortOf(name), projectId: projectId ?? null };
+      const projectId = await findProject(filter);
+      const sorted = { ...sortOf(name, sort), projectId: projectId ?? null };
       const track = projectId === undefined ? emptyTrack(1) : await LISTS[name].track(db, filter, sorted);
       return countList(track);
     },
+
+    ...createFacetReader(db),
   };
 }
 
 const KEY_LENGTHS: Record<ListName, number> = {
   ...{ pages: 1, visits: 3, changes: 3, links: 2 },
-  ...{ hosts: 1, runs: 1, requests: 1 },
+  ...{ hosts: 1, runs: 1, projects: 2, requests: 1 },
 };
 
 /** A sort by anything but the id has the id after it. */

@@ -7,6 +7,15 @@ import type { FactRow } from './page-facts.ts';
 export interface ProjectRow {
   id: number;
   project: string;
+  /** The UUID by which programs know it. */
+  uid: string;
+  /** Null where none was given. */
+  website_url: string | null;
+  created_at: string;
+  /** Of its name, website and settings; grows with every change. */
+  updated_at: string;
+  /** Not null: it is kept, and not to be crawled. */
+  deleted_at: string | null;
 }
 
 export interface RunRow {
@@ -114,6 +123,8 @@ export interface ChangeFilter {
   toRun: number;
   projectId: number;
   pageId?: number;
+  /** Of the run `fromRun` only pages after this one, by id. */
+  afterPage?: number;
   /** Unless said: new, changed, gone. */
   outcomes?: readonly VisitRecord['outcome'][];
   limit?: number;

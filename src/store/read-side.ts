@@ -11,6 +11,7 @@ import type { ChangeFigures } from './change-figures.ts';
 import type { ColumnBatch, ColumnQuestion } from './column-port.ts';
 import type { StoredRobots } from './host-port.ts';
 import type { MapErrors } from './map-errors.ts';
+import type { FacetReader } from './read-facets.ts';
 import type { ListReader } from './read-lists.ts';
 import type {
   ChangeFilter,
@@ -67,8 +68,10 @@ export type {
   WorkerRow,
 } from './read-rows.ts';
 
-export interface ReadSide extends ListReader {
+export interface ReadSide extends ListReader, FacetReader {
+  /** Deleted ones too, until they are purged. */
   projects(): Promise<ProjectRow[]>;
+  projectByUid(uid: string): Promise<ProjectRow | null>;
   runs(filter: { project?: string; limit?: number }): AsyncIterable<RunRow>;
   run(id: number): Promise<StoredRun | null>;
   /** The project's last run. */

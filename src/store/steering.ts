@@ -26,6 +26,9 @@ const NEXT: Readonly<Record<Order, Partial<Record<StoredStatus, StoredStatus>>>>
 /** Why what still waits is skipped when a run is stopped. */
 export const STOPPED_REASON = 'limit: stopped';
 
+/** Why what still waits is skipped when a run is given up: whoever worked on it is gone, and nobody goes on with it. */
+export const GIVEN_UP_REASON = 'limit: interrupted';
+
 export function statusAfter(order: Order, run: { id: number; status: StoredStatus }): StoredStatus {
   const next = NEXT[order][run.status];
   if (next === undefined) {

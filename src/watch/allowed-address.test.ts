@@ -1,6 +1,7 @@
 import type { lookup } from 'node:dns';
 import { describe, expect, it } from 'vitest';
-import { createAddressGuard, isPublicAddress } from './allowed-address.ts';
+import { isPublicAddress } from '../primitives/public-address.ts';
+import { createAddressGuard } from './allowed-address.ts';
 
 describe('an address', () => {
   it.each(['8.8.8.8', '93.184.216.34', '2606:2800:220:1:248:1893:25c8:1946'])('%s is public', (address) => {

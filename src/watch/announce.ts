@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import type { Clock } from '../primitives/clock.ts';
 import { createAddressGuard } from './allowed-address.ts';
 import { createDeliveryQueue, type DeliveryQueue } from './delivery-queue.ts';
-import { Outbox, type Outboxes, type SavedOutboxes } from './outbox.ts';
+import { Outbox, type Outboxes, placeOfChange, type SavedOutboxes } from './outbox.ts';
 import { createCommand } from './run-command.ts';
 import { createWebhook } from './send-webhook.ts';
 import type { ChangeEvent, DeliveryEvent } from './watch-event.ts';
@@ -39,6 +39,7 @@ export function createAnnouncer(options: AnnounceOptions): Announcer {
     box: new Outbox({
       ...shared,
       to: `webhook ${new URL(url).host}`,
+      placeOf: placeOfChange,
       deliver: createWebhook({
         ...{ url, guard, userAgent, clock },
         secret: receivers.secret,

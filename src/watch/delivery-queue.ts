@@ -7,13 +7,16 @@
 import type { Clock } from '../primitives/clock.ts';
 import type { ChangeEvent, DeliveryEvent } from './watch-event.ts';
 
+/** What a queue must know of an event; `url`: the page that it is about, for messages. */
+export type Queued = Pick<ChangeEvent, 'id'> & { url: string | null };
+
 /** Null: it arrived. Otherwise the error, and whether to try again. `isForAll`: no event can arrive there. */
 export type Delivered = { error: string; isWorthRetrying: boolean; isForAll?: boolean } | null;
 
-export interface DeliveryOptions {
+export interface DeliveryOptions<Event extends Queued = ChangeEvent> {
   /** Who receives, for messages. */
   to: string;
-  deliver: (event: ChangeEvent, signal: AbortSignal) => Promise<Delivered>;
+  deliver: (event: Event, signal: AbortSignal) => Promise<Delivered>;
   parallel: number;
   tries: number;
   firstPauseMs: number;
@@ -21,13 +24,13 @@ export interface DeliveryOptions {
   clock: Clock;
   tell: (event: DeliveryEvent) => void;
   /** Keeps events until they are settled; null: nobody does. With an outbox, events are sent one after another. */
-  outbox: EventKeeper | null;
+  outbox: EventKeeper<Event> | null;
 }
 
 /** Keeps events until the queue has settled them. */
-export interface EventKeeper {
+export interface EventKeeper<Event extends Queued = ChangeEvent> {
   /** The event arrived, or was given up. */
-  onDone(event: ChangeEvent): void;
+  onDone(event: Event): void;
   /** The receiver is away: events that are not settled have left the queue. */
   onAway(): void;
   /** The queue has ended. Events that are not settled have left it. */
@@ -36,9 +39,9 @@ export interface EventKeeper {
   readonly mayGiveUp: boolean;
 }
 
-export interface DeliveryQueue {
+export interface DeliveryQueue<Event extends Queued = ChangeEvent> {
   /** False: the queue is full. */
-  push(event: ChangeEvent): boolean;
+  push(event: Event): boolean;
   /** Events that arrived or were given up. */
   readonly settled: number;
   /** Resolves when nothing waits or is under way. */
@@ -47,9 +50,11 @@ export interface DeliveryQueue {
   stop(): void;
 }
 
-export function createDeliveryQueue(options: DeliveryOptions): DeliveryQueue {
+export function createDeliveryQueue<Event extends Queued = ChangeEvent>(
+  options: DeliveryOptions<Event>,
+): DeliveryQueue<Event> {
   const { to, deliver, parallel, tries, firstPauseMs, mostWaiting, clock, tell, outbox } = options;
-  const waiting: ChangeEvent[] = [];
+  const waiting: Event[] = [];
   const abort = new AbortController();
   /** By the reason. */
   const dropped = new Map<string, number>();
@@ -72,7 +77,7 @@ export function createDeliveryQueue(options: DeliveryOptions): DeliveryQueue {
     for (const resolve of onDrained.splice(0)) resolve();
   }
 
-  async function send(event: ChangeEvent): Promise<void> {
+  async function send(event: Event): Promise<void> {
     for (let attempt = 1; ; attempt++) {
       const failure = await tryOnce(event);
       if (failure === null) return outbox?.onDone(event);
@@ -91,7 +96,7 @@ export function createDeliveryQueue(options: DeliveryOptions): DeliveryQueue {
   }
 
   /** Settles an event that failed. True if it is given up. */
-  function leave(event: ChangeEvent, isAway: boolean): boolean {
+  function leave(event: Event, isAway: boolean): boolean {
     const isOver = outbox === null || !isAway || outbox.mayGiveUp;
     if (isOver) outbox?.onDone(event);
     if (isAway) clearWaiting('the one before them did not arrive by any try');
@@ -99,7 +104,7 @@ export function createDeliveryQueue(options: DeliveryOptions): DeliveryQueue {
     return isOver;
   }
 
-  async function tryOnce(event: ChangeEvent): Promise<Delivered> {
+  async function tryOnce(event: Event): Promise<Delivered> {
     try {
       return await deliver(event, abort.signal);
     } catch (error) {

@@ -1,6 +1,7 @@
 /**
  * The state of a watch in memory, and how it is saved. The store is opened for one step at a time, so that other commands
- * can use it between ticks. After each step everything needed to go on is in the store.
+ * can use it between ticks, unless the watch was given an open one. After each step everything needed to go on is in the
+ * store.
  *
  * It promises that only one watch of a project saves anything: a watch takes over in one write, which checks that nobody
  * else has written since it read.
@@ -66,6 +67,7 @@ export class KeptWatch {
 
   async open<T>(use: (opened: Opened) => Promise<T>): Promise<T> {
     const { config, extensions } = this.#watched;
+    if (extensions?.store !== undefined) return this.#useOpen(extensions.store, use);
     const failures: unknown[] = [];
     const store = await openStore({
       address: config.storeAddress,
@@ -83,6 +85,23 @@ export class KeptWatch {
       await side?.close();
       await store.close();
     }
+  }
+
+  /** A store that is open already stays open. What no call can answer for is told to whoever opened it. */
+  async #useOpen<T>(store: Store, use: (opened: Opened) => Promise<T>): Promise<T> {
+    await store.flush();
+    const side = await store.openSide();
+    try {
+      return await use({ store, side, now: store.clock.now() });
+    } finally {
+      await side.close();
+    }
+  }
+
+  /** For questions while a run of the watch is under way. */
+  openSide(): Promise<ReadSide> {
+    const { config, extensions } = this.#watched;
+    return extensions?.store?.openSide() ?? openReadSide(config.storeAddress);
   }
 
   /** Where the visits of this watch are counted. */

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { FakeClock } from '../../test/fake-clock.ts';
 import type { Delivered } from './delivery-queue.ts';
-import { Outbox, type SavedOutbox } from './outbox.ts';
+import { Outbox, placeOfChange, type SavedOutbox } from './outbox.ts';
 import type { ChangeEvent, DeliveryEvent } from './watch-event.ts';
 
 const eventOf = (id: string) =>
@@ -18,6 +18,7 @@ function setUp(deliver: (id: string) => Delivered, mostWaiting = 10) {
   const open = (saved?: SavedOutbox, run = 1) => {
     const box = new Outbox({
       ...{ to: 'somebody', parallel: 1, tries: 2, firstPauseMs: 1000, mostWaiting, clock },
+      placeOf: placeOfChange,
       async deliver({ id }) {
         const delivered = deliver(id);
         if (delivered === null) arrived.push(id);

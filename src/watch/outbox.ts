@@ -11,6 +11,7 @@ import {
   type DeliveryOptions,
   type DeliveryQueue,
   type EventKeeper,
+  type Queued,
 } from './delivery-queue.ts';
 import { type ChangeEvent, pageOf } from './watch-event.ts';
 
@@ -25,7 +26,7 @@ export interface SavedOutbox {
 }
 
 /** Events after a place, in order. */
-export type EventsAfter = (place: Place) => AsyncIterable<ChangeEvent>;
+export type EventsAfter<Event = ChangeEvent> = (place: Place) => AsyncIterable<Event>;
 
 /** By receiver: a hash of its URL. */
 export type SavedOutboxes = Record<string, SavedOutbox>;
@@ -42,11 +43,22 @@ export interface Outboxes {
 /** After this time an event is given up, so that others can follow. */
 const GIVE_UP_MS = 86_400_000;
 
-const ALL_PAGES = Number.MAX_SAFE_INTEGER;
+export const ALL_PAGES = Number.MAX_SAFE_INTEGER;
 
-export class Outbox implements EventKeeper {
-  readonly queue: DeliveryQueue;
+/** Of a change. */
+export const placeOfChange = (event: ChangeEvent): Place => [event.run, pageOf(event)];
+
+export interface OutboxOptions<Event extends Queued> extends Omit<DeliveryOptions<Event>, 'outbox'> {
+  placeOf: (event: Event) => Place;
+  /** The event arrived, or was given up. */
+  onSettled?: (event: Event) => void;
+}
+
+export class Outbox<Event extends Queued = ChangeEvent> implements EventKeeper<Event> {
+  readonly queue: DeliveryQueue<Event>;
   readonly #clock: Clock;
+  readonly #placeOf: (event: Event) => Place;
+  readonly #onSettled: (event: Event) => void;
   #done: Place | null = null;
   /** Events up to this one were queued; so many of them are not settled. */
   #taken: Place = [0, 0];
@@ -54,8 +66,10 @@ export class Outbox implements EventKeeper {
   #isAway = false;
   #failingSince: number | null = null;
 
-  constructor(options: Omit<DeliveryOptions, 'outbox'>) {
+  constructor({ placeOf, onSettled = () => {}, ...options }: OutboxOptions<Event>) {
     this.#clock = options.clock;
+    this.#placeOf = placeOf;
+    this.#onSettled = onSettled;
     this.queue = createDeliveryQueue({ ...options, outbox: this });
   }
 
@@ -65,7 +79,7 @@ export class Outbox implements EventKeeper {
     this.#failingSince = saved?.failingSince ?? null;
   }
 
-  async fill(eventsAfter: EventsAfter, toRun: number): Promise<void> {
+  async fill(eventsAfter: EventsAfter<Event>, toRun: number): Promise<void> {
     this.#isAway = false;
     const [run, page] = this.#taken;
     const after: Place = page === ALL_PAGES ? [run + 1, 0] : this.#taken;
@@ -73,17 +87,18 @@ export class Outbox implements EventKeeper {
     for await (const event of eventsAfter(after)) {
       if (this.#isAway || !this.queue.push(event)) return;
       this.#open++;
-      this.#taken = [event.run, pageOf(event)];
+      this.#taken = this.#placeOf(event);
     }
     if (this.#isAway) return;
     this.#taken = [toRun, ALL_PAGES];
     if (this.#open === 0) this.#done = this.#taken;
   }
 
-  onDone(event: ChangeEvent): void {
+  onDone(event: Event): void {
     this.#open--;
     this.#failingSince = null;
-    this.#done = this.#open === 0 ? this.#taken : [event.run, pageOf(event)];
+    this.#done = this.#open === 0 ? this.#taken : this.#placeOf(event);
+    this.#onSettled(event);
   }
 
   onAway(): void {

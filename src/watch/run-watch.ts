@@ -20,8 +20,8 @@ export interface WatchLife {
   onPrepared: (summary: SummaryEvent) => void;
   /** A tick failed by an error that passes by itself. Or the watch has ended, and could not note it in the store. */
   onMissed: (error: SumiError) => void;
-  /** The watch waits for the next tick. */
-  onWait: (until: number) => void;
+  /** The watch waits for the next tick, which may be begun at once. */
+  onWait: (until: number, beginNow: () => void) => void;
   /** Waits for deliveries before the watch ends. */
   onEnd?: () => Promise<void>;
 }
@@ -32,6 +32,7 @@ const PASSING: ReadonlySet<string> = new Set([
   'db-locked',
   'db-open-here',
   'project-in-use',
+  'run-under-way',
   'store-away',
   'store-unreachable',
 ]);
@@ -91,21 +92,24 @@ async function live({ watch, settings, clock, isOnce, signal, ...tell }: WatchLi
     }
     if (isOnce) return 'done';
     const until = nextOpen(Math.max(startedAt + settings.everyMs, clock.now()), settings.hours);
-    tell.onWait(until);
-    await wait(until - clock.now(), clock, signal);
+    const rest = wait(until - clock.now(), clock, signal);
+    tell.onWait(until, rest.end);
+    await rest.over;
     if (signal.aborted) return 'stopped';
   }
 }
 
-function wait(delayMs: number, clock: Clock, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const end = () => {
+function wait(delayMs: number, clock: Clock, signal: AbortSignal): { over: Promise<void>; end: () => void } {
+  let end = () => {};
+  const over = new Promise<void>((resolve) => {
+    end = () => {
       cancel();
       signal.removeEventListener('abort', end);
       resolve();
     };
-    const cancel = clock.after(Math.max(delayMs, 0), end);
+    const cancel = clock.after(Math.max(delayMs, 0), () => end());
     signal.addEventListener('abort', end);
     if (signal.aborted) end();
   });
+  return { over, end: () => end() };
 }

@@ -7,7 +7,8 @@ import { createHmac } from 'node:crypto';
 import { request as requestHttp } from 'node:http';
 import { request as requestHttps } from 'node:https';
 import type { Clock } from '../primitives/clock.ts';
-import { type AddressGuard, AddressRefused } from './allowed-address.ts';
+import { AddressRefused } from '../primitives/public-address.ts';
+import type { AddressGuard } from './allowed-address.ts';
 import type { Delivered } from './delivery-queue.ts';
 import type { ChangeEvent } from './watch-event.ts';
 
@@ -17,7 +18,7 @@ export interface WebhookOptions {
   secret: string | null;
   userAgent: string;
   guard: AddressGuard;
-  clock: Clock;
+  clock: Pick<Clock, 'now'>;
   timeoutMs: number;
 }
 
@@ -26,23 +27,43 @@ export function signatureOf(secret: string, seconds: number, body: string): stri
   return `t=${seconds},v1=${createHmac('sha256', secret).update(`${seconds}.${body}`).digest('hex')}`;
 }
 
+/** What is sent as JSON: its type and id are also told in the head. */
+export interface Sent {
+  type: string;
+  /** The same for every try. */
+  id: string;
+}
+
+export interface Posted {
+  /** Null where there was no answer. */
+  status: number | null;
+  failure: Delivered;
+}
+
+export type PostEvent = (event: Sent, signal: AbortSignal) => Promise<Posted>;
+
 export function createWebhook(
   options: WebhookOptions,
 ): (event: ChangeEvent, signal: AbortSignal) => Promise<Delivered> {
+  const postEvent = createPoster(options);
+  return async (event, signal) => (await postEvent(event, signal)).failure;
+}
+
+export function createPoster(options: WebhookOptions): PostEvent {
   const url = new URL(options.url);
   return (event, signal) => {
     const refusal = options.guard.refuse(url);
-    if (refusal !== null) return Promise.resolve(refusedFor(refusal.refused));
+    if (refusal !== null) return Promise.resolve({ status: null, failure: refusedFor(refusal.refused) });
     return post(url, event, options, signal);
   };
 }
 
 function post(
   url: URL,
-  event: ChangeEvent,
+  event: Sent,
   { secret, userAgent, guard, clock, timeoutMs }: WebhookOptions,
   signal: AbortSignal,
-): Promise<Delivered> {
+): Promise<Posted> {
   const body = JSON.stringify(event);
   const seconds = Math.floor(clock.now() / 1000);
   const headers: Record<string, string> = {
@@ -54,23 +75,28 @@ function post(
     ...(secret !== null && { 'sumi-signature': signatureOf(secret, seconds, body) }),
   };
   return new Promise((resolve) => {
+    // An answer whose head comes byte by byte is never idle.
+    const deadline = AbortSignal.timeout(timeoutMs);
     const fail = (error: Error) => {
-      const { message } = error;
+      const isLate = deadline.aborted && !signal.aborted;
+      const message = isLate ? `no answer within ${timeoutMs / 1000} s` : error.message;
       const isRefused = error instanceof AddressRefused;
-      resolve(isRefused ? refusedFor(message) : { error: message, isWorthRetrying: true });
+      const failure = isRefused ? refusedFor(message) : { error: message, isWorthRetrying: true };
+      resolve({ status: null, failure });
     };
+    const either = AbortSignal.any([signal, deadline]);
     const send = url.protocol === 'https:' ? requestHttps : requestHttp;
     const request = send(
       url,
       // Each request has its own connection: a kept one could lead to an address that was not checked.
-      { method: 'POST', headers, lookup: guard.lookup, signal, timeout: timeoutMs, agent: false },
+      { method: 'POST', headers, lookup: guard.lookup, signal: either, agent: false },
       (response) => {
         const status = response.statusCode ?? 0;
-        response.on('error', fail).on('end', () => resolve(judge(status)));
-        response.resume();
+        resolve({ status, failure: judge(status) });
+        // Nothing else of the answer is wanted, however long it is.
+        response.on('error', () => {}).destroy();
       },
     );
-    request.on('timeout', () => request.destroy(new Error(`no answer within ${timeoutMs / 1000} s`)));
     request.on('error', fail);
     request.end(body);
   });

@@ -9,10 +9,10 @@
 import type { Config } from '../config/load-config.ts';
 import type { CrawlHandle } from '../crawl/run/crawl-handle.ts';
 import type { HostAllowance, IdleRun } from '../crawl/run/host-allowance.ts';
+import type { Slots } from '../crawl/run/slots.ts';
 import { startCrawl } from '../crawl/start-crawl.ts';
 import type { EventListener, RefusedStart, SummaryEvent } from '../events/events.ts';
 import { type Clock, systemClock } from '../primitives/clock.ts';
-import { openReadSide } from '../store/open-store.ts';
 import type { ReadSide, StoredRun, VisitRowBrief } from '../store/read-side.ts';
 import { isUnfinished } from '../store/unfinished-run.ts';
 import { openCharge, uncharged } from './charge-run.ts';
@@ -43,6 +43,10 @@ export interface WatchRequest extends Watched {
   listeners?: readonly EventListener[];
   /** Get the events of the runs, except for pages. */
   runListeners?: readonly EventListener[];
+  /** Shared with other crawls of this process. */
+  slots?: Slots;
+  /** A run has begun, or goes on. */
+  onRun?: (handle: CrawlHandle, config: Config) => void;
   onEvent: (event: WatchEvent) => void;
 }
 
@@ -224,10 +228,10 @@ class ProjectWatch implements Watch {
 
   /** The run has nothing left to visit. Its unused tokens go to further pages. */
   async #chooseFurther(chosen: Chosen, { now, left }: IdleRun): Promise<readonly number[]> {
-    const { config, settings } = this.#request;
-    const side = await openReadSide(config.storeAddress);
+    const { settings } = this.#request;
+    const kept = this.#kept;
+    const side = await kept.openSide();
     try {
-      const kept = this.#kept;
       const { run, pages: answered } = (await side.lastRun(kept.projectId))!;
       // The run counts pages with an answer, the budget counts every visit.
       const visited = await uncharged(kept.counted(side), kept.state.openCharge!, run);
@@ -317,17 +321,19 @@ class ProjectWatch implements Watch {
   }
 
   async #run(config: Config, due: readonly number[] | undefined, allowance: HostAllowance): Promise<Ended> {
-    const { startUrls, extensions, listeners, runListeners, project } = this.#request;
+    const { startUrls, extensions, listeners, runListeners, slots, project } = this.#request;
     const handle = await startCrawl({
       config: { ...config, project, isolated: false, keepHistory: null },
       startUrls,
       ...(due !== undefined && { due }),
       allowance,
+      slots,
       extensions,
       listeners,
       runListeners,
     });
     this.handle = handle;
+    this.#request.onRun?.(handle, config);
     if (this.#isStopped) handle.stop();
     const cancel = stopAtClosing(handle, this.#clock, this.#request.settings.hours);
     try {

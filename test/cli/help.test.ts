@@ -30,6 +30,9 @@ const COMMANDS = [
   'copy',
   'forget',
   'watch',
+  'serve',
+  'mcp',
+  'token',
   'project',
   'config',
   'demo',
@@ -192,6 +195,7 @@ describe('help for who is new', () => {
       'Compare',
       'Export',
       'Keep fresh',
+      'Serve',
       'Operate',
     ]);
     expect(groups.flatMap(([, names]) => names).sort()).toEqual([...COMMANDS].sort());

@@ -2,13 +2,19 @@
 import { readFileSync } from 'node:fs';
 import Sqlite from 'better-sqlite3';
 import { describe, expect, it } from 'vitest';
+import { systemClock } from '../../src/primitives/clock.ts';
 import { COPY_TABLES, type CopyTable } from '../../src/store/copy-port.ts';
-import { openCopySide } from '../../src/store/open-store.ts';
+import { openCopySide, openReadSide, openStore } from '../../src/store/open-store.ts';
+import type { ProjectRow } from '../../src/store/read-side.ts';
 import { asked, useBench } from '../crawls/crawl-site.ts';
 import { makeOlder } from '../crawls/make-older.ts';
 import { sharedPostgres } from '../servers/shared-postgres.ts';
 import { copy, crawlSite, KINDS, ownFacts, useStores } from './copy-bench.ts';
 import { askStore, projectFacts } from './project-facts.ts';
+
+function onFailure(error: unknown): never {
+  throw error;
+}
 
 const bench = useBench();
 const newStore = useStores(bench);
@@ -62,6 +68,34 @@ describe('a copied project', () => {
     await copy(file.path, first);
     await copy(first, second, { as: 'again' });
     expect(await projectFacts(second, 'again')).toEqual(await projectFacts(file.path, 'site'));
+  });
+
+  it('is known by its UUID there too, and stays deleted', async () => {
+    const { file } = await crawlSite(bench);
+    const store = await openStore({ address: file.path, clock: systemClock, onFailure });
+    const side = await openReadSide(file.path);
+    const { uid } = (await side.projects())[0];
+    await store.projects.changeProject(uid, { websiteUrl: 'https://a.test/' });
+    await store.projects.markDeleted(uid, 5000);
+    const rowsOf = (rows: ProjectRow[]) => rows.map(({ id: _, ...row }) => row);
+    const before = rowsOf(await side.projects());
+    await side.close();
+    await store.close();
+    expect(before).toMatchObject([{ uid, website_url: 'https://a.test/', deleted_at: expect.any(String) }]);
+    const [database, back] = [await newStore('PostgreSQL'), bench.file()];
+    await copy(file.path, database);
+    await copy(database, back.path);
+    expect(await copy(database, back.path)).toBeNull();
+    for (const address of [database, back.path]) {
+      // A second copy in one store is another project.
+      await copy(file.path, address, { as: 'again' });
+      const copied = await openReadSide(address);
+      const [first, second] = rowsOf(await copied.projects());
+      expect([first]).toEqual(before);
+      expect(second).toEqual({ ...first, project: 'again', uid: expect.any(String) });
+      expect(second.uid).not.toBe(uid);
+      await copied.close();
+    }
   });
 
   it.each(KINDS)('goes on being crawled in the copy, through %s', async (kind) => {
@@ -161,6 +195,7 @@ describe('the tables of a copy', () => {
     url: ['project_id', 'identity', 'rank'],
     lowering: ['project_id'],
     origin: ['project_id'],
+    fetched: ['project_id'],
     discovery: ['project_id'],
     request: ['id'],
   };
@@ -168,7 +203,9 @@ describe('the tables of a copy', () => {
   const NOT_COPIED = [
     ...['meta', 'project', 'worker', 'wait_block', 'reader_look'],
     // Indexes are built in each store for itself.
-    ...['reverse_link_set', 'index_state'],
+    ...['reverse_link_set', 'index_state', 'facet_count', 'section_count'],
+    // Secrets among them, and of the service of one store.
+    'service_record',
   ];
 
   it.each(KINDS)('are all that %s has, with every column', async (kind) => {

@@ -108,6 +108,39 @@ export function describeFullText(name: string, start: () => Promise<ViewHarness>
       await expectRight(44);
     });
 
+    it('find parts of URLs as well, in any order, where both are asked for', async () => {
+      const store = await harness.openStore();
+      await store.projects.prepareLists();
+      await store.close();
+      for (const isBuilt of [false, true]) {
+        if (isBuilt) await build();
+        const pages = await wordsOfPages();
+        for (const search of ['fox', 'river stone', 'DOCS', '/p4', 'Élan', 'absent', '京']) {
+          const wanted = wordsOf(search);
+          const fitting = pages.filter(
+            ([page, own]) =>
+              page.url.toLowerCase().includes(search.toLowerCase()) ||
+              (isBuilt && wanted.length > 0 && wanted.every((word) => own.has(word))),
+          );
+          const filter = { project: 'shop', search };
+          expect(await side.count('pages', filter), search).toMatchObject({ count: fitting.length });
+          for (const sort of ['id', 'depth', 'visited_at']) {
+            const { there, back } = await walkBothWays(side, 'pages', { filter, sort, limit: 4 });
+            expect(back).toEqual(there);
+            const has = ([page]: [PageRow, unknown]) => sort === 'id' || page[sort as 'depth'] !== null;
+            const ids = fitting.filter(has).map(([{ id }]) => id);
+            expect(
+              there
+                .flat()
+                .map(({ id }) => id)
+                .sort((a, b) => a - b),
+              search,
+            ).toEqual(ids);
+          }
+        }
+      }
+    });
+
     it('forget the pages of a project that is begun afresh', async () => {
       await build();
       await crawlAtRandom(harness, { project: 'shop', seed: 45, urls: 40, fresh: true });

@@ -1,4 +1,5 @@
 /** What lists have to answer, worked out in plain JavaScript from the streams of the read side. */
+import { CRAWLED_PAGES_STATUS } from '../../src/frontier/counting-words.ts';
 import type { PageListFilter, RequestListFilter, VisitListFilter } from '../../src/store/list-queries.ts';
 import type { PageRow, VisitRow } from '../../src/store/read-side.ts';
 
@@ -12,6 +13,12 @@ function isInSection(path: string, section: string): boolean {
   const wanted = section.split('/').filter((part) => part !== '');
   const own = path.split('?')[0].split('/').slice(1);
   return wanted.every((part, i) => own[i] === part);
+}
+
+/** A page's status, as the view `crawled_pages` has it. */
+export function statusOf({ state, reason }: PageRow): 'success' | 'failed' | 'skipped' | null {
+  const status = CRAWLED_PAGES_STATUS[state];
+  return status === 'failed' && reason?.startsWith('robots:') ? 'skipped' : status;
 }
 
 export function fitsPage(page: PageRow, filter: PageListFilter): boolean {
@@ -30,6 +37,11 @@ export function fitsPage(page: PageRow, filter: PageListFilter): boolean {
     filter.section === undefined || isInSection(pathOf(page), filter.section),
     filter.hosts === undefined || filter.hosts.some((host) => host === page.host || host === site),
     filter.states === undefined || filter.states.includes(page.state),
+    filter.statuses === undefined || filter.statuses.some((status) => status === statusOf(page)),
+    filter.statusIn === undefined ||
+      filter.statusIn.codes.includes(page.status_code as number) ||
+      filter.statusIn.classes.some((first) => Math.floor((page.status_code ?? 0) / 100) === first),
+    filter.search === undefined || smaller(page.url).includes(smaller(filter.search)),
     filter.reason === undefined || page.reason?.startsWith(filter.reason) === true,
     filter.changes === undefined || (page.change !== null && filter.changes.includes(page.change)),
     filter.noindex === undefined || page.noindex === (filter.noindex ? 1 : 0),

@@ -5,7 +5,13 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { PAGE_STATES, type PageState } from '../../src/frontier/page-state.ts';
 import { REQUEST_KINDS } from '../../src/store/host-port.ts';
-import type { ListName, ListQuery, ListRow, PageListFilter } from '../../src/store/list-queries.ts';
+import {
+  LIST_SORTS,
+  type ListName,
+  type ListQuery,
+  type ListRow,
+  type PageListFilter,
+} from '../../src/store/list-queries.ts';
 import type { PageRow, ReadSide } from '../../src/store/read-side.ts';
 import { seededRandom } from '../seeded-random.ts';
 import {
@@ -66,6 +72,9 @@ function randomFilter(random: Random, pages: readonly PageRow[]): PageListFilter
     () => ({ section: pick(random, ['docs', '/docs/', '/docs/api', 'blog', 'shop', 'doc', '/']) }),
     () => ({ hosts: some(random, [...HOSTS, 'c.test', 'nowhere.test']) }),
     () => ({ states: some(random, states) }),
+    () => ({ statuses: some(random, ['success', 'failed', 'skipped'] as const) }),
+    () => ({ statusIn: { codes: some(random, [200, 404]), classes: some(random, [3, 5] as const) } }),
+    () => ({ search: page.url.slice(10, 12 + Math.floor(random() * 6)) }),
     () => ({ reason: pick(random, ['robots', 'http: 4', 'exclude: /cart/', 'depth']) }),
     () => ({ changes: some(random, ['new', 'changed', 'unchanged', 'gone', 'failed'] as const) }),
     () => ({ noindex: random() < 0.5 }),
@@ -94,26 +103,41 @@ export function describeLists(name: string, start: () => Promise<ReadHarness>): 
       await harness?.cleanUp();
     });
 
-    it('of pages give what a model gives, there and back, by random filters', async () => {
-      const random = seededRandom(7).next;
+    async function expectAsModel(seed: number, sorts: readonly (keyof PageRow)[]): Promise<void> {
+      const random = seededRandom(seed).next;
       let found = 0;
       for (let round = 0; round < 150; round++) {
         const filter = randomFilter(random, pages);
+        const sort = pick(random, sorts);
         const order = random() < 0.5 ? 'asc' : 'desc';
         const limit = 1 + Math.floor(random() * 40);
-        const expected = sortedBy(
-          pages.filter((page) => fitsPage(page, filter)),
-          ({ id }) => [id],
-          order,
-        );
-        const { there, back } = await walkBothWays(side, 'pages', { filter, order, limit });
-        expect(there.flat(), JSON.stringify(filter)).toEqual(expected);
+        const fitting = pages.filter((page) => fitsPage(page, filter));
+        const keyValueOf = (page: PageRow) =>
+          sort === 'visited_at' ? Date.parse(page.visited_at ?? '') : Number(page[sort] ?? Number.NaN);
+        const hasValue = ({ [sort]: value, visited_run }: PageRow) =>
+          value !== null && (sort !== 'change_frequency' || visited_run !== null);
+        const expected = sortedBy(fitting.filter(hasValue), (page) => [keyValueOf(page), page.id], order);
+        const what = JSON.stringify({ filter, sort, order, limit });
+        const { there, back } = await walkBothWays(side, 'pages', { filter, sort, order, limit });
+        expect(there.flat(), what).toEqual(expected);
         // All pages of results are full but the last: going back cuts the list at the same places.
-        expect(back, JSON.stringify(filter)).toEqual(there);
-        expect(await side.count('pages', filter)).toEqual({ count: expected.length, isExact: true });
+        expect(back, what).toEqual(there);
+        expect(await side.count('pages', filter)).toEqual({ count: fitting.length, isExact: true });
         found += expected.length > 0 ? 1 : 0;
       }
       expect(found).toBeGreaterThan(60);
+    }
+
+    it('of pages give what a model gives, there and back, by random filters', () => expectAsModel(7, ['id']));
+
+    it('of pages are sorted by their indexes, which also find what a filter asks for', async () => {
+      const opened = await harness.openStore();
+      await opened.projects.prepareLists();
+      await opened.close();
+      await expectAsModel(70, ['id']);
+      const sorts = Object.keys(LIST_SORTS.pages) as (keyof PageRow)[];
+      expect(sorts).toHaveLength(8);
+      await expectAsModel(71, sorts);
     });
 
     it('of visits and changes begin with the newest run', async () => {

@@ -16,6 +16,14 @@ const BROUGHT: readonly [version: number, sql: string][] = [
      ALTER TABLE host DROP COLUMN head_checks`,
   ],
   [12, 'DROP TABLE reverse_link_set; DROP TABLE index_state; DROP INDEX robots_txt_host'],
+  [13, 'ALTER TABLE fetched DROP COLUMN project_id; DROP TABLE facet_count; DROP TABLE section_count'],
+  [
+    14,
+    `DROP INDEX project_uid; DROP INDEX project_created; DROP INDEX project_updated;
+     ALTER TABLE project DROP COLUMN uid; ALTER TABLE project DROP COLUMN website_url;
+     ALTER TABLE project DROP COLUMN updated_at; ALTER TABLE project DROP COLUMN deleted_at;
+     ALTER TABLE project DROP COLUMN purged_at`,
+  ],
 ];
 
 export function makeOlder(db: Database, version: 7 | 8 | 9 | 10): void {

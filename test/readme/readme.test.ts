@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
+import { startSession } from '../docs/serve-session.ts';
 import { blocksOf, runStep, type Step, stepsOf, withoutTimes } from './recipes.ts';
 import { SHOP_HOSTS, type ShopSite, serveShop } from './shop-site.ts';
 
@@ -107,6 +108,21 @@ it('runs in a TypeScript program', async () => {
   writeFileSync(join(folder, 'crawl.mjs'), program.text);
   expect(withoutTimes(await run(`'${process.execPath}' crawl.mjs`))).toBe(withoutTimes(output.text));
 });
+
+it('serves programs', async () => {
+  const [block] = blocksOf(readme, 'Serve programs and agents');
+  const session = await startSession();
+  try {
+    const steps = stepsOf(block.text);
+    expect(steps.length).toBeGreaterThan(4);
+    for (const { command, output } of steps) {
+      const { text, isRight } = await session.run(command, output);
+      if (!isRight) expect(text, command).toBe(output);
+    }
+  } finally {
+    await session.close();
+  }
+}, 60_000);
 
 it('keeps bodies and writes other formats', async () => {
   const [block] = blocksOf(readme, 'Archive');

@@ -111,4 +111,11 @@ export const changeOptions = {
     hashed: false,
     doc: 'At the end of a run, build or update the index of who links to a page (`sumi index reverse-links`).',
   },
+  sections: {
+    setBy: 'project',
+    type: 'boolean',
+    default: false,
+    hashed: false,
+    doc: 'At the end of a run, count pages by value and by folder (`sumi index sections`). After a run that visited less than an eighth of the known URLs the counts of before are kept.',
+  },
 } as const satisfies OptionGroup;

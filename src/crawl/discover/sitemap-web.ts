@@ -3,7 +3,7 @@
  * under its own host's robots.txt, tries again what may pass, and gives the body or says why there is none. It knows no
  * host and no clock: `request` is the caller's, who does.
  */
-import type { FetchedBody, Outcome, ResponseHead } from '../../fetch/fetcher.ts';
+import type { FetchedBody, FetchFailure, Outcome, ResponseHead } from '../../fetch/fetcher.ts';
 import type { RobotsRules } from '../../politeness/robots-txt.ts';
 import type { Clock } from '../../primitives/clock.ts';
 import { createPieceQueue } from '../../sitemap/body-pieces.ts';
@@ -102,9 +102,11 @@ export function createSitemapWeb(options: SitemapWebOptions): SitemapWeb {
   };
 }
 
+const LASTING: ReadonlySet<FetchFailure> = new Set(['too-large', 'decode', 'aborted', 'egress']);
+
 /** Another try may bring another answer. */
 function mayPass({ head, failure }: Outcome): boolean {
-  if (failure === 'too-large' || failure === 'decode' || failure === 'aborted') return false;
+  if (failure !== null && LASTING.has(failure)) return false;
   return head === null || head.status === 429 || head.status >= 500;
 }
 
@@ -115,7 +117,7 @@ function answerOf(url: string, outcome: Outcome): WebAnswer | WebRefusal | { red
   if (head === null || (failure !== null && head.status < 300))
     return {
       refused: `${failure}: ${message ?? 'no answer'}`,
-      mayPass: failure !== 'too-large',
+      mayPass: failure !== 'too-large' && failure !== 'egress',
       isThere: head !== null,
     };
   if (head.status >= 300 && head.status < 400) {

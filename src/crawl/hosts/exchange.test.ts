@@ -44,7 +44,7 @@ function openHost() {
       open.push({ request, answer });
     });
   const around = {
-    ...{ clock, fetcher: { fetch }, policy: { wantsType: () => true }, placed() {} },
+    ...{ clock, fetcher: { fetch }, policy: { wantsType: () => true }, placed() {}, egress: null },
     events: { counters: { answers: 0 }, host() {} },
   } as unknown as ExchangeSurroundings;
   const rows: RequestRow[] = [];

@@ -10,10 +10,11 @@ import { essenceOf } from '../../parse/mime-type.ts';
 import type { RequestKind } from '../../store/host-port.ts';
 import type { CrawlParts } from '../parts.ts';
 import { isHeadDoubted } from '../visit/head-first.ts';
+import { egressRefusal, noteEgress } from './egress-refusal.ts';
 import type { LeasedHost, PageTurn } from './leased-host.ts';
 
 export interface ExchangeSurroundings
-  extends Pick<CrawlParts, 'clock' | 'fetcher' | 'limits' | 'policy' | 'events' | 'store'> {
+  extends Pick<CrawlParts, 'clock' | 'fetcher' | 'limits' | 'policy' | 'events' | 'store' | 'egress'> {
   /** The host's readiness may have changed. */
   placed: (host: LeasedHost) => void;
 }
@@ -79,6 +80,8 @@ export async function exchangeWith(
   const { pace } = host;
   const { clock, policy } = around;
   const { url, method, headers, maxBytes, onPiece, isResent } = request;
+  const refused = egressRefusal(host, url, around.egress);
+  if (refused !== null) return unopened(host, refused, clock.now());
   const slotAt = pace.reserve();
   const { inFlight: open } = pace;
   // Both may change until the request is sent, by answers to others: the delay counts that is in force then, and the
@@ -114,6 +117,7 @@ export async function exchangeWith(
     },
   });
   const outcome = withKnownName(answered, host);
+  noteEgress(host, url, outcome);
   const { head, failure } = outcome;
   if (head !== null && claim !== null) around.events.counters.answers++;
   const wasSent = sentAt as number | null;
@@ -147,6 +151,18 @@ export async function exchangeWith(
     yieldMs,
     isConditional: headers !== undefined,
     fault,
+  };
+}
+
+/** The egress guard refuses the URL: it takes no slot. */
+function unopened({ pace }: LeasedHost, refused: string, now: number): Exchange {
+  return {
+    outcome: {
+      ...{ head: null, body: null, bodyRefused: false, failure: 'egress', message: refused },
+      ...{ sentAt: null, responseMs: null, wireBytes: 0 },
+    },
+    ...{ slotAt: now, sentAt: null, endedAt: null, delayMs: pace.delayMs, perHost: pace.perHost },
+    ...{ blockedUntil: null, isPaceRefusal: false, yieldMs: 0, isConditional: false, fault: null },
   };
 }
 

@@ -2,7 +2,12 @@
 
 import type { EventHub } from '../../events/event-hub.ts';
 import type { Outcome } from '../../fetch/fetcher.ts';
-import { openRobotsGate, type RobotsAnswer, type RobotsGateOptions } from '../../politeness/robots-gate.ts';
+import {
+  openRobotsGate,
+  type RobotsAnswer,
+  type RobotsGateOptions,
+  robotsReason,
+} from '../../politeness/robots-gate.ts';
 import type { CrawlParts } from '../parts.ts';
 import { wasNotTaken } from './exchange.ts';
 import type { Refused } from './host-requests.ts';
@@ -89,14 +94,11 @@ export function createRobotsLearner(
     } else if ('unreachable' in answer && !isFirstTry) {
       // Only this origin: another port of the host may be well.
       const isUnknown = answer.failure === 'unknown-host';
-      const unreachable = isUnknown
-        ? `network: unknown-host, ${answer.unreachable}`
-        : `robots: unreachable ${answer.unreachable}`;
+      const unreachable = isUnknown ? `network: unknown-host, ${answer.unreachable}` : robotsReason(answer);
       if (answer.failure === null) events.counters.answers++;
-      host.robots.set(origin, {
-        unreachable,
-        state: isRefused || isSuspended ? 'RateLimited' : 'Unreachable',
-      });
+      const isLimited = isRefused || isSuspended;
+      const state = answer.failure === 'egress' ? 'Skipped' : isLimited ? 'RateLimited' : 'Unreachable';
+      host.robots.set(origin, { unreachable, state });
       if (isUnknown && isStartHost(host)) emitUnknownHost(events, host, answer.unreachable);
       else
         events.host({

@@ -47,7 +47,7 @@ export interface RobotsRetry {
 /** What an origin's robots.txt said, until when (wall time), or why it could not be had in this run, and what its pages are then. */
 export type OriginRobots =
   | { rules: RobotsRules; expiresAt: number }
-  | { unreachable: string; state: 'Unreachable' | 'RateLimited' | 'Failed' };
+  | { unreachable: string; state: 'Unreachable' | 'RateLimited' | 'Failed' | 'Skipped' };
 
 export class LeasedHost implements Schedulable {
   place: 'out' | 'ring' | 'heap' = 'out';
@@ -71,6 +71,8 @@ export class LeasedHost implements Schedulable {
   isLapsed = false;
   /** By origin (scheme, name, port) of this host. */
   readonly robots = new Map<string, OriginRobots>();
+  /** Why the egress guard refuses an origin of this host; null: its name and address are not refused. */
+  readonly refusedOrigins = new Map<string, string | null>();
   /** Origins whose robots.txt is being requested. */
   readonly gates = new Map<string, Promise<RobotsAnswer>>();
   /** Turns that were given and are not over: their pages are requested, read or settled. */

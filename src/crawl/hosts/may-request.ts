@@ -1,11 +1,13 @@
 /**
  * Step 5: may this page be requested now, later, or not at all? Asks for the slot, the lease and the permits first, then
- * robots.txt, then the host's limit. It sends nothing: a robots.txt that is missing is requested by whoever learns it.
+ * the egress guard, robots.txt and the host's limit. It sends nothing: a robots.txt that is missing is requested by whoever
+ * learns it.
  */
 import type { PageState } from '../../frontier/page-state.ts';
 import { conditionsOf } from '../revisit/skip-unchanged.ts';
 import type { LoopParts } from '../run/loop-parts.ts';
 import { isAskedByGet } from '../visit/head-first.ts';
+import { egressRefusal, originOf } from './egress-refusal.ts';
 import type { LeasedHost, PageTurn } from './leased-host.ts';
 
 export interface Refusal {
@@ -30,6 +32,8 @@ export function mayRequest(host: LeasedHost, turn: PageTurn, loop: LoopParts): '
     return 'later';
   }
   try {
+    const refused = egressRefusal(host, turn.claim.fetchUrl, loop.egress);
+    if (refused !== null) return { ...refusal('Skipped', `egress: ${refused}`), isUnasked: true };
     const verdict = askRobots(host, turn, loop);
     if (verdict === 'later') return verdict;
     host.owesPage = false;
@@ -88,9 +92,4 @@ function prepare({ lease }: LeasedHost, turn: PageTurn, loop: LoopParts): void {
 
 function refusal(state: PageState, reason: string): Refusal {
   return { state, reason, closesHost: false, isUnasked: false, fault: null };
-}
-
-function originOf(url: string): string {
-  const slash = url.indexOf('/', url.indexOf('//') + 2);
-  return slash === -1 ? url : url.slice(0, slash);
 }

@@ -3,8 +3,10 @@
  * robots.txt says, sitemaps, whether anybody answers there.
  */
 import type { Outcome } from '../../fetch/fetcher.ts';
+import { robotsReason } from '../../politeness/robots-gate.ts';
 import { parseRobotsTxt, type RobotsRules, rulesFor } from '../../politeness/robots-txt.ts';
 import type { CrawlParts } from '../parts.ts';
+import { egressRefusal } from './egress-refusal.ts';
 import { wasNotTaken } from './exchange.ts';
 import type { HostAnswer, HostRequest, Refused } from './host-requests.ts';
 import type { LearnRobots } from './learn-robots.ts';
@@ -29,10 +31,10 @@ function closedBy({ lease }: LeasedHost): Refused | null {
 }
 
 export function createHostQuestions(
-  { policy, clock }: CrawlParts,
+  { policy, clock, egress }: CrawlParts,
   around: RequestSurroundings & { learnRobots: LearnRobots },
 ): HostQuestions {
-  const { held, leases, ends, returns, learnRobots } = around;
+  const { held, leases, ends, returns, learnRobots, place } = around;
 
   /** Does something with the URL's host, which is kept meanwhile; again with another lease where this one was given back. */
   async function withHost<T>(
@@ -55,6 +57,12 @@ export function createHostQuestions(
   }
 
   async function rulesOn(host: LeasedHost, url: string): Promise<RobotsRules | Refused | 'moved'> {
+    const refused = egressRefusal(host, url, egress);
+    if (refused !== null) {
+      // Leased for this question, it has pages perhaps: they are refused on its next turn.
+      place(host);
+      return { refused: `egress: ${refused}` };
+    }
     if (policy.robots === null) return NO_RULES;
     const { origin } = new URL(url);
     const known = host.robots.get(origin);
@@ -64,9 +72,8 @@ export function createHostQuestions(
     if (closed !== null) return closed;
     const answer = await learnRobots(host, origin);
     if ('rules' in answer) return answer.rules;
-    return 'unreachable' in answer
-      ? { refused: `robots: unreachable ${answer.unreachable}`, mayPass: true }
-      : 'moved';
+    if (!('unreachable' in answer)) return 'moved';
+    return { refused: robotsReason(answer), mayPass: answer.failure !== 'egress' };
   }
 
   async function requestOn(host: LeasedHost, request: HostRequest): Promise<HostAnswer> {

@@ -50,6 +50,8 @@ export interface CrawlHandle {
   cancel(): Promise<SummaryEvent>;
   /** Requests that are under way now. */
   readonly inFlight: number;
+  /** Pages of the run with a final answer so far, by all who work on it. */
+  readonly pages: number;
   /** How it stands now, for metrics. */
   read(): LoopReading;
   /** The link graph of a map as the run left it, once it has ended; null where it must be read. */
@@ -231,6 +233,9 @@ export function createCrawlHandle({ stage, first, next, project }: RunOfHandle):
     },
     get inFlight() {
       return stretch.loop.now.inFlight;
+    },
+    get pages() {
+      return events.counters.pages + (stretch.heartbeat?.pagesOfOthers ?? 0);
     },
     get isAtLimit() {
       return stretch.isAtLimit;

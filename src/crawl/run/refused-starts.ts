@@ -79,11 +79,16 @@ async function pageOf(
 /** One that fails now keeps where it led when it was read last. */
 const leadsOn = ({ reason }: PageRow) => reason === null || reason.startsWith('redirect:');
 
+const LEFT_STATES = [
+  ['rate-limit:', 'RateLimited'],
+  ['egress:', 'Skipped'],
+] as const;
+
 /** A known page that the run closed without requesting it is stored as it was before: here it is what the run would have made of it. */
 function inThisRun(page: PageRow, runId: number): PageRow {
   const { left_run: leftRun, left_reason: reason } = page;
   if (leftRun !== runId || reason === null) return page;
-  const state = reason.startsWith('rate-limit:') ? 'RateLimited' : 'Unreachable';
+  const state = LEFT_STATES.find(([start]) => reason.startsWith(start))?.[1] ?? 'Unreachable';
   return { ...page, state, reason, status_code: null };
 }
 
@@ -104,6 +109,7 @@ async function sayWhy(side: ReadSide, page: PageRow, parts: StartParts): Promise
   if (reason.startsWith('robots: ')) return sayRobots(side, url, reason.slice('robots: '.length), parts);
   const status = /^http: (\d+)/.exec(reason)?.[1] ?? (state === 'RateLimited' ? '429' : null);
   if (status !== null) return MISSING.has(Number(status)) ? null : sayStatus(url, Number(status), parts);
+  if (reason.startsWith('egress: ')) return sayEgress(url, reason.slice('egress: '.length));
   if (reason.startsWith('network: ')) return sayNetwork(url, reason.slice('network: '.length));
   return null;
 }
@@ -162,6 +168,16 @@ function sayStatus(url: string, status: number, { carriesHeaders }: StartParts):
   const message = `${url} answered ${status}`;
   if (status >= 500) return { message, advice: 'The site has trouble: try again later.' };
   return { message, advice: 'See in a browser whether the address is right.' };
+}
+
+function sayEgress(url: string, why: string): Said {
+  const { hostname } = new URL(url);
+  return {
+    message: `${url} may not be connected to: ${why}`,
+    advice: why.endsWith(' itself')
+      ? 'Start at another address: the service never requests its own.'
+      : `The service reads public addresses; whoever runs it may add --egress-allow ${hostname}.`,
+  };
 }
 
 function sayNetwork(url: string, why: string): Said {

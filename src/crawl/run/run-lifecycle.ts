@@ -184,7 +184,8 @@ async function finish(
   const counts = await store.run.counts();
   if (limits.keepHistoryMs !== null && status !== 'running')
     await store.projects.forget(project, clock.now() - limits.keepHistoryMs);
-  if (status !== 'running') for (const kind of limits.indexes) await store.projects.buildIndex(project, kind);
+  if (status !== 'running')
+    for (const kind of limits.indexes) await store.projects.buildIndex(project, kind, 'worth-it');
   return summarize(status === 'running' ? leftAs(wanted) : status, error, counts, refused);
 }
 

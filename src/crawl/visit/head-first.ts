@@ -64,7 +64,8 @@ const NO_ANSWER = 0;
 export function learnOfHead({ lease }: LeasedHost, { headSaid }: PageTurn, outcome: Outcome): string | null {
   const { state } = lease;
   if (headSaid === undefined || outcome.sentAt === null || isAskedByGet(state)) return null;
-  if (outcome.failure === 'not-taken' || outcome.failure === 'aborted') return null;
+  const { failure } = outcome;
+  if (failure === 'not-taken' || failure === 'aborted' || failure === 'egress') return null;
   const status = outcome.head?.status ?? NO_ANSWER;
   if (isDifferent(headSaid, status)) {
     state.headChecks = DIFFERS;

@@ -52,7 +52,8 @@ export function judgeAnswer(outcome: Outcome, options: JudgeOptions): Answer {
 }
 
 function judgeFailure(outcome: Outcome, failure: FetchFailure, options: JudgeOptions): Answer {
-  if (failure === 'not-sent' || failure === 'aborted') return { kind: 'unasked' };
+  // Queued again, the page is refused before it takes a slot: what is known of it stays.
+  if (failure === 'not-sent' || failure === 'aborted' || failure === 'egress') return { kind: 'unasked' };
   if (failure === 'too-large') {
     return { kind: 'final', state: 'Failed', reason: `size: over ${options.maxBodyBytes} bytes` };
   }

@@ -4,6 +4,7 @@
  */
 
 import type { ToldLink } from '../../events/events.ts';
+import type { Candidate } from '../../frontier/candidate.ts';
 import { pageStateName } from '../../frontier/page-state.ts';
 import { LINK_FLAGS, type LinkList } from '../../parse/parsed-page.ts';
 import type { NormalizedUrl } from '../../url/normalize.ts';
@@ -26,6 +27,22 @@ export function linksToTell(
     told.push({ to: found.url, state: pageStateName(state) });
   });
   return told;
+}
+
+/** The same with what the rules say of each. */
+export function judgeLinks(
+  list: LinkList,
+  baseUrl: string,
+  depth: number,
+  pageIsNofollow: boolean,
+  parts: LinkParts,
+): Candidate[] {
+  const judged: Candidate[] = [];
+  eachTarget(list, baseUrl, parts, (found, flags) => {
+    const isNofollow = pageIsNofollow || (flags & LINK_FLAGS.nofollow) !== 0;
+    judged.push(parts.discovery.judge(found, depth, linkKindOf(flags), isNofollow, false));
+  });
+  return judged;
 }
 
 /** The identities of a page's links. */

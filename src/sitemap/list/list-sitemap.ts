@@ -10,6 +10,7 @@ import type { CrawlParts, StartUrl } from '../../crawl/parts.ts';
 import { readStartUrls } from '../../crawl/run/prepare-run.ts';
 import { wireNormalizer, wireParts } from '../../crawl/wire.ts';
 import { createEventHub } from '../../events/event-hub.ts';
+import type { EgressGuard } from '../../fetch/egress.ts';
 import { systemClock } from '../../primitives/clock.ts';
 import { newWorkerName } from '../../primitives/worker-name.ts';
 import { openStore } from '../../store/open-store.ts';
@@ -36,12 +37,14 @@ export interface ListRequest {
   signal: AbortSignal;
   /** An open store, for the hosts' clocks only: nothing is kept in it, and it stays open. */
   store?: Store;
+  /** Judges what is connected to; absent: everything may be. */
+  egress?: EgressGuard;
 }
 
 export async function* listSitemap(
   config: Config,
   text: string,
-  { listener, signal, store: open }: ListRequest,
+  { listener, signal, store: open, egress }: ListRequest,
 ): AsyncGenerator<ListedEntry[], void> {
   const normalizer = wireNormalizer(config);
   const [given] = readStartUrls([text], (url) => normalizer.normalize(url));
@@ -61,7 +64,7 @@ export async function* listSitemap(
     const owner = newWorkerName();
     const isKept = open === undefined && isStoreNamed(config);
     const keeper = isKept ? await openKeeper(config, { store, owner, normalizer }, given) : null;
-    const wire = (session: RunStore) => wireSession(config, { session, normalizer }, given);
+    const wire = (session: RunStore) => wireSession(config, { session, normalizer, egress }, given);
     for await (const batch of list({
       ...{ config, given, owner, store, wire },
       ...{ keeper, listener, onFailure, signal },
@@ -81,14 +84,14 @@ function isStoreNamed({ sources }: Config): boolean {
 
 function wireSession(
   config: Config,
-  { session, normalizer }: { session: RunStore; normalizer: Normalizer },
+  { session, normalizer, egress }: { session: RunStore; normalizer: Normalizer; egress?: EgressGuard },
   given: StartUrl,
 ): CrawlParts {
   return wireParts({
     config,
     slots: undefined,
     startUrls: [given],
-    extensions: {},
+    extensions: { egress },
     clock: session.clock,
     store: session,
     bodies: null,

@@ -11,7 +11,7 @@ import { LeasedHost } from '../../crawl/hosts/leased-host.ts';
 import type { CrawlParts } from '../../crawl/parts.ts';
 import type { FetchRequest, Outcome } from '../../fetch/fetcher.ts';
 import { HostPace } from '../../politeness/host-pace.ts';
-import { openRobotsGate, type RobotsAnswer } from '../../politeness/robots-gate.ts';
+import { openRobotsGate, type RobotsAnswer, robotsReason } from '../../politeness/robots-gate.ts';
 import { parseRobotsTxt, type RobotsRules, rulesFor } from '../../politeness/robots-txt.ts';
 import type { Clock } from '../../primitives/clock.ts';
 import type { SitemapWeb } from '../find-entries.ts';
@@ -199,7 +199,7 @@ async function pauseFor(delayMs: number, clock: Clock, signal: AbortSignal): Pro
 }
 
 function unreachable(answer: RobotsAnswer): string {
-  return 'unreachable' in answer ? `robots: unreachable ${answer.unreachable}` : 'robots: aborted';
+  return 'unreachable' in answer ? robotsReason(answer) : 'robots: aborted';
 }
 
 /** Ports of a host share its clock: the most patient robots.txt decides. */

@@ -267,8 +267,8 @@ describe('the names', () => {
   });
 
   it('of stores, output and watching are refused', () => {
-    const { run, watch, workers } = OPTION_GROUPS;
-    for (const { options } of [run, watch, workers])
+    const { run, watch, workers, service } = OPTION_GROUPS;
+    for (const { options } of [run, watch, workers, service])
       for (const name of Object.keys(options)) expect(findOption(name), name).toBeNull();
   });
 
@@ -278,6 +278,7 @@ describe('the names', () => {
     ['start_urls', 'the URLs come from the query of CRAWL'],
     ['fetch_only_urls', 'the URLs come from the query of CRAWL'],
     ['webhook', 'it belongs to sumi watch'],
+    ['egress_allow', 'it belongs to sumi serve'],
     ['database_path', 'what a CRAWL keeps is its table and the file beside it'],
     ['format', 'results come as rows'],
     ['http_proxy_password', 'it is a setting (SET http_proxy_password), or a part of http_proxy'],

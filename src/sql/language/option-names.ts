@@ -93,6 +93,7 @@ const OUTPUT = 'results come as rows';
 const INPUT = 'the URLs come from the query of CRAWL';
 const REVISITS = 'which known rows are requested again is decided by update_stale';
 const WATCHING = 'it belongs to sumi watch';
+const SERVING = 'it belongs to sumi serve';
 
 /** Why some options of a crawl have no meaning here. */
 const REASONS: Partial<Record<OptionName, string>> = {
@@ -101,6 +102,7 @@ const REASONS: Partial<Record<OptionName, string>> = {
   'keep-history': STORE,
   'full-text': STORE,
   'reverse-links': STORE,
+  sections: STORE,
   mode: REVISITS,
   'smart-threshold': REVISITS,
   'smart-confidence': REVISITS,
@@ -121,6 +123,7 @@ const REFUSED: ReadonlyMap<string, string> = new Map<string, string>([
   ...Object.keys(OPTION_GROUPS.run.options).map((name) => [underscored(name), STORE] as const),
   ...Object.keys(OPTION_GROUPS.workers.options).map((name) => [underscored(name), STORE] as const),
   ...Object.keys(OPTION_GROUPS.watch.options).map((name) => [underscored(name), WATCHING] as const),
+  ...Object.keys(OPTION_GROUPS.service.options).map((name) => [underscored(name), SERVING] as const),
   ...Object.entries(REASONS).map(([name, reason]) => [underscored(name), reason] as const),
   ...(['http_proxy_username', 'http_proxy_password'] as const).map(
     (name) => [name, `it is a setting (SET ${name}), or a part of http_proxy`] as const,

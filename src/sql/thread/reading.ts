@@ -16,6 +16,8 @@ export interface ReadingRequest {
   /** The user has begun one. */
   isInTransaction: boolean;
   usesWeb: boolean;
+  /** DuckDB refuses whatever would write. */
+  isReadOnly?: boolean;
 }
 
 export interface Reading {
@@ -39,12 +41,12 @@ const AGAIN = 'SELECT count(hash(everything)) FROM (';
 /** `latestError`: what a function of ours threw last. */
 export async function beginReading(
   connection: DuckDBConnection,
-  { text, parameters, isInTransaction, usesWeb }: ReadingRequest,
+  { text, parameters, isInTransaction, usesWeb, isReadOnly = false }: ReadingRequest,
   latestError: () => Error | null,
 ): Promise<Reading> {
   let isOurs = !isInTransaction && READS.has(firstWords(text)[0]);
   const isWatched = isInTransaction || isOurs;
-  if (isOurs) await connection.run('BEGIN');
+  if (isOurs) await connection.run(isReadOnly ? 'BEGIN TRANSACTION READ ONLY' : 'BEGIN');
 
   async function keep(): Promise<void> {
     if (!isOurs) return;

@@ -13,6 +13,8 @@ import {
 import { publishMacros } from '../functions/publish-macros.ts';
 import { registerFunctions } from '../functions/register-functions.ts';
 import { SETTINGS_QUERY } from '../language/rewrite-settings.ts';
+import { answerQuery } from '../queries/answer-query.ts';
+import type { QueryResult, QueryTask } from '../queries/query-messages.ts';
 import type { SqlParameters } from '../sql-session.ts';
 import { openTarget, type TargetRequest } from '../table/check-target.ts';
 import { openDatabase } from '../table/open-database.ts';
@@ -216,6 +218,19 @@ export const VERBS = {
   known,
   close,
   checkCondition: checkOn,
+  /** In an instance of its own, whatever else the thread has open. */
+  async answerQuery(
+    { statement, ...task }: QueryTask & { statement: number },
+    { main, begins }: ThreadState,
+    tell: Tell<QueryResult>,
+  ) {
+    begins(statement);
+    try {
+      await answerQuery(task, main, tell);
+    } catch (error) {
+      throw toSqlError(error, '');
+    }
+  },
   setChains: ({ crawl, chains }: { crawl: number; chains: RedirectEnd[] }, state: ThreadState) =>
     state.writerOf(crawl).setChains(chains),
   async nameOf({ target }: Pick<TargetRequest, 'target'>, { user, database }: ThreadState) {

@@ -9,6 +9,7 @@ import { sumiError } from '../../errors.ts';
 import { PAGE_STATES } from '../../frontier/page-state.ts';
 import {
   BATCH_ROWS,
+  COPIED_COLUMNS,
   type CopiedProject,
   type CopyBatch,
   type CopyOrigin,
@@ -24,6 +25,7 @@ import {
   createRowReader,
   isSameOrigin,
   isShared,
+  MARKED,
   nameWhileCopied,
   originOf,
   progressToResume,
@@ -66,7 +68,7 @@ export async function openPostgresCopySide(
   return {
     label,
     identity: async () => createHash('sha256').update(hashKey).digest('hex').slice(0, 32),
-    projects: () => told(() => ask(sql, 'SELECT id, name FROM project ORDER BY id')),
+    projects: () => told(() => ask(sql, 'SELECT id, name FROM project WHERE purged_at IS NULL ORDER BY id')),
     refuseBusy: (projectId) => told(() => refuseBusy(sql, label, projectId)),
     read: (projectId) => told(() => createReader(sql, label, projectId, { told, mostRows })),
     async write(request) {
@@ -218,19 +220,16 @@ async function readProject(
   projectId: number,
   runs: readonly number[],
 ): Promise<CopiedProject> {
-  const [{ name, created_at, settings }] = await ask<{
-    name: string;
-    created_at: number;
-    settings: string | null;
-  }>(runner, 'SELECT name, created_at, settings FROM project WHERE id = $1', [projectId]);
+  const [{ created_at, ...kept }] = await ask<
+    { created_at: number } & Omit<CopiedProject, 'createdAt' | 'unprepared'>
+  >(runner, `SELECT created_at, ${COPIED_COLUMNS} FROM project WHERE id = $1`, [projectId]);
   const json = await readMeta(runner, unpreparedKey(projectId));
   const unprepared = json === null ? null : (JSON.parse(json) as NonNullable<CopiedProject['unprepared']>);
   const run = runs.indexOf(unprepared?.run ?? 0) + 1;
   return {
-    name,
+    ...kept,
     createdAt: Number(created_at),
     unprepared: unprepared === null || run === 0 ? null : { ...unprepared, run },
-    settings,
   };
 }
 
@@ -247,11 +246,18 @@ async function markOf(runner: Runner, projectId: number, pages: PageNumbers): Pr
     'SELECT settings, learned_run FROM project WHERE id = $1 AND (settings IS NOT NULL OR learned_run > 0)',
     [projectId],
   );
+  const marked = await ask(runner, `${MARKED} = $1`, [projectId]);
   return createHash('sha256')
-    .update(JSON.stringify([pages.size, last, runs, ...kept]))
+    .update(JSON.stringify([pages.size, last, runs, ...kept, ...marked]))
     .digest('hex')
     .slice(0, 32);
 }
+
+const BEGIN_COPY = `
+INSERT INTO project (name, created_at, uid) SELECT $1, $2, CASE WHEN $3::text IS NULL OR EXISTS
+  (SELECT 1 FROM project WHERE uid = $3::text) THEN gen_random_uuid()::text ELSE $3::text END RETURNING id`;
+const NAME_COPY = `
+UPDATE project SET name = $2, settings = $3, website_url = $4, updated_at = $5, deleted_at = $6 WHERE id = $1`;
 
 async function createWriter(
   sql: Sql,
@@ -307,18 +313,14 @@ async function createWriter(
         if (ended.length === 0) throw inUse();
         await refuseExisting(tx, name, label);
         await queueWaiting(tx, projectId);
-        const { unprepared, settings } = reader.project;
+        const { unprepared, settings, websiteUrl, updatedAt, deletedAt } = reader.project;
         if (unprepared !== null) {
           const run = (await runIds(tx, projectId))[unprepared.run - 1];
           const value = JSON.stringify({ ...unprepared, run });
           await writeMeta(tx, unpreparedKey(projectId), value);
         }
         await writeMeta(tx, copiedKey(name), JSON.stringify(originOf(request)));
-        await ask(tx, 'UPDATE project SET name = $2, settings = $3 WHERE id = $1', [
-          projectId,
-          name,
-          settings,
-        ]);
+        await ask(tx, NAME_COPY, [projectId, name, settings, websiteUrl, updatedAt, deletedAt]);
       });
     },
   };
@@ -362,11 +364,11 @@ async function openProgress(
 /** The sequence gives the ids, so that crawls beside never get one of them; theirs may lie between ours. */
 async function begin(tx: TransactionSql, request: CopyRequest): Promise<CopyProgress> {
   const { name, reader } = request;
-  const [{ id: projectId }] = await ask<{ id: number }>(
-    tx,
-    'INSERT INTO project (name, created_at) VALUES ($1, $2) RETURNING id',
-    [nameWhileCopied(name), reader.project.createdAt],
-  );
+  const [{ id: projectId }] = await ask<{ id: number }>(tx, BEGIN_COPY, [
+    nameWhileCopied(name),
+    reader.project.createdAt,
+    reader.project.uid,
+  ]);
   const ranges = await ask<{ first: number; count: number }>(
     tx,
     `WITH given AS MATERIALIZED (SELECT nextval('url_id') AS id FROM generate_series(1, $1::int)) ${RANGES_OF('given')}`,

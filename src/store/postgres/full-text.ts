@@ -5,6 +5,7 @@
 import { type IndexBuilt, lastRunOf, packMark } from '../index-state.ts';
 import { wordsOf } from '../text-words.ts';
 import { dropIndexMark, readIndexMark, runsMark, saveIndexMark } from './index-marks.ts';
+import { makeOnDemand } from './make-on-demand.ts';
 import { partitionsOnDemand } from './schema.ts';
 import { type Attempting, ask, type Runner } from './session.ts';
 
@@ -58,7 +59,7 @@ export async function buildFullText(database: Attempting, projectId: number): Pr
   const known = built === null ? 0 : lastRunOf(built);
   const before = await database.attempt((sql) => runsMark(sql, projectId, known));
   const isWhole = built === null || packMark(before) !== built;
-  for (const text of TABLE) await database.attempt((sql) => ask(sql, text));
+  await makeOnDemand(database, TABLE);
   if (isWhole) {
     await database.attempt((sql) => dropIndexMark(sql, projectId, KIND));
     await database.attempt((sql) => dropPageWords(sql, projectId));

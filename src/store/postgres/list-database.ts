@@ -1,16 +1,17 @@
 /** What lists ask of PostgreSQL. */
 import { pageStateName } from '../../frontier/page-state.ts';
 import type { LinkTargetsOf, ListDatabase, ListDialect } from '../list-database.ts';
-import type { LinkBetween, PageRow, RunRow } from '../read-rows.ts';
+import type { LinkBetween, PageRow, ProjectRow, RunRow } from '../read-rows.ts';
 import type { Sql } from './connection.ts';
 import { reverseSourcesOf } from './reverse-links.ts';
 import { ask } from './session.ts';
 
 export interface ListTexts {
   site: string;
-  /** The question for rows of pages and runs, with the wanted ids as $1. */
+  /** The question for rows of pages, runs and projects, with the wanted ids as $1. */
   pages: string;
   runs: string;
+  projects: string;
   linksFrom(
     fromIds: readonly number[],
     to: { has(id: number): boolean },
@@ -21,18 +22,26 @@ export interface ListTexts {
 function dialectOf(site: string): ListDialect {
   return {
     sameHost: (one, other) => `AND ${one}.host_id = ${other}.host_id`,
+    hostColumn: ', host_id',
     // In the collation C, which knows the letters of ASCII only.
     lower: (text) => `lower(${text} COLLATE "C")`,
     place: (text, part) => `strpos(${text}, ${part})`,
+    byBytes: (column) => `${column} COLLATE "C"`,
     site,
     pagesWith: (words) => ({
-      sql: '(SELECT page_id FROM page_words WHERE words @@ ?::text::tsquery)',
+      sql: '(SELECT page_id, host_id FROM page_words WHERE words @@ ?::text::tsquery)',
+      values: [words.map((word) => `'${word}'`).join(' & ')],
+    }),
+    hasWords: (words) => ({
+      sql: `EXISTS (SELECT 1 FROM page_words w WHERE w.page_id = u.id AND w.host_id = u.host_id
+        AND w.words @@ ?::text::tsquery)`,
       values: [words.map((word) => `'${word}'`).join(' & ')],
     }),
     hasTarget: (target) => ({ sql: 'l.targets @> ARRAY[?::int]', values: [target] }),
     findsRequestsByPage: true,
     findsUrlsByHost: true,
-    hasIndex: 'SELECT 1 WHERE to_regclass(?) IS NOT NULL',
+    indexesAmong: (count) =>
+      `SELECT n.name FROM unnest(ARRAY[${Array(count).fill('?').join(', ')}]::text[]) n (name) WHERE to_regclass(n.name) IS NOT NULL`,
   };
 }
 
@@ -43,7 +52,8 @@ export function createListDatabase(sql: Sql, texts: ListTexts): ListDatabase {
       let count = 0;
       return ask<Row>(
         sql,
-        text.replace(/\?/g, () => `$${++count}`),
+        // Those in texts are none of ours.
+        text.replace(/'[^']*'|\?/g, (found) => (found === '?' ? `$${++count}` : found)),
         [...values],
       );
     },
@@ -52,6 +62,7 @@ export function createListDatabase(sql: Sql, texts: ListTexts): ListDatabase {
       return rows.map((row) => ({ ...row, state: pageStateName(row.state) }));
     },
     runs: (ids) => ask<RunRow>(sql, texts.runs, [[...ids]]),
+    projects: (ids) => ask<ProjectRow>(sql, texts.projects, [[...ids]]),
     links: texts.linksFrom,
     sourcesOf: (pageId) => reverseSourcesOf(sql, pageId),
     linkSets(from, isForward, count) {

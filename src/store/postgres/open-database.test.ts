@@ -181,6 +181,8 @@ describe('opening for a worker', () => {
         [1, 500],
         [2, 0],
       ]);
+      const uid = expect.stringMatching(/^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f-]{21}$/);
+      expect([...(await sql`SELECT uid, updated_at FROM project`)]).toEqual([{ uid, updated_at: 0 }]);
       expect([...(await sql`SELECT project, "new" FROM runs WHERE id = 1`)]).toEqual([
         { project: 'old', new: 1 },
       ]);

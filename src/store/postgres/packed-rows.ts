@@ -24,6 +24,7 @@ const OF_SETTLEMENT: Columns = [
   ['page_id', 'int4'],
   ['host_id', 'int4'],
   ['run_id', 'int4'],
+  ['project_id', 'int4'],
   ['change', 'text'],
   ['change_frequency', 'float8'],
   ['changes_detected', 'int4'],
@@ -33,12 +34,17 @@ export const FETCHED: Columns = [...OF_FACTS, ...OF_SETTLEMENT];
 export const FETCHED_FACTS = OF_FACTS.length;
 
 /** What stands beside the facts of a page. */
-export function factsRow(hostId: number, runId: number, settlement: Settlement): object {
+export function factsRow(
+  hostId: number,
+  { runId, projectId }: { runId: number; projectId: number },
+  settlement: Settlement,
+): object {
   const { claim, visit, changeFrequency, changesDetected } = settlement;
   return {
     page_id: claim.pageId,
     host_id: hostId,
     run_id: runId,
+    project_id: projectId,
     change: visit?.outcome ?? null,
     change_frequency: changeFrequency,
     changes_detected: changesDetected,

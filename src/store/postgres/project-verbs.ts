@@ -2,6 +2,8 @@
 import type { ProjectPort } from '../project-port.ts';
 import { buildIndex } from './build-index.ts';
 import { forget } from './forget.ts';
+import { createKeepingVerbs } from './keep-projects.ts';
+import { buildPageIndexes } from './page-indexes.ts';
 import { readProjectSettings, saveProjectSettings } from './project-settings.ts';
 import { saveLook } from './reader-looks.ts';
 import { revise } from './reconsider.ts';
@@ -11,8 +13,9 @@ import type { OpenDatabase } from './session.ts';
 
 export function createProjectVerbs(
   database: OpenDatabase,
-): Omit<ProjectPort, 'steer' | 'standing' | 'onSteer'> {
+): Omit<ProjectPort, 'steer' | 'giveUp' | 'standing' | 'onSteer'> {
   return {
+    ...createKeepingVerbs(database),
     settings: (project) => database.attempt((runner) => readProjectSettings(runner, project)),
     saveSettings: (project, settings) => saveProjectSettings(database, project, settings),
     revise: (request, judge) => revise(database, request, judge),
@@ -22,10 +25,11 @@ export function createProjectVerbs(
       await flushAll(database);
       return forget(database, project, before);
     },
-    async buildIndex(project, kind) {
+    async buildIndex(...asked) {
       await flushAll(database);
-      return buildIndex(database, project, kind);
+      return buildIndex(database, ...asked);
     },
+    prepareLists: () => buildPageIndexes(database),
     saveLook: (...kept) => saveLook(database, ...kept),
   };
 }

@@ -82,7 +82,9 @@ export function createHistoryReader(sql: Sql) {
             idsOf,
           );
     for (const run of runs) {
-      for (let after = [0, 0]; left > 0; ) {
+      const isPartly = run === fromRun && filter.afterPage !== undefined;
+      // After all visits of that page.
+      for (let after = isPartly ? [filter.afterPage!, Number.MAX_SAFE_INTEGER] : [0, 0]; left > 0; ) {
         const size = Math.min(CHANGES_A_BATCH, left);
         const only = pageId === null ? [] : [pageId];
         const rows = await ask<StoredChange>(sql, text, [run, ...after, size, wanted, ...only]);

@@ -13,6 +13,7 @@ import { readHosts } from '../host-filter.ts';
 import { REQUEST_KINDS, type StoredRobots } from '../host-port.ts';
 import { orderOfPages, type PagePlace } from '../page-order.ts';
 import { pageRowList } from '../page-views.ts';
+import { IS_SEEN, projectColumns } from '../project-rows.ts';
 import type { Questions } from '../question-names.ts';
 import { createListReader } from '../read-lists.ts';
 import type {
@@ -80,7 +81,9 @@ const COUNTED = COUNTING_WORD_NAMES.map((word) => `c.${word}`).join(', ');
 const RUN_COLUMNS = `r.id AS run, p.name AS project, r.status, ${time('r.started_at')} AS started_at,
   ${time('r.finished_at')} AS finished_at, r.pages, r.requests, r.bytes, r.config_hash, r.error, r.metadata, r.mode,
   r.mode_reason, r.left_out`;
-const RUNS = 'run r JOIN project p ON p.id = r.project_id';
+const RUNS = `run r JOIN project p ON p.id = r.project_id AND ${IS_SEEN}`;
+/** To be followed by more conditions. */
+const PROJECTS = `SELECT ${projectColumns(time, 'p.uid')} FROM project p WHERE ${IS_SEEN}`;
 
 export async function openPostgresReadSide(address: string): Promise<ReadSide> {
   // Not under the workers' name: one that reads slowly is none that was stopped (see FREE_LOCKS in workers.ts).
@@ -96,7 +99,8 @@ export async function openPostgresReadSide(address: string): Promise<ReadSide> {
 function questionsOf(sql: Sql): Questions {
   const links = createLinkReader(sql, BATCH);
   return {
-    projects: () => ask<ProjectRow>(sql, 'SELECT id, name AS project FROM project ORDER BY id'),
+    projects: () => ask<ProjectRow>(sql, `${PROJECTS} ORDER BY p.id`),
+    projectByUid: (uid) => one<ProjectRow>(sql, `${PROJECTS} AND p.uid = $1`, [uid]),
     runs: (filter) => runsOf(sql, filter),
     run: (id) => one<StoredRun>(sql, `SELECT ${RUN_COLUMNS}, r.config FROM ${RUNS} WHERE r.id = $1`, [id]),
     lastRun: (projectId) =>
@@ -147,6 +151,7 @@ function questionsOf(sql: Sql): Questions {
       createListDatabase(sql, {
         site: SITE,
         pages: `${pagesFrom('url')} WHERE u.id = ANY ($1::int[])`,
+        projects: `${PROJECTS} AND p.id = ANY ($1::int[])`,
         runs: `SELECT ${RUN_COLUMNS} FROM ${RUNS} WHERE r.id = ANY ($1::int[])`,
         linksFrom: links.linksFrom,
       }),

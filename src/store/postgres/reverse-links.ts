@@ -9,6 +9,7 @@ import type { IndexBuilt } from '../index-state.ts';
 import { lastRunOf, packMark } from '../index-state.ts';
 import type { Sql } from './connection.ts';
 import { dropIndexMark, hasCurrentIndex, readIndexMark, runsMark, saveIndexMark } from './index-marks.ts';
+import { makeOnDemand } from './make-on-demand.ts';
 import { partitionsOnDemand } from './schema.ts';
 import { type Attempting, ask } from './session.ts';
 
@@ -43,7 +44,7 @@ export async function buildReverseLinks(database: Attempting, projectId: number)
   // Runs that the index knows have changed since: what they wrote cannot be told from what they had written.
   const isWhole = built === null || packMark(before) !== built;
   await database.attempt((sql) => dropIndexMark(sql, projectId, KIND));
-  for (const text of partitionsOnDemand('reverse_link_set')) await run(text, []);
+  await makeOnDemand(database, partitionsOnDemand('reverse_link_set'));
   const [{ last }] = await run<{ last: number }>('SELECT COALESCE(max(id), 0) AS last FROM url', []);
   let pages = 0;
   for (let first = 0; first < last; first += TARGETS_AT_ONCE) {

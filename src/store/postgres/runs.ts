@@ -36,7 +36,7 @@ export async function beginRun(database: Attempting, request: RunRequest): Promi
     const [, , projectId] = await together([
       lockProject(tx, request.project),
       endVanished(tx, now),
-      projectOf(tx, request.project, now),
+      projectOf(tx, request, now),
     ]);
     if (request.fresh) await clearProject(tx, projectId, request.project, now);
     const [[last], knownUrls] = await together([
@@ -102,7 +102,7 @@ export async function joinRun(
     const [run] = await ask<RunRow & { project: string }>(
       tx,
       `SELECT r.*, p.name AS project FROM run r JOIN project p ON p.id = r.project_id
-       WHERE r.id = $1 AND r.status = 'running'`,
+       WHERE r.id = $1 AND r.status = 'running' AND p.deleted_at IS NULL FOR SHARE OF p`,
       [runId],
     );
     if (run === undefined || isForOne(run)) return null;
@@ -194,11 +194,30 @@ async function countUrls(tx: TransactionSql, projectId: number): Promise<number>
   return n;
 }
 
-async function projectOf(tx: TransactionSql, name: string, now: number): Promise<number> {
-  const [, [{ id }]] = await together([
-    ask(tx, 'INSERT INTO project (name, created_at) VALUES ($1, $2) ON CONFLICT DO NOTHING', [name, now]),
-    ask<{ id: number }>(tx, 'SELECT id FROM project WHERE name = $1', [name]),
-  ]);
+interface FoundProject {
+  id: number;
+  name: string;
+  uid: string;
+  deleted_at: number | null;
+}
+
+const MAKE_PROJECT = `
+INSERT INTO project (name, created_at, updated_at) VALUES ($1, $2, $2) ON CONFLICT DO NOTHING`;
+/** Whoever renames or deletes it waits until the run is there. */
+const OF_NAME = 'SELECT id, name, uid, deleted_at FROM project WHERE name = $1 FOR SHARE';
+const OF_RUN = `SELECT id, name, uid, deleted_at FROM project
+WHERE id = (SELECT project_id FROM run WHERE id = $1) FOR SHARE`;
+
+/** Made where there is none; of a run that goes on, whatever it is called by now. A deleted one is refused. */
+async function projectOf(tx: TransactionSql, request: RunRequest, now: number): Promise<number> {
+  const { project: name, goesOn } = request;
+  let found = goesOn === undefined ? [] : await ask<FoundProject>(tx, OF_RUN, [goesOn]);
+  if (found.length === 0) {
+    const asked = [ask(tx, MAKE_PROJECT, [name, now]), ask<FoundProject>(tx, OF_NAME, [name])] as const;
+    [, found] = await together(asked);
+  }
+  const [{ id, uid, deleted_at }] = found;
+  if (deleted_at !== null) throw sumiError('project-deleted', { project: found[0].name, id: uid });
   return id;
 }
 
@@ -263,7 +282,7 @@ export async function setPrepared(session: Session): Promise<void> {
 }
 
 /** Nobody changes pages under the hands of those who crawl them. */
-async function refuseBusy(
+export async function refuseBusy(
   tx: TransactionSql,
   projectId: number,
   project: string,

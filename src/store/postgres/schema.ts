@@ -8,9 +8,11 @@
  * anew with each of them.
  */
 import { MOST_CHANGES_A_DAY } from '../../change/visit-record.ts';
+import { countTables } from '../count-tables.ts';
 import { withFactColumns } from '../fact-columns.ts';
 import { REQUEST_KINDS } from '../host-port.ts';
 import { knownByNumber, outcomeNumber } from '../visit-rows.ts';
+import { IDENTITY_AND_RECORDS } from './identity-and-records.ts';
 import { VIEWS } from './views.ts';
 
 /** Splitting one is described in docs/scale.md. More of them cost every new database and every look without a host. */
@@ -479,6 +481,11 @@ CREATE TABLE index_state (
   built_from text NOT NULL,
   PRIMARY KEY (project_id, kind)
 );`,
+  // The project of a page's last visit, for indexes of lists (page-indexes.ts): NULL until one is built for older rows.
+  // Kept counts of pages by value and by folder (read-facets.ts), written by `sumi index sections` only.
+  `ALTER TABLE fetched ADD COLUMN project_id integer;
+${countTables({ text: 'text COLLATE "C"', whole: 'integer', large: 'double precision', ending: '' })}`,
+  IDENTITY_AND_RECORDS,
 ]);
 export const SCHEMA_VERSION = MIGRATIONS.length;
 

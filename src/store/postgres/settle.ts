@@ -106,7 +106,7 @@ function queueAgain(
 
 /** Packed at once: the crawl uses the text's memory again, and nothing else of it is needed here. */
 function gatherRows(
-  { runId }: Session,
+  session: Session,
   { rows }: Group,
   { hostId }: HostLease,
   settlement: Settlement,
@@ -114,7 +114,7 @@ function gatherRows(
   const { claim, facts, visit, text } = settlement;
   const { pageId } = claim;
   return {
-    factsPlace: facts === null ? 0 : rows.facts.add(facts, factsRow(hostId, runId, settlement)),
+    factsPlace: facts === null ? 0 : rows.facts.add(facts, factsRow(hostId, session, settlement)),
     visitPlace: visit === null ? 0 : rows.visits.add(visitRow(pageId, hostId, visit)),
     textPlace: text === null ? 0 : rows.texts.add({ page_id: pageId, host_id: hostId, text }),
   };

@@ -4,7 +4,14 @@ import { sumiError } from '../../errors.ts';
 import { PAGE_STATES } from '../../frontier/page-state.ts';
 import { giveBackAnswer } from '../kept-answer.ts';
 import type { ProjectPort } from '../project-port.ts';
-import { type Order, type RunStanding, STOPPED_REASON, type StoredStatus, statusAfter } from '../steering.ts';
+import {
+  GIVEN_UP_REASON,
+  type Order,
+  type RunStanding,
+  STOPPED_REASON,
+  type StoredStatus,
+  statusAfter,
+} from '../steering.ts';
 import { openRunChannel } from './run-channel.ts';
 import { RUN_CHANNEL } from './runs.ts';
 import { ask, type OpenDatabase, type Runner, together, transaction } from './session.ts';
@@ -32,7 +39,7 @@ async function readStanding(runner: Runner, runId: number, now: number): Promise
 }
 
 interface Steering {
-  verbs: Pick<ProjectPort, 'steer' | 'standing' | 'onSteer'>;
+  verbs: Pick<ProjectPort, 'steer' | 'giveUp' | 'standing' | 'onSteer'>;
   stop(): Promise<void>;
 }
 
@@ -46,6 +53,8 @@ export function createSteering(database: OpenDatabase): Steering {
     verbs: {
       steer: (runId, order, now) =>
         transaction(database, (tx) => steer(tx, { runId, order, now, file: label })),
+      giveUp: (runId, error, now) =>
+        transaction(database, (tx) => giveUp(tx, { runId, error, now: Math.round(now) })),
       standing: (runId) => attempt((runner) => readStanding(runner, runId, clock.now())),
       onSteer(listener) {
         listeners.add(listener);
@@ -62,12 +71,7 @@ async function steer(
   tx: TransactionSql,
   { runId, order, now, file }: { runId: number; order: Order; now: number; file: string },
 ): Promise<RunStanding> {
-  const [run] = await ask<{ id: number; status: StoredStatus; isLast: boolean }>(
-    tx,
-    `SELECT id, status, id = (SELECT max(l.id) FROM run l WHERE l.project_id = run.project_id) AS "isLast"
-     FROM run WHERE id = $1::bigint FOR UPDATE`,
-    [runId],
-  );
+  const run = await lockRun(tx, runId);
   if (run === undefined) throw sumiError('unknown-run', { run: runId, file });
   const status = statusAfter(order, run);
   const { workers } = (await readStanding(tx, runId, now))!;
@@ -82,4 +86,39 @@ async function steer(
     ask(tx, 'SELECT pg_notify($1, $2)', [RUN_CHANNEL, String(runId)]),
   ]);
   return { status, workers };
+}
+
+interface LockedRun {
+  id: number;
+  status: StoredStatus;
+  isLast: boolean;
+}
+
+async function lockRun(tx: TransactionSql, runId: number): Promise<LockedRun | undefined> {
+  const [run] = await ask<LockedRun>(
+    tx,
+    `SELECT id, status, id = (SELECT max(l.id) FROM run l WHERE l.project_id = run.project_id) AS "isLast"
+     FROM run WHERE id = $1::bigint FOR UPDATE`,
+    [runId],
+  );
+  return run;
+}
+
+const GIVE_UP = `
+UPDATE run SET status = 'failed', error = $2, finished_at = $3::bigint
+WHERE id = $1 AND status IN ('running', 'interrupted', 'paused')
+  AND NOT EXISTS (SELECT 1 FROM worker w WHERE w.run_id = run.id AND w.ended_at IS NULL AND w.seen_at > $4)
+RETURNING id`;
+
+async function giveUp(
+  tx: TransactionSql,
+  { runId, error, now }: { runId: number; error: string; now: number },
+): Promise<boolean> {
+  const run = await lockRun(tx, runId);
+  if ((await ask(tx, GIVE_UP, [runId, error, now, now - LATE_MS])).length === 0) return false;
+  if (run?.isLast) {
+    await ask(tx, CLOSE_WAITING, [runId, PAGE_STATES.Skipped, GIVEN_UP_REASON]);
+    await ask(tx, NONE_WAIT, [runId]);
+  }
+  return true;
 }

@@ -2,7 +2,7 @@
  * An SQLite file as a side of a copy (copy-port.ts). The file's write lock keeps crawlers out as long as the copy takes,
  * and a file that one of them has is refused. The side that is read is left as it is, of whatever version.
  */
-import { createHash } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import type { Database } from 'better-sqlite3';
 import { sumiError } from '../../errors.ts';
@@ -10,6 +10,7 @@ import { REDIRECT_PRIORITY } from '../../frontier/candidate.ts';
 import { PAGE_STATES } from '../../frontier/page-state.ts';
 import {
   BATCH_ROWS,
+  COPIED_COLUMNS,
   type CopiedProject,
   type CopyBatch,
   type CopyOrigin,
@@ -24,6 +25,7 @@ import {
   copyKey,
   createRowReader,
   isSameOrigin,
+  MARKED,
   nameWhileCopied,
   originOf,
   progressToResume,
@@ -65,7 +67,10 @@ export function openSqliteCopySide(
         .slice(0, 32);
     },
     projects: async () =>
-      db.prepare('SELECT id, name FROM project ORDER BY id').all() as { id: number; name: string }[],
+      db.prepare('SELECT id, name FROM project WHERE purged_at IS NULL ORDER BY id').all() as {
+        id: number;
+        name: string;
+      }[],
     // The lock that openForWriting took is the answer.
     async refuseBusy() {},
     read: async (projectId) => told(() => createReader(db, path, projectId, mostRows)),
@@ -144,16 +149,15 @@ function dropMeta(db: Database, key: string): void {
 }
 
 function readProject(db: Database, projectId: number, runs: readonly number[]): CopiedProject {
-  const { name, created_at, settings } = db
-    .prepare('SELECT name, created_at, settings FROM project WHERE id = ?')
-    .get(projectId) as { name: string; created_at: number; settings: string | null };
+  const { created_at, ...kept } = db
+    .prepare(`SELECT created_at, ${COPIED_COLUMNS} FROM project WHERE id = ?`)
+    .get(projectId) as { created_at: number } & Omit<CopiedProject, 'createdAt' | 'unprepared'>;
   const unprepared = readMeta<NonNullable<CopiedProject['unprepared']>>(db, unpreparedKey(projectId));
   const run = runs.indexOf(unprepared?.run ?? 0) + 1;
   return {
-    name,
+    ...kept,
     createdAt: Math.round(created_at),
     unprepared: unprepared === null || run === 0 ? null : { ...unprepared, run },
-    settings,
   };
 }
 
@@ -172,8 +176,9 @@ function markOf(db: Database, projectId: number, pages: PageNumbers): string {
     )
     .raw()
     .all(projectId);
+  const marked = db.prepare(`${MARKED} = ?`).raw().all(projectId);
   return createHash('sha256')
-    .update(JSON.stringify([pages.size, last, runs, ...kept]))
+    .update(JSON.stringify([pages.size, last, runs, ...kept, ...marked]))
     .digest('hex')
     .slice(0, 32);
 }
@@ -226,12 +231,14 @@ function createWriter(
       told(() => {
         refuseExisting(db, name, path);
         queueWaiting(db, projectId);
-        const { unprepared, settings } = reader.project;
+        const { unprepared, settings, websiteUrl, updatedAt, deletedAt } = reader.project;
         if (unprepared !== null) {
           const run = runIds(db, projectId)[unprepared.run - 1];
           writeMeta(db, unpreparedKey(projectId), { ...unprepared, run });
         }
-        db.prepare('UPDATE project SET name = ?, settings = ? WHERE id = ?').run(name, settings, projectId);
+        db.prepare(
+          'UPDATE project SET name = ?, settings = ?, website_url = ?, updated_at = ?, deleted_at = ? WHERE id = ?',
+        ).run(name, settings, websiteUrl, updatedAt, deletedAt, projectId);
         dropMeta(db, key);
         writeMeta(db, copiedKey(name), originOf(request));
         commit(db);
@@ -256,10 +263,12 @@ function refuseExisting(db: Database, name: string, path: string): void {
 /** Ids follow those that are there. The last one gets a row at once, so that a crawl in between gives none of them away. */
 function begin(db: Database, request: CopyRequest): CopyProgress {
   const { name, reader } = request;
+  const { uid, createdAt } = reader.project;
+  const isTaken = db.prepare('SELECT 1 FROM project WHERE uid = ?').get(uid) !== undefined;
   const projectId = Number(
     db
-      .prepare('INSERT INTO project (name, created_at) VALUES (?, ?)')
-      .run(nameWhileCopied(name), reader.project.createdAt).lastInsertRowid,
+      .prepare('INSERT INTO project (name, created_at, uid) VALUES (?, ?, ?)')
+      .run(nameWhileCopied(name), createdAt, uid !== null && !isTaken ? uid : randomUUID()).lastInsertRowid,
   );
   const highest = (db.prepare('SELECT max(id) FROM url').pluck().get() as number | null) ?? 0;
   if (reader.pages > 0) {

@@ -2,14 +2,15 @@
 import type { Database } from 'better-sqlite3';
 import { pageStateName } from '../../frontier/page-state.ts';
 import type { ListDatabase, ListDialect } from '../list-database.ts';
-import type { LinkBetween, PageRow, RunRow } from '../read-rows.ts';
+import type { LinkBetween, PageRow, ProjectRow, RunRow } from '../read-rows.ts';
 import { reverseSourcesOf } from './reverse-links.ts';
 
 export interface ListTexts {
   site: string;
-  /** The question for rows of pages and runs, around the ids that are wanted. */
+  /** The question for rows of pages, runs and projects, around the ids that are wanted. */
   pages(wanted: string): string;
   runs(wanted: string): string;
+  projects(wanted: string): string;
   linksFrom(
     fromIds: readonly number[],
     to: { has(id: number): boolean },
@@ -22,11 +23,17 @@ const IDS = 'SELECT value FROM json_each(?)';
 function dialectOf(site: string): ListDialect {
   return {
     sameHost: () => '',
+    hostColumn: '',
     lower: (text) => `lower(${text})`,
     place: (text, part) => `instr(${text}, ${part})`,
+    byBytes: (column) => column,
     site,
     pagesWith: (words) => ({
       sql: '(SELECT rowid AS page_id FROM page_words(?))',
+      values: [words.map((word) => `"${word}"`).join(' ')],
+    }),
+    hasWords: (words) => ({
+      sql: 'EXISTS (SELECT 1 FROM page_words(?) w WHERE w.rowid = u.id)',
       values: [words.map((word) => `"${word}"`).join(' ')],
     }),
     // The digits may be part of a longer id: the cheap test picks the sets, unpacking decides.
@@ -36,7 +43,8 @@ function dialectOf(site: string): ListDialect {
     }),
     findsRequestsByPage: false,
     findsUrlsByHost: false,
-    hasIndex: "SELECT 1 FROM sqlite_schema WHERE type = 'index' AND name = ?",
+    indexesAmong: (count) =>
+      `SELECT name FROM sqlite_schema WHERE type = 'index' AND name IN (${Array(count).fill('?').join(', ')})`,
   };
 }
 
@@ -51,6 +59,7 @@ export function createListDatabase(db: Database, texts: ListTexts): ListDatabase
       return rows.map((row) => ({ ...row, state: pageStateName(row.state) }));
     },
     runs: async (ids) => db.prepare(texts.runs(IDS)).all(JSON.stringify(ids)) as RunRow[],
+    projects: async (ids) => db.prepare(texts.projects(IDS)).all(JSON.stringify(ids)) as ProjectRow[],
     links: async (...asked) => [...texts.linksFrom(...asked)],
     sourcesOf: async (pageId) => reverseSourcesOf(db, pageId),
     async linkSets(from, isForward, count) {

@@ -74,6 +74,19 @@ describe('opening for writing', () => {
     db.close();
   });
 
+  it('gives the projects of an older file a UUID each, and their making as the time of their last change', () => {
+    const rows = Array.from({ length: 50 }, (_, i) => `(${i + 1}, 'p${i}', ${i + 5})`);
+    makeOfVersion(SCHEMA_VERSION - 1, `${VIEWS}; INSERT INTO project (id, name, created_at) VALUES ${rows}`);
+    openForWriting(path).close();
+    const db = new Sqlite(path, { readonly: true });
+    const uids = db.prepare('SELECT uid FROM project').pluck().all() as string[];
+    expect(new Set(uids).size).toBe(50);
+    for (const uid of uids)
+      expect(uid).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
+    expect(db.prepare('SELECT count(*) FROM project WHERE updated_at <> created_at').pluck().get()).toBe(0);
+    db.close();
+  });
+
   it('bounds the change frequencies of a file that knew no bound, and reading shows them bounded', async () => {
     makeOfVersion(
       10,

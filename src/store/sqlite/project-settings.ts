@@ -1,5 +1,6 @@
 /** How a project is to be crawled: kept with it, before its first run too. */
 import type { Database } from 'better-sqlite3';
+import { openProjectRow } from './project-rows.ts';
 import type { OpenFile } from './session.ts';
 
 export function readSettings(db: Database, project: string): string | null {
@@ -12,7 +13,12 @@ export function saveSettings(
   project: string,
   settings: string | null,
 ): void {
-  db.prepare('INSERT OR IGNORE INTO project (name, created_at) VALUES (?, ?)').run(project, clock.now());
-  db.prepare('UPDATE project SET settings = ? WHERE name = ?').run(settings, project);
+  const now = Math.round(clock.now());
+  const id = openProjectRow(db, project, now);
+  db.prepare('UPDATE project SET settings = ?, updated_at = max(updated_at + 1, ?) WHERE id = ?').run(
+    settings,
+    now,
+    id,
+  );
   window.commit();
 }

@@ -2,6 +2,8 @@
 import type { ProjectPort } from '../project-port.ts';
 import { buildIndex } from './build-index.ts';
 import { forget } from './forget.ts';
+import { createKeepingVerbs } from './keep-projects.ts';
+import { buildPageIndexes } from './page-indexes.ts';
 import { readSettings, saveSettings } from './project-settings.ts';
 import { saveLook } from './reader-looks.ts';
 import { type Judged, reconsider } from './reconsider.ts';
@@ -16,6 +18,7 @@ export function createProjectVerbs(file: OpenFile): ProjectPort {
   const { db, window } = file;
   return {
     ...createSteering(file),
+    ...createKeepingVerbs(file),
     settings: async (project) => readSettings(db, project),
     saveSettings: async (project, settings) => saveSettings(file, project, settings),
     async revise(request, judge) {
@@ -37,7 +40,8 @@ export function createProjectVerbs(file: OpenFile): ProjectPort {
     },
     saveRevisits: async (...kept) => saveRevisits(file, ...kept),
     forget: async (project, before) => forget(file, project, before),
-    buildIndex: (project, kind) => buildIndex(file, project, kind),
+    buildIndex: (...asked) => buildIndex(file, ...asked),
+    prepareLists: async () => buildPageIndexes(file.db, () => file.window.commit()),
     saveLook: async (...kept) => saveLook(file, ...kept),
   };
 }

@@ -12,8 +12,9 @@ import {
   toColumns,
 } from '../column-port.ts';
 import { type ColumnDialect, columnQuery, columnSources, type ReadByKey } from '../column-sources.ts';
-import type { HostRow, ProjectRow } from '../read-rows.ts';
+import type { HostRow } from '../read-rows.ts';
 import { openForReading, storeError } from './open-database.ts';
+import { readProjects } from './project-rows.ts';
 import { hostsOf } from './read-hosts.ts';
 import { showAsCurrent } from './read-older.ts';
 
@@ -80,8 +81,7 @@ export function openSqliteColumns(path: string): ColumnFile {
   }
   showAsCurrent(db);
   return {
-    projects: async () =>
-      db.prepare('SELECT id, name AS project FROM project ORDER BY id').all() as ProjectRow[],
+    projects: async () => readProjects(db),
     *columns(question) {
       try {
         yield* columnsOf(db, question);

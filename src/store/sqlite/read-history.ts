@@ -32,6 +32,9 @@ export function readLedger(db: Database, runId: number): LedgerRow[] {
   return ledgerOf(rows);
 }
 
+/** After all visits of the page. */
+const endOf = (page: number) => ({ afterPage: page, afterTime: Number.MAX_SAFE_INTEGER });
+
 export function createHistoryReader(db: Database) {
   const runsOf = (projectId: number, from: number, to: number) =>
     db
@@ -77,7 +80,8 @@ export function createHistoryReader(db: Database) {
         ? runsOf(filter.projectId, filter.fromRun, filter.toRun)
         : runsOfPage(filter, outcomes);
     for (const run of runs) {
-      let after = { afterPage: 0, afterTime: 0 };
+      const isPartly = run === filter.fromRun && filter.afterPage !== undefined;
+      let after = isPartly ? endOf(filter.afterPage!) : { afterPage: 0, afterTime: 0 };
       while (left > 0) {
         const size = Math.min(BATCH, left);
         const rows = read.all({ run, ...after, ...page, size }) as StoredChange[];

@@ -59,6 +59,14 @@ describe('a file of an older version', () => {
       expect(await side.revisitPlan(1)).toEqual({ plan: null, learnedRun: 0 });
       expect(await listed(side.revisitPages(1))).toMatchObject([[{ pageId: 1, visitedAt: 6000 }]]);
       expect(await side.projectSettings('old')).toBeNull();
+      const [project] = await side.projects();
+      expect(project).toMatchObject({
+        ...{ id: 1, project: 'old', uid: '00000000-0000-4000-8000-000000000001' },
+        ...{ website_url: null, deleted_at: null },
+      });
+      expect(await side.projectByUid(project.uid)).toEqual(project);
+      expect(await side.projectByUid('00000000-0000-4000-8000-000000000002')).toBeNull();
+      expect((await side.list('projects', { filter: { q: 'OL' } })).rows).toEqual([project]);
       expect(await side.report(1)).toMatchObject({ pages_by_state: { Processed: 1 } });
       await side.close();
       const after = new Sqlite(path, { readonly: true });

@@ -7,6 +7,7 @@ import { missingColumns } from '../fact-columns.ts';
 import {
   CHANGE_COLUMNS,
   CHANGE_TABLES,
+  IDENTITY_COLUMNS,
   INDEX_TABLES,
   NEW_NAMES,
   ORPHAN_TABLE,
@@ -21,6 +22,7 @@ const WITH_WORDS = 7;
 const WITH_LOOKS = 10;
 const WITH_LEFT_OUT = 11;
 const WITH_INDEXES = 12;
+const WITH_IDENTITY = 14;
 const LEFT_OUT = '0 AS left_out';
 const KNOWN = 'NULL AS known_state, NULL AS known_reason, NULL AS left_run, NULL AS left_reason';
 const WORDS = 'NULL AS lastmod_text, NULL AS details';
@@ -37,8 +39,11 @@ export function showAsCurrent(db: Database): void {
     // Who reads a name opens the project by it, and that may bring the file to this version.
     db.exec(NEW_NAMES);
     if (version >= WITH_HISTORY)
-      db.exec(`CREATE TEMP VIEW project AS SELECT ${projectColumns(db)} FROM main.project t`);
-  }
+      db.exec(
+        `CREATE TEMP VIEW project AS SELECT ${projectColumns(db)}, ${IDENTITY_COLUMNS} FROM main.project t`,
+      );
+  } else if (version < WITH_IDENTITY)
+    db.exec(`CREATE TEMP VIEW project AS SELECT t.*, ${IDENTITY_COLUMNS} FROM main.project t`);
   if (version >= WITH_HISTORY && version < WITH_WORDS)
     db.exec(`CREATE TEMP VIEW sitemap_entry AS SELECT t.*, ${WORDS} FROM main.sitemap_entry t`);
   const facts = missingColumns(version);
@@ -63,6 +68,7 @@ export function showAsCurrent(db: Database): void {
     if (table === 'fetched') added.push(...facts);
     if (table === 'run') added.push(LEFT_OUT);
     if (table === 'run' && version < WITH_METADATA) added.push('NULL AS metadata');
+    if (table === 'project') added.push(IDENTITY_COLUMNS);
     const own = table === 'project' ? projectColumns(db) : 't.*';
     db.exec(`CREATE TEMP VIEW ${table} AS SELECT ${own}, ${added.join(', ')} FROM main.${table} t`);
   }

@@ -14,20 +14,14 @@ import { readHosts } from '../host-filter.ts';
 import { REQUEST_KINDS, type StoredRobots } from '../host-port.ts';
 import { orderOfPages } from '../page-order.ts';
 import { pageRowList } from '../page-views.ts';
+import { IS_SEEN } from '../project-rows.ts';
 import type { Questions } from '../question-names.ts';
 import { createListReader } from '../read-lists.ts';
-import type {
-  LoggedRequest,
-  PageFilter,
-  PageRow,
-  ProjectRow,
-  RequestRow,
-  RunRow,
-  StoredRun,
-} from '../read-rows.ts';
+import type { LoggedRequest, PageFilter, PageRow, RequestRow, RunRow, StoredRun } from '../read-rows.ts';
 import type { ReadSide } from '../read-side.ts';
 import { createListDatabase } from './list-database.ts';
 import { openForReading, storeError } from './open-database.ts';
+import { PROJECTS, readProjectByUid, readProjects } from './project-rows.ts';
 import { readSettings } from './project-settings.ts';
 import { columnsOf } from './read-columns.ts';
 import { readFigures } from './read-figures.ts';
@@ -60,7 +54,7 @@ const PAGES = `url u JOIN host h ON h.id = u.host_id JOIN project p ON p.id = u.
 const RUN_COLUMNS = `r.id AS run, p.name AS project, r.status, ${iso('r.started_at')} AS started_at,
   ${iso('r.finished_at')} AS finished_at, r.pages, r.requests, r.bytes, r.config_hash, r.error, r.metadata, r.mode,
   r.mode_reason, r.left_out`;
-const RUNS = 'run r JOIN project p ON p.id = r.project_id';
+const RUNS = `run r JOIN project p ON p.id = r.project_id AND ${IS_SEEN}`;
 
 export function openSqliteReadSide(path: string): ReadSide {
   const db = openForReading(path);
@@ -74,8 +68,8 @@ export function openSqliteReadSide(path: string): ReadSide {
   const pageByUrl = db.prepare(`SELECT ${PAGE_COLUMNS} FROM ${PAGES} WHERE u.project_id = ? AND u.url = ?`);
   const links = createLinkReader(db, BATCH);
   const side: Questions & Pick<ReadSide, 'close'> = {
-    projects: async () =>
-      db.prepare('SELECT id, name AS project FROM project ORDER BY id').all() as ProjectRow[],
+    projects: async () => readProjects(db),
+    projectByUid: async (uid) => readProjectByUid(db, uid),
     runs: (filter) => runsOf(db, filter),
     run: async (id) =>
       (db.prepare(`SELECT ${RUN_COLUMNS}, r.config FROM ${RUNS} WHERE r.id = ?`).get(id) as StoredRun) ??
@@ -128,6 +122,7 @@ export function openSqliteReadSide(path: string): ReadSide {
       createListDatabase(db, {
         site: SITE,
         pages: (wanted) => `SELECT ${PAGE_COLUMNS} FROM ${PAGES} WHERE u.id IN (${wanted})`,
+        projects: (wanted) => `${PROJECTS} AND p.id IN (${wanted})`,
         runs: (wanted) => `SELECT ${RUN_COLUMNS} FROM ${RUNS} WHERE r.id IN (${wanted})`,
         linksFrom: links.linksFrom,
       }),

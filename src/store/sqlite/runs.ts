@@ -8,6 +8,7 @@ import type { JoinedRun } from '../store-port.ts';
 import { isUnfinished } from '../unfinished-run.ts';
 import { dropPageWords } from './full-text.ts';
 import type { KnownUrls } from './known-urls.ts';
+import { openProjectRow } from './project-rows.ts';
 import type { OpenFile, Session } from './session.ts';
 import type { WaitingPages } from './waiting-pages.ts';
 
@@ -34,7 +35,7 @@ export interface OpenedRun {
 }
 
 /** Nobody changes under a session what it works on. */
-function refuseLive({ live }: OpenFile, projectId: number, project: string): void {
+export function refuseLive({ live }: Pick<OpenFile, 'live'>, projectId: number, project: string): void {
   for (const session of live)
     if (session.projectId === projectId) throw sumiError('run-under-way', { project, run: session.runId });
 }
@@ -51,14 +52,7 @@ function isFirstOf(db: Database, projectId: number): boolean {
 export function beginRun(file: OpenFile, request: RunRequest): OpenedRun {
   const { db, window, rows } = file;
   window.commit();
-  db.prepare('INSERT OR IGNORE INTO project (name, created_at) VALUES (?, ?)').run(
-    request.project,
-    request.now,
-  );
-  const projectId = db
-    .prepare('SELECT id FROM project WHERE name = ?')
-    .pluck()
-    .get(request.project) as number;
+  const projectId = openProjectRow(db, request.project, request.now, request.goesOn);
   refuseLive(file, projectId, request.project);
   if (request.fresh) {
     clearProject(db, projectId, request.now);
@@ -135,7 +129,8 @@ export function joinRun(file: OpenFile, runId: number): JoinedFileRun | null {
   const row = db
     .prepare(
       `SELECT r.id, r.project_id, p.name AS project, r.config, r.metadata, r.config_hash, r.pages, r.requests, r.bytes
-       FROM run r JOIN project p ON p.id = r.project_id WHERE r.id = ? AND r.status = 'running'`,
+       FROM run r JOIN project p ON p.id = r.project_id
+       WHERE r.id = ? AND r.status = 'running' AND p.deleted_at IS NULL`,
     )
     .get(runId) as (RunRow & { project_id: number; project: string; config: string }) | undefined;
   if (row === undefined) return null;

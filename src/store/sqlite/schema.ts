@@ -6,6 +6,7 @@
 import type { Database } from 'better-sqlite3';
 import { MOST_CHANGES_A_DAY } from '../../change/visit-record.ts';
 import { sumiError } from '../../errors.ts';
+import { countTables } from '../count-tables.ts';
 import { withFactColumns } from '../fact-columns.ts';
 import { REQUEST_KINDS } from '../host-port.ts';
 import { knownByNumber, outcomeNumber } from '../visit-rows.ts';
@@ -159,6 +160,29 @@ DROP TABLE temp.start_site;`;
 const NAME_BY_SITES = `${NEW_NAMES}
 UPDATE project SET name = n.name FROM temp.new_name n WHERE n.id = project.id;
 DROP TABLE temp.new_name;`;
+
+/** A UUID of version 4, another one for each row. */
+const RANDOM_UID = `lower(hex(randomblob(4)) || '-' || hex(randomblob(2)) || '-4' || substr(hex(randomblob(2)), 2) || '-' ||
+  substr('89AB', 1 + (random() & 3), 1) || substr(hex(randomblob(2)), 2) || '-' || hex(randomblob(6)))`;
+
+/**
+ * Projects have ids that programs know them by, and can be marked as deleted. One with purged_at is seen by nobody any more,
+ * and is on its way to be deleted for good.
+ */
+const PROJECT_IDENTITY = `
+ALTER TABLE project ADD COLUMN uid TEXT;
+ALTER TABLE project ADD COLUMN website_url TEXT;
+ALTER TABLE project ADD COLUMN updated_at INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE project ADD COLUMN deleted_at INTEGER;
+ALTER TABLE project ADD COLUMN purged_at INTEGER;
+UPDATE project SET uid = ${RANDOM_UID}, updated_at = created_at;
+CREATE UNIQUE INDEX project_uid ON project (uid);
+CREATE INDEX project_created ON project (created_at);
+CREATE INDEX project_updated ON project (updated_at);`;
+
+/** What stands for those columns in a file that is older. */
+export const IDENTITY_COLUMNS =
+  'NULL AS uid, NULL AS website_url, 0 AS updated_at, NULL AS deleted_at, NULL AS purged_at';
 
 /** For tests too, which make files of older versions of them. */
 export const MIGRATIONS: readonly string[] = withFactColumns('sqlite', [
@@ -405,6 +429,11 @@ ${NAME_BY_SITES}`,
   // Indexes for lists, which are built where they are asked for.
   `${INDEX_TABLES}
 CREATE INDEX robots_txt_host ON robots_txt (host_id);`,
+  // The project of a page's last visit, for indexes of lists (page-indexes.ts): NULL until one is built for older rows.
+  // Kept counts of pages by value and by folder (read-facets.ts), written by `sumi index sections` only.
+  `ALTER TABLE fetched ADD COLUMN project_id INTEGER;
+${countTables({ text: 'TEXT', whole: 'INTEGER', large: 'INTEGER', ending: ' WITHOUT ROWID' })}`,
+  PROJECT_IDENTITY,
 ]);
 
 export const SCHEMA_VERSION = MIGRATIONS.length;

@@ -3,7 +3,13 @@ import { sumiError } from '../../errors.ts';
 import { PAGE_STATES } from '../../frontier/page-state.ts';
 import { giveBackAnswer } from '../kept-answer.ts';
 import type { ProjectPort } from '../project-port.ts';
-import { type RunStanding, STOPPED_REASON, type StoredStatus, statusAfter } from '../steering.ts';
+import {
+  GIVEN_UP_REASON,
+  type RunStanding,
+  STOPPED_REASON,
+  type StoredStatus,
+  statusAfter,
+} from '../steering.ts';
 import type { OpenFile } from './session.ts';
 
 interface SteeredRow {
@@ -12,7 +18,12 @@ interface SteeredRow {
   status: StoredStatus;
 }
 
-export function createSteering(file: OpenFile): Pick<ProjectPort, 'steer' | 'standing' | 'onSteer'> {
+/** How a run stands that somebody may have left. */
+const LEFT: ReadonlySet<StoredStatus> = new Set(['running', 'interrupted', 'paused']);
+
+export function createSteering(
+  file: OpenFile,
+): Pick<ProjectPort, 'steer' | 'giveUp' | 'standing' | 'onSteer'> {
   const { db, window, live, path } = file;
   const listeners = new Set<(runId: number) => void>();
   const find = (runId: number) =>
@@ -26,8 +37,8 @@ export function createSteering(file: OpenFile): Pick<ProjectPort, 'steer' | 'sta
     db.prepare('SELECT max(id) FROM run WHERE project_id = ?').pluck().get(project) === id;
 
   /** Nobody is at work on the run: what it left in flight waits as well. */
-  function closeWaiting({ id, project }: SteeredRow): void {
-    const given = { state: PAGE_STATES.Skipped, reason: STOPPED_REASON, run: id, project };
+  function closeWaiting({ id, project }: SteeredRow, reason: string): void {
+    const given = { state: PAGE_STATES.Skipped, reason, run: id, project };
     const assignments = giveBackAnswer({ state: '@state', reason: '@reason', run: '@run' });
     const waits = `project_id = @project AND state IN (${PAGE_STATES.Queued}, ${PAGE_STATES.Fetching})`;
     const close = (which: string) =>
@@ -55,10 +66,23 @@ export function createSteering(file: OpenFile): Pick<ProjectPort, 'steer' | 'sta
           runId,
         );
       }
-      if (status === 'stopped' && workers === 0 && isLast(run)) closeWaiting(run);
+      if (status === 'stopped' && workers === 0 && isLast(run)) closeWaiting(run, STOPPED_REASON);
       window.commit();
       for (const listener of listeners) listener(runId);
       return { status, workers };
+    },
+    async giveUp(runId, error, now) {
+      window.commit();
+      const run = find(runId);
+      if (run === undefined || !LEFT.has(run.status) || workersOf(runId) > 0) return false;
+      db.prepare("UPDATE run SET status = 'failed', error = ?, finished_at = ? WHERE id = ?").run(
+        error,
+        now,
+        runId,
+      );
+      if (isLast(run)) closeWaiting(run, GIVEN_UP_REASON);
+      window.commit();
+      return true;
     },
     async standing(runId) {
       const run = find(runId);

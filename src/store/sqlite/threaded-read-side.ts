@@ -21,7 +21,8 @@ import type { FromReader, ToReader } from './read-thread-messages.ts';
 const MOST_THREADS = 8;
 /** Streams that their readers leave open must not keep out short questions. */
 const MOST_STREAMS = MOST_THREADS - 2;
-const MOST_IDLE = 2;
+/** A service asks several questions at once all day: a thread costs far more to start than to keep. */
+const MOST_IDLE = 6;
 
 interface Thread {
   /** One message, and the answer to it. Rejects when the thread ends before. */

@@ -12,6 +12,7 @@ import { type Session, writtenWithCommit } from './session.ts';
 const COLUMNS = [
   'page_id',
   'run_id',
+  'project_id',
   'change',
   'change_frequency',
   'changes_detected',
@@ -67,9 +68,10 @@ export function createVisitWriter(session: Session): (settlement: Settlement) =>
   function writeFacts(pageId: number, facts: PageFacts, settlement: Settlement): void {
     values[0] = pageId;
     values[1] = session.runId;
-    values[2] = settlement.visit?.outcome ?? null;
-    values[3] = settlement.changeFrequency;
-    values[4] = settlement.changesDetected;
+    values[2] = session.projectId;
+    values[3] = settlement.visit?.outcome ?? null;
+    values[4] = settlement.changeFrequency;
+    values[5] = settlement.changesDetected;
     fillFacts(values, facts);
     putFacts.run(...values);
   }

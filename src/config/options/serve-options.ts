@@ -1,0 +1,82 @@
+/** Options of the service (`sumi serve`, `sumi mcp`): only whoever runs it sets them. */
+
+import type { OptionGroup } from '../option-spec.ts';
+import { FILLED } from '../text-patterns.ts';
+
+export const serviceOptions = {
+  'egress-allow': {
+    setBy: 'operator',
+    type: 'list',
+    default: [],
+    expected: 'host names, addresses and networks such as wiki.example.internal, 10.0.0.5 or fd00::/8',
+    placeholder: 'HOST|ADDRESS|NETWORK',
+    hashed: false,
+    doc: 'What the service may connect to besides public addresses: host names, addresses and networks in CIDR notation. Commands may connect to anything.',
+  },
+  'allowed-host': {
+    setBy: 'operator',
+    type: 'list',
+    default: [],
+    pattern: '^(\\[[0-9A-Fa-f:.]+\\]|[A-Za-z0-9.-]+)(:\\d{1,5})?$',
+    expected: 'host names, with a port where only that one is meant',
+    placeholder: 'NAME',
+    hashed: false,
+    doc: 'Other names of the service, for example behind a proxy. Requests for any other host are refused.',
+  },
+  'require-token': {
+    setBy: 'operator',
+    type: 'boolean',
+    default: false,
+    hashed: false,
+    doc: 'Accept no request without a token, not even from this machine.',
+  },
+  'max-running': {
+    setBy: 'operator',
+    type: 'integer',
+    default: 4,
+    min: 1,
+    max: 1000,
+    placeholder: 'N',
+    hashed: false,
+    doc: 'The most projects that are crawled at the same time. Others wait in the order in which they were started.',
+  },
+  'max-pages-limit': {
+    setBy: 'operator',
+    type: 'integer',
+    default: 1000,
+    min: 1,
+    max: 1_000_000_000,
+    placeholder: 'N',
+    hashed: false,
+    doc: 'The highest max_pages that a project of the service may have.',
+  },
+  'on-restart': {
+    setBy: 'operator',
+    type: 'enum',
+    choices: ['resume', 'fail'],
+    default: 'resume',
+    hashed: false,
+    doc: 'What to do at the start with crawls that were running when the service ended. resume: continue them. fail: end them as failed; their pages stay.',
+  },
+  'key-file': {
+    setBy: 'operator',
+    type: 'string',
+    nullable: true,
+    default: null,
+    pattern: FILLED,
+    expected: 'the path of a file',
+    placeholder: 'FILE',
+    hashed: false,
+    doc: 'The file with the key for the secrets of webhooks, made with mode 0600 where there is none. It is FILE.key beside an SQLite file, else sumi.key.',
+  },
+  'api-rate': {
+    setBy: 'operator',
+    type: 'integer',
+    default: 200,
+    min: 0,
+    max: 1_000_000,
+    placeholder: 'N',
+    hashed: false,
+    doc: 'Requests a second that the service accepts from one token or address, ten times as many for a moment. 0: no limit.',
+  },
+} as const satisfies OptionGroup;

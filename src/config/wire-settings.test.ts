@@ -112,6 +112,15 @@ describe('settings on the wire', () => {
     expect(nearestSetting('respect_robots')).toBe('respect_robots_txt');
   });
 
+  it('let no project fill the memory of the machine with one body', () => {
+    const limits = { maxPagesLimit: 1000, allowsIgnoringRobots: false };
+    expect(readWireSettings({ max_body_bytes: '100MB' }, limits).problems).toEqual([]);
+    for (const name of ['max_body_bytes', 'max_sitemap_bytes'])
+      expect(readWireSettings({ [name]: 1_000_000_000 }, limits).problems, name).toMatchObject([
+        { name, detail: 'Expected at most 104857600 bytes.' },
+      ]);
+  });
+
   it('are listed with the defaults of the service', () => {
     const listed = listWireSettings(() => 'of the profile');
     expect(listed.map(({ name }) => name)).toEqual(

@@ -51,6 +51,8 @@ export function wireOption(name: string): OptionName {
 /** More items than any site needs: each pattern is tried on every URL. */
 export const MOST_ITEMS_OF_SETTING = 200;
 const MOST_TEXT = 20_000;
+/** Of one body, and of one sitemap: many of them are in memory at once. */
+const MOST_BYTES = 100 * 1024 * 1024;
 
 export interface WireLimits {
   maxPagesLimit: number;
@@ -109,6 +111,8 @@ function readOne(name: string, value: unknown, limits: WireLimits): ReadOne {
   if (problem !== undefined) return refuse(`Expected ${problem.expected}; ${problem.value} is not.`);
   const read = checked.values[option] as OptionValue;
   if (tooMuch(read)) return refuse(`Expected at most ${MOST_ITEMS_OF_SETTING} items.`);
+  if (OPTIONS[option].type === 'bytes' && Number(read) > MOST_BYTES)
+    return refuse(`Expected at most ${MOST_BYTES} bytes.`);
   if (option === 'max-pages' && (read === null || Number(read) > limits.maxPagesLimit))
     return refuse(`Expected a whole number from 1 to ${limits.maxPagesLimit}.`);
   return { option, value: read };

@@ -25,8 +25,8 @@ const seed = Number(process.env.SUMI_SEED ?? 20_261_119);
 const times = Number(process.env.SUMI_FUZZ ?? 1);
 /** Requests to an operation; the database of the second is asked fewer. */
 const HOW_MANY: Record<StoreKind, { valid: number; broken: number }> = {
-  SQLite: { valid: 15 * times, broken: 25 * times },
-  PostgreSQL: { valid: 6 * times, broken: 12 * times },
+  SQLite: { valid: 8 * times, broken: 12 * times },
+  PostgreSQL: { valid: 3 * times, broken: 5 * times },
 };
 const NO_ANSWER_MS = 30_000;
 /** They start a thread, or wait for their turn at a host: these are asked a fourth. */

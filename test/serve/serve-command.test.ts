@@ -72,7 +72,7 @@ async function call(
   return { status: response.status, body: response.status === 204 ? null : await response.json() };
 }
 
-const PAGES = 30;
+const PAGES = 15;
 
 /** A site that says when its fifth page was asked for. */
 async function site() {
@@ -128,12 +128,10 @@ describe('sumi serve', () => {
     const url = await urlOf({ child, finished, ...served });
     const asked = call(url, 'POST', 'preview', { website_url: web.origin }).catch(() => null);
     await held;
-    const begunAt = performance.now();
     child.kill('SIGTERM');
     expect((await finished).code).toBe(0);
-    await asked;
-    // A preview may take 20 s, and the server keeps connections for 72 s.
-    expect(performance.now() - begunAt).toBeLessThan(9_000);
+    // A preview that came to its own end, after 20 s, would have been answered.
+    expect((await asked)?.status ?? 'no answer').not.toBe(200);
   });
 
   it('says which address it cannot have, and makes nothing', async () => {

@@ -10,6 +10,8 @@ import type { Phase } from '../../running/phase.ts';
 export interface HeardEvent {
   event: LiveEvent;
   json: string;
+  /** The same, encoded once for all clients. */
+  bytes: Buffer;
   /** How the project stands after it. */
   phase: Phase | null;
 }
@@ -49,7 +51,8 @@ export function createLiveHub(engine: Pick<Engine, 'listen' | 'runs'>): LiveHub 
     const hear = (event: LiveEvent) => {
       channel.seq = event.seq;
       if ('phase' in event) channel.phase = event.phase;
-      const heard = { event, json: JSON.stringify(event), phase: channel.phase };
+      const json = JSON.stringify(event);
+      const heard = { event, json, bytes: Buffer.from(json), phase: channel.phase };
       for (const listener of channel.listeners) listener(heard);
     };
     channel.opened = engine.listen(projectId, { pages: true }, hear).then(({ phase, seq, end }) => {

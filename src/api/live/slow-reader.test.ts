@@ -12,7 +12,8 @@ function heard(seq: number, what: 'progress' | 'host' | 'completed', project = '
       ? { ...stamp, type: what, host: { host: 'a', what: 'robots', detail: 'x'.repeat(100), until: null } }
       : { ...stamp, type: what, phase: phase(seq) }
   ) as LiveEvent;
-  return { event, json: JSON.stringify(event), phase: phase(seq) };
+  const json = JSON.stringify(event);
+  return { event, json, bytes: Buffer.from(json), phase: phase(seq) };
 }
 
 /** A connection with room for some bytes, which are gone when it reads. */

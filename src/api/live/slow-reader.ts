@@ -11,7 +11,7 @@ export const MOST_WAITING_BYTES = 64 * 1024;
 export interface Outlet {
   /** Bytes that were given to `send` and are not yet on their way. */
   readonly waitingBytes: number;
-  send(event: LiveEvent, json: string): void;
+  send(event: LiveEvent, json: string, bytes: Buffer): void;
 }
 
 export interface SlowReader {
@@ -25,22 +25,23 @@ export interface SlowReader {
 export function createSlowReader(outlet: Outlet, mostWaitingBytes = MOST_WAITING_BYTES): SlowReader {
   /** The event that each project's client is owed. */
   const owed = new Map<string, LiveEvent>();
-  const hasRoomFor = (json: string) => outlet.waitingBytes + json.length <= mostWaitingBytes;
+  const hasRoomFor = (bytes: Buffer) => outlet.waitingBytes + bytes.length <= mostWaitingBytes;
 
   return {
-    push({ event, json, phase }) {
+    push({ event, json, bytes, phase }) {
       const before = owed.get(event.project_id);
-      if (before === undefined && hasRoomFor(json)) return outlet.send(event, json);
+      if (before === undefined && hasRoomFor(bytes)) return outlet.send(event, json, bytes);
       const snapshot = snapshotOf(event, phase, before);
       if (snapshot !== null) owed.set(event.project_id, snapshot);
     },
     drained() {
       for (const [projectId, event] of owed) {
         const json = JSON.stringify(event);
+        const bytes = Buffer.from(json);
         // A client that read everything gets it, however long it is.
-        if (outlet.waitingBytes > 0 && !hasRoomFor(json)) return;
+        if (outlet.waitingBytes > 0 && !hasRoomFor(bytes)) return;
         owed.delete(projectId);
-        outlet.send(event, json);
+        outlet.send(event, json, bytes);
       }
     },
     drop: (projectId) => void owed.delete(projectId),

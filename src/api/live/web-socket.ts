@@ -28,6 +28,9 @@ const PING_EVERY_MS = 30_000;
 /** RFC 6455: the client broke a rule of this server. */
 const POLICY_VIOLATION = 1008;
 
+/** Bytes are sent as the text that they encode. */
+const AS_TEXT = { binary: false };
+
 type Subscription = { end: () => void };
 
 export function serveLiveSocket(options: LiveSocketOptions): void {
@@ -37,15 +40,15 @@ export function serveLiveSocket(options: LiveSocketOptions): void {
   let cancelPing = () => {};
 
   const say = (message: object) => write(JSON.stringify(message));
-  const write = (json: string) =>
-    socket.send(json, () => {
-      if (socket.bufferedAmount === 0) reader.drained();
-    });
+  const onSent = () => {
+    if (socket.bufferedAmount === 0) reader.drained();
+  };
+  const write = (text: string | Buffer) => socket.send(text, AS_TEXT, onSent);
   const reader = createSlowReader({
     get waitingBytes() {
       return socket.bufferedAmount;
     },
-    send: (_event, json) => write(json),
+    send: (_event, _json, bytes) => write(bytes),
   });
   const now = () => new Date(clock.now()).toISOString();
 

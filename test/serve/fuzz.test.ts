@@ -26,7 +26,7 @@ const times = Number(process.env.SUMI_FUZZ ?? 1);
 /** Requests to an operation; the database of the second is asked fewer. */
 const HOW_MANY: Record<StoreKind, { valid: number; broken: number }> = {
   SQLite: { valid: 8 * times, broken: 12 * times },
-  PostgreSQL: { valid: 3 * times, broken: 5 * times },
+  PostgreSQL: { valid: 6 * times, broken: 8 * times },
 };
 const NO_ANSWER_MS = 30_000;
 /** They start a thread, or wait for their turn at a host: these are asked a fourth. */

@@ -82,7 +82,8 @@ export function createLiveHub(engine: Pick<Engine, 'listen' | 'runs'>): LiveHub 
       try {
         await channel.opened;
         const { seq } = channel;
-        return { phase: await engine.runs.phase(projectId), seq, end };
+        // Known from the events; two hundred clients at once must not ask two hundred times.
+        return { phase: channel.phase ?? (await engine.runs.phase(projectId)), seq, end };
       } catch (error) {
         end();
         throw error;

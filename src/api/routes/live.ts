@@ -22,6 +22,7 @@ const TAGS = ['Live'];
 export async function registerLiveRoutes(app: ApiServer, deps: ApiDeps, whoAsks: WhoAsks): Promise<void> {
   const { engine, clock, log } = deps;
   const hub = createLiveHub(engine);
+  const admit = oncePerProject((projectId) => findProject(deps, projectId));
   const shares = createLiveShares(MOST_LIVE);
   const takeSocket = async ({ caller, raw }: FastifyRequest) =>
     void raw.socket.once('close', shares.take(caller.key));
@@ -39,7 +40,7 @@ export async function registerLiveRoutes(app: ApiServer, deps: ApiDeps, whoAsks:
       ...{ socket, hub, clock, log, read: readRequest },
       async admit(projectId) {
         refuseUnseen(request.caller, projectId);
-        await findProject(deps, projectId);
+        await admit(projectId);
       },
       isStillAdmitted: () => isStill(whoAsks(request.raw)),
     });
@@ -75,6 +76,19 @@ export async function registerLiveRoutes(app: ApiServer, deps: ApiDeps, whoAsks:
       }
     },
   );
+}
+
+/** Of many that ask for one project at the same moment, one asks the store: each question of many takes a thread. */
+function oncePerProject(ask: (projectId: string) => Promise<unknown>) {
+  const asking = new Map<string, Promise<unknown>>();
+  return async (projectId: string): Promise<void> => {
+    let answer = asking.get(projectId);
+    if (answer === undefined) {
+      answer = ask(projectId).finally(() => asking.delete(projectId));
+      asking.set(projectId, answer);
+    }
+    await answer;
+  };
 }
 
 /** Who may not ask any more hears no more. */

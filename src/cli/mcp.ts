@@ -9,6 +9,7 @@ import { resolvedNames } from '../config/resolve-rules.ts';
 import { OPERATOR_CRAWL_OPTIONS } from '../config/who-may-set.ts';
 import { EXIT_CODES, SumiError, sumiError } from '../errors.ts';
 import { systemClock } from '../primitives/clock.ts';
+import { firstSignal } from './first-signal.ts';
 import { type OpenAnswering, openAnswering, SHARED_CONCURRENCY } from './open-answering.ts';
 import { addOptionFlags, flagsGiven } from './options-to-flags.ts';
 
@@ -84,16 +85,3 @@ async function open(config: Config, log: (line: string) => void): Promise<OpenAn
 
 /** Who crawls into a file holds it. */
 const HELD: ReadonlySet<string> = new Set(['db-in-use', 'db-locked']);
-
-/** Resolves at the first signal; a second one leaves at once. */
-function firstSignal(): Promise<null> {
-  return new Promise((resolve) => {
-    let isEnding = false;
-    const onSignal = () => {
-      if (isEnding) process.exit(EXIT_CODES.interrupted);
-      isEnding = true;
-      resolve(null);
-    };
-    process.on('SIGINT', onSignal).on('SIGTERM', onSignal);
-  });
-}

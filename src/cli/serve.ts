@@ -8,6 +8,7 @@ import { Command } from 'commander';
 import { type Config, loadConfig } from '../config/load-config.ts';
 import { OPERATOR_CRAWL_OPTIONS } from '../config/who-may-set.ts';
 import { EXIT_CODES, sumiError } from '../errors.ts';
+import { firstSignal } from './first-signal.ts';
 import { SHARED_CONCURRENCY } from './open-answering.ts';
 import { addOptionFlags, flagsGiven } from './options-to-flags.ts';
 
@@ -92,17 +93,4 @@ function readHost(text: string): string {
 
 function badFlag(flag: string, value: string, expected: string): Error {
   return sumiError('bad-flag', { flag, value, expected, command: 'sumi serve' });
-}
-
-/** Resolves at the first signal; a second one leaves at once. */
-function firstSignal(): Promise<null> {
-  return new Promise((resolve) => {
-    let isEnding = false;
-    const onSignal = () => {
-      if (isEnding) process.exit(EXIT_CODES.interrupted);
-      isEnding = true;
-      resolve(null);
-    };
-    process.on('SIGINT', onSignal).on('SIGTERM', onSignal);
-  });
 }

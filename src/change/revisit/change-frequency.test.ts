@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { bandInterval, changeFrequencyAfter, scoreParts, sumOfParts } from './change-frequency.ts';
 
-describe("specification 003's change frequency", () => {
+describe('the change frequency of the score', () => {
   it('moves three tenths of the way towards one change in the time since the last visit', () => {
     expect(changeFrequencyAfter(0, true, 1)).toBeCloseTo(0.3, 12);
     expect(changeFrequencyAfter(0, true, 1 / 24)).toBeCloseTo(7.2, 12);
@@ -27,7 +27,7 @@ describe("specification 003's change frequency", () => {
   });
 });
 
-describe("specification 003's priority score", () => {
+describe('the priority score', () => {
   const priorityScore = (...given: Parameters<typeof scoreParts>) => sumOfParts(scoreParts(...given));
 
   it('adds up days, frequency, depth and the bonus as its phase 5 does', () => {
@@ -39,7 +39,7 @@ describe("specification 003's priority score", () => {
   });
 });
 
-describe("specification 003's bands", () => {
+describe('the bands of the score', () => {
   it.each([
     [0, 30, 'monthly'],
     [0.05, 7, 'weekly'],

@@ -96,3 +96,15 @@ export interface ProjectPort {
   /** Up to where this reader has read the project's changes. Nothing is kept of an unknown project. */
   saveLook(project: string, reader: string, look: ReaderLook): Promise<void>;
 }
+
+/** Making, changing and deleting projects. */
+export type KeepingVerbs = Pick<
+  ProjectPort,
+  | 'createProject'
+  | 'keptProject'
+  | 'changeProject'
+  | 'markDeleted'
+  | 'hideProject'
+  | 'hiddenProjects'
+  | 'purgeProject'
+>;

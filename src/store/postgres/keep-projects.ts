@@ -11,22 +11,11 @@ import {
   nameWhilePurged,
   PURGED_RUN,
 } from '../kept-project.ts';
-import type { ProjectPort } from '../project-port.ts';
+import type { KeepingVerbs } from '../project-port.ts';
 import type { TransactionSql } from './connection.ts';
 import { purgeProject } from './purge.ts';
 import { refuseBusy } from './runs.ts';
 import { ask, type OpenDatabase, type Runner, transaction } from './session.ts';
-
-export type KeepingVerbs = Pick<
-  ProjectPort,
-  | 'createProject'
-  | 'keptProject'
-  | 'changeProject'
-  | 'markDeleted'
-  | 'hideProject'
-  | 'hiddenProjects'
-  | 'purgeProject'
->;
 
 const FIND = `SELECT ${KEPT_COLUMNS} FROM project WHERE uid = $1 AND purged_at IS NULL`;
 const CREATE = `

@@ -11,21 +11,10 @@ import {
   nameWhilePurged,
   PURGED_RUN,
 } from '../kept-project.ts';
-import type { ProjectPort } from '../project-port.ts';
+import type { KeepingVerbs } from '../project-port.ts';
 import { purgeProject } from './purge.ts';
 import { refuseLive } from './runs.ts';
 import type { OpenFile } from './session.ts';
-
-export type KeepingVerbs = Pick<
-  ProjectPort,
-  | 'createProject'
-  | 'keptProject'
-  | 'changeProject'
-  | 'markDeleted'
-  | 'hideProject'
-  | 'hiddenProjects'
-  | 'purgeProject'
->;
 
 export function createKeepingVerbs(file: OpenFile): KeepingVerbs {
   const { db, window, clock } = file;
